@@ -7,6 +7,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { withdraw } from './running.ts';
 import { StartError } from './start-error.ts';
 
+/** SQLite's code for a lock that another process has. */
+const BUSY = 5;
+
 /** Another gateway has the data folder. */
 export class FolderTaken extends StartError {
   constructor(folder: string) {
@@ -19,17 +22,23 @@ export class FolderTaken extends StartError {
 /**
  * Take the data folder for this process; gives the function that lets go of it.
  * @throws FolderTaken when another gateway has it
+ * @throws StartError with the reason when the lock's file cannot be used, on a full disk for instance
  */
 export function lockDataFolder(folder: string): () => void {
-  const lock = new DatabaseSync(join(folder, 'lock'));
+  const file = join(folder, 'lock');
+  let lock: DatabaseSync | undefined;
   try {
+    lock = new DatabaseSync(file);
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-  } catch {
-    lock.close();
-    throw new FolderTaken(folder);
+  } catch (error) {
+    lock?.close();
+    const { errcode, message } = error as Error & { errcode?: number };
+    if (errcode === BUSY) throw new FolderTaken(folder);
+    throw new StartError(`${file} cannot be used (${message}).`);
   }
+  const held = lock;
   withdraw(folder);
-  return () => lock.close();
+  return () => held.close();
 }
 
 /** Whether a gateway has the data folder. */

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { parseConfig } from '../src/config.ts';
 import type { GatewayFiles } from './gateway-files.ts';
 import { startHost, type Host } from './host.ts';
+import { toFullDisk } from './full-disk.ts';
 import type { LogFile } from './log-file.ts';
 import type { Secrets } from './secrets.ts';
 import { StartError } from './start-error.ts';
@@ -50,6 +51,8 @@ export async function startGateway(
       PORTICO_KEYS: secrets.keyRing,
       PORTICO_ADMIN_TOKEN: secrets.adminToken,
     },
+  }).catch(async error => {
+    throw (await toFullDisk(error, dataDir)) ?? error;
   });
   onStarted(host);
   const response = await fetch(`${host.url}/health`);

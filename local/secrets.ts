@@ -54,7 +54,7 @@ export async function makeDataFolder(folder: string): Promise<void> {
 /**
  * Read the secrets of a data folder, or make them.
  * @param wantedToken PORTICO_ADMIN_TOKEN of the environment; it becomes the admin token
- * @throws StartError for a token of another format, or a file that is not readable
+ * @throws StartError for a token of another format, or a file that cannot be read or written
  */
 export async function loadSecrets(
   folder: string,
@@ -82,7 +82,7 @@ export async function loadSecrets(
   const keep = async (change: Partial<StoredSecrets>) =>
     writeSecrets(file, { ...((await readSecrets(file)) ?? secrets), ...change });
   if (isNewToken) await writeSecrets(file, secrets);
-  else await chmod(file, 0o600);
+  else await chmod(file, 0o600).catch(error => refuseWrite(file, error));
   return {
     keyRing: JSON.stringify(secrets.keyRing),
     adminToken: secrets.adminToken,
@@ -141,7 +141,16 @@ async function readSecrets(file: string): Promise<StoredSecrets | undefined> {
 
 async function writeSecrets(file: string, secrets: StoredSecrets): Promise<void> {
   const draft = `${file}.new`;
-  await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
-  await chmod(draft, 0o600);
-  await rename(draft, file);
+  try {
+    await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
+    await chmod(draft, 0o600);
+    await rename(draft, file);
+  } catch (error) {
+    refuseWrite(file, error as NodeJS.ErrnoException);
+  }
+}
+
+/** A disk that is full or read-only, or a folder of somebody else. */
+function refuseWrite(file: string, { code }: NodeJS.ErrnoException): never {
+  throw new StartError(`${file} cannot be written (${code}).`);
 }
