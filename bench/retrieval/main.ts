@@ -1,6 +1,7 @@
 /**
  * `npm run bench:retrieval`: how well and how fast tools are found. Owns the run, its output (standard output and `bench/results/retrieval.md`) and its exit code: 1 with
- * one line where something is missing, 2 for a wrong command line. No network, but for the model that `--model` names.
+ * one line where something is missing, 2 for a wrong command line. No network, but for the model that `--model` names and
+ * the package of `--encoder`.
  */
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -10,7 +11,9 @@ import { parseArgs } from 'node:util';
 import { readCorpus, readShippedEmbedding } from './corpus.ts';
 import { measureHostile } from './hostile.ts';
 import { measureLearning, measurePoisoning } from './learning.ts';
-import { measureModel, measureModelSpeed } from './model.ts';
+import { createEncoder } from './encoder.ts';
+import { measureModel, measureModelSlices, measureModelSpeed } from './model.ts';
+import { createEmbed, type Embed } from './model-source.ts';
 import { measureMadeSlices } from './made-slices.ts';
 import { measureQuality, measureScores } from './quality.ts';
 import { measureSlices } from './slices.ts';
@@ -32,6 +35,7 @@ How well requests find their tools, and what it costs. Prints tables and writes 
   --model URL      in place of all that: what a model for vectors adds, at this OpenAI-compatible address with its
                    version, for example http://127.0.0.1:8000/v1; PORTICO_MODEL_KEY may hold its key
   --model-name M   how the model is called there (default default)
+  --encoder        the same with a small sentence encoder in this process, installed when it is first asked for (270 MB)
   --help           this text
 `;
 
@@ -58,15 +62,26 @@ function run(folder: string, only: string | undefined): string {
   return [machine, ...wanted.flatMap(part => parts[part]())].join('\n\n');
 }
 
-async function compareModel(folder: string, url: string, name: string): Promise<string> {
+async function compareModel(folder: string, embed: Embed): Promise<string> {
   const embedding = readShippedEmbedding();
-  const options = { url, name, key: process.env['PORTICO_MODEL_KEY'] };
   const gateway = readCorpus(folder, 'gateway');
   return [
-    await measureModel('gateway', gateway, embedding, options),
-    await measureModel('metatool', readCorpus(folder, 'metatool'), embedding, options),
-    await measureModelSpeed(gateway, embedding, options),
+    await measureModel('gateway', gateway, embedding, embed),
+    await measureModel('metatool', readCorpus(folder, 'metatool'), embedding, embed),
+    await measureModelSlices(gateway, embedding, embed),
+    await measureModelSpeed(gateway, embedding, embed),
   ].join('\n\n');
+}
+
+/** The model that the command line names, if it names one. */
+function findModel(
+  url: string | undefined,
+  name: string,
+  encoder: boolean,
+): Promise<Embed> | undefined {
+  if (encoder) return createEncoder();
+  const key = process.env['PORTICO_MODEL_KEY'];
+  return url === undefined ? undefined : Promise.resolve(createEmbed({ url, name, key }));
 }
 
 async function main(args: string[]): Promise<void> {
@@ -78,6 +93,7 @@ async function main(args: string[]): Promise<void> {
       tune: { type: 'boolean', default: false },
       model: { type: 'string' },
       'model-name': { type: 'string', default: 'default' },
+      encoder: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -90,10 +106,8 @@ async function main(args: string[]): Promise<void> {
     const corpora = ['gateway', 'metatool'].map(name => readCorpus(folder, name));
     return tune(corpora, readShippedEmbedding(), line => void process.stdout.write(`${line}\n`));
   }
-  if (values.model !== undefined) {
-    const compared = await compareModel(folder, values.model, values['model-name']);
-    return void process.stdout.write(`${compared}\n`);
-  }
+  const embed = await findModel(values.model, values['model-name'], values.encoder);
+  if (embed) return void process.stdout.write(`${await compareModel(folder, embed)}\n`);
   const text = run(folder, only);
   mkdirSync(RESULTS, { recursive: true });
   if (only === undefined) writeFileSync(`${RESULTS}retrieval.md`, `${text}\n`);

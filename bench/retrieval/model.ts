@@ -1,5 +1,5 @@
 /**
- * What a model for vectors adds, asked at an OpenAI-compatible address: the quality of the ranking with and without it, and the time of a query
+ * What a model for vectors adds: the quality of the ranking with and without it, with other weights, and the time of a query
  * over 10,000 tools with vectors of its length. Not asked of a model: how fast it is itself.
  */
 import type { Embedding } from '../../src/search/text/embedding.ts';
@@ -9,42 +9,32 @@ import {
   toModelVector,
 } from '../../src/search/index/model-vectors.ts';
 import { rank, type Searched } from '../../src/search/rank/rank.ts';
-import { TUNING } from '../../src/search/rank/tuning.ts';
-import { createHttpChat } from '../../src/models/http-chat.ts';
-import { OPENAI_CHAT_API } from '../../src/models/openai-api.ts';
+import { TUNING, type Tuning } from '../../src/search/rank/tuning.ts';
 import { isTuned, toSearched, type Corpus, type CorpusServer } from './corpus.ts';
 import { MEASURES, percentileOf, toMeans, toMeasures } from './measures.ts';
+import type { Embed } from './model-source.ts';
+import { readSlices } from './slices.ts';
+import { makeSlices } from './slices/made/made.ts';
 import { multiplyServers } from './speed.ts';
 import { toTable } from './text-table.ts';
-
-export interface ModelOptions {
-  /** Address of the API with its version. */
-  url: string;
-  name: string;
-  key: string | undefined;
-}
 
 const MOST = 10_000;
 const SIZE = [10, 1_000] as const;
 const ROUNDS = 8;
 const AT_ONCE = 64;
 const TIMED = 50;
-const WEIGHTS = [0, 0.5, 1, 2];
 
-type Embed = (texts: readonly string[]) => Promise<number[][]>;
-
-function createEmbed({ url, name, key }: ModelOptions): Embed {
-  const findKey = () => Promise.resolve(key);
-  const { embed } = createHttpChat({
-    api: OPENAI_CHAT_API,
-    url,
-    model: name,
-    embedModel: name,
-    findKey,
-  });
-  const attempt = { signal: new AbortController().signal, onSign: () => {}, onHandedOn: () => {} };
-  return texts => embed?.of(texts, attempt) ?? Promise.reject(new Error('no vectors at this API'));
-}
+/** What is compared: the model's weight, and that of the table beside a model of 1. */
+const VARIANTS: readonly [string, Tuning][] = [
+  ...[0, 0.5, 1, 1.5, 2].map((modelWeight): [string, Tuning] => [
+    `model ${modelWeight}`,
+    { ...TUNING, modelWeight },
+  ]),
+  ...[0.2, 0.3, 0.4, 0.5, 0.6].map((semanticWeight): [string, Tuning] => [
+    `table ${semanticWeight}`,
+    { ...TUNING, semanticWeight, modelWeight: 1 },
+  ]),
+];
 
 async function toModelSearched(
   server: CorpusServer,
@@ -57,12 +47,29 @@ async function toModelSearched(
   return { ...toSearched(server, embedding), modelVectors: readModelVectors(bytes.buffer) };
 }
 
-async function toVectors(texts: readonly string[], embed: Embed): Promise<Float32Array[]> {
-  const vectors: Float32Array[] = [];
-  for (let from = 0; from < texts.length; from += AT_ONCE) {
-    vectors.push(...(await embed(texts.slice(from, from + AT_ONCE))).map(toModelVector));
+type Answer = (query: string, tuning: Tuning) => string[];
+
+/** @param queries all that will be answered */
+async function createModelAnswerer(
+  corpus: Corpus,
+  queries: readonly string[],
+  embedding: Embedding,
+  embed: Embed,
+): Promise<Answer> {
+  const searched: Searched[] = [];
+  for (const server of corpus.servers) {
+    searched.push(await toModelSearched(server, embedding, embed));
   }
-  return vectors;
+  const vectors = new Map<string, Float32Array>();
+  for (let from = 0; from < queries.length; from += AT_ONCE) {
+    const some = queries.slice(from, from + AT_ONCE);
+    const made = await embed(some);
+    some.forEach((query, i) => vectors.set(query, toModelVector(made[i] ?? [])));
+  }
+  return (query, tuning) =>
+    rank(query, searched, embedding, MOST, tuning, vectors.get(query)).map(
+      ({ searched: place, tool }) => corpus.servers[place]?.tools[tool]?.id ?? '',
+    );
 }
 
 /** A table of one corpus. @throws where the model does not answer */
@@ -70,28 +77,19 @@ export async function measureModel(
   title: string,
   corpus: Corpus,
   embedding: Embedding,
-  options: ModelOptions,
+  embed: Embed,
 ): Promise<string> {
-  const embed = createEmbed(options);
-  const searched: Searched[] = [];
-  for (const server of corpus.servers) {
-    searched.push(await toModelSearched(server, embedding, embed));
-  }
-  const vectors = await toVectors(
-    corpus.requests.map(({ query }) => query),
-    embed,
-  );
-  const rows = WEIGHTS.flatMap(modelWeight => {
-    const tuning = { ...TUNING, modelWeight };
-    const results = corpus.requests.map(({ query, relevant }, i) => {
-      const ids = rank(query, searched, embedding, MOST, tuning, vectors[i]).map(
-        ({ searched: place, tool }) => corpus.servers[place]?.tools[tool]?.id ?? '',
-      );
-      return { isTuned: isTuned(query), measures: toMeasures(ids, relevant) };
-    });
+  const { requests } = corpus;
+  const queries = requests.map(({ query }) => query);
+  const answer = await createModelAnswerer(corpus, queries, embedding, embed);
+  const rows = VARIANTS.flatMap(([variant, tuning]) => {
+    const results = requests.map(({ query, relevant }) => ({
+      isTuned: isTuned(query),
+      measures: toMeasures(answer(query, tuning), relevant),
+    }));
     const toRow = (label: string, of: typeof results): string[] => {
       const means = toMeans(of.map(({ measures }) => measures));
-      return [`weight ${modelWeight}`, label, ...MEASURES.map(key => means[key].toFixed(3))];
+      return [variant, label, ...MEASURES.map(key => means[key].toFixed(3))];
     };
     return [
       toRow('all', results),
@@ -108,14 +106,47 @@ export async function measureModel(
   return toTable([title, 'requests', 'recall@1', 'recall@5', 'recall@10', 'nDCG@10', 'MRR'], rows);
 }
 
+/** nDCG@10 of the slices of a corpus, with each weight. @throws where the model does not answer */
+export async function measureModelSlices(
+  corpus: Corpus,
+  embedding: Embedding,
+  embed: Embed,
+): Promise<string> {
+  const slices = [
+    ...readSlices(corpus).map(({ name, requests }) => ({ name, requests })),
+    ...[true, false].flatMap(half =>
+      [...makeSlices(corpus, half)].map(([name, made]) => ({
+        name: half ? name : `${name}, other half`,
+        requests: made.map(({ query, tasks }) => ({
+          query,
+          relevant: new Set(tasks.flatMap(task => [...task])),
+        })),
+      })),
+    ),
+  ].filter(({ name }) => !name.includes('exact names'));
+  const queries = slices.flatMap(({ requests }) => requests.map(({ query }) => query));
+  const answer = await createModelAnswerer(corpus, queries, embedding, embed);
+  const rows = slices.map(({ name, requests }) => [
+    name,
+    ...VARIANTS.map(([, tuning]) => {
+      const all = requests.map(
+        ({ query, relevant }) => toMeasures(answer(query, tuning), relevant).ndcg10,
+      );
+      return (all.reduce((sum, one) => sum + one, 0) / Math.max(all.length, 1)).toFixed(3);
+    }),
+  ]);
+  return toTable(['slice', ...VARIANTS.map(([variant]) => variant)], rows);
+}
+
 /** How long a query takes over 10 × 1,000 tools whose vectors are as long as the model's; its answer is at hand. */
 export async function measureModelSpeed(
   { servers, requests }: Corpus,
   embedding: Embedding,
-  options: ModelOptions,
+  embed: Embed,
 ): Promise<string> {
-  const [vector] = await toVectors(['any request'], createEmbed(options));
-  if (!vector) throw new Error('the model gave no vector');
+  const [made] = await embed(['any request']);
+  if (!made) throw new Error('the model gave no vector');
+  const vector = toModelVector(made);
   const same: Embed = async texts => texts.map(() => [...vector]);
   const searched = await Promise.all(
     multiplyServers(servers, ...SIZE).map(({ server, tools }) => {

@@ -31,19 +31,29 @@ interface ClauseReading extends Reading {
   text: string;
 }
 
+/** What a model made of a query, and how much of the query is what is ranked: 0 to 1. */
+interface Model {
+  vector: Float32Array;
+  share: number;
+}
+
 /** Ranks one text. @returns undefined where there is no tool */
-export function toReading(
+function toReading(
   text: string,
   all: Parts,
   embedding: Embedding,
   tuning: Tuning,
-  modelVector?: Float32Array,
+  model?: Model,
 ): Reading | undefined {
-  const { terms, vector } = toQuery(text, embedding, term => isTermHeld(term, all, tuning));
+  const { terms, vector, isForeign } = toQuery(text, embedding, term =>
+    isTermHeld(term, all, tuning),
+  );
   const lexical = toLexicalScores(terms, all, tuning);
   const cosines = toCosines(vector, embedding.id, all, tuning);
-  const modelCosines = modelVector && toModelCosines(modelVector, all);
-  const fused = toFused(lexical, cosines, all, tuning, modelCosines);
+  const modelCosines = model && toModelCosines(model.vector, all);
+  const language = isForeign ? tuning.modelForeign : 1;
+  const modelWeight = tuning.modelWeight * (model?.share ?? 0) * language;
+  const fused = toFused(lexical, cosines, all, { ...tuning, modelWeight }, modelCosines);
   const [first] = toBest(fused, all, 1);
   if (!first) return undefined;
   const place = first.part.offset + first.tool;
@@ -70,7 +80,9 @@ export function toQueryOdds(
   const kept = isTalk ? withoutChatter(readings, tuning) : readings;
   const isAll = !isTalk || kept.length === parts.length;
   const asked = isAll ? whole : kept.map(({ text }) => text).join('. ');
-  const main = toReading(asked, all, embedding, tuning, modelVector);
+  const share = Math.min(asked.length / whole.length, 1);
+  const model = modelVector && { vector: modelVector, share };
+  const main = toReading(asked, all, embedding, tuning, model);
   const odds = new Float64Array(all.places).fill(-Infinity);
   if (!main) return odds;
   for (const place of all.taking) odds[place] = toOdds(main.fused[place] ?? 0, main.evidence);

@@ -25,8 +25,9 @@ export interface Tuning {
   /** How much the words count, and the vectors. */
   lexicalWeight: number;
   semanticWeight: number;
-  /** How much a model's vectors count, where there are some. */
+  /** How much a model's vectors count, where there are some; and what of that for a query in another language. */
   modelWeight: number;
+  modelForeign: number;
   /**
    * Parts of a query. Chatter goes from queries longer than `talk`: parts whose evidence, less `chatter` where it is all talk, is so far `behind` the best. Tasks of shorter ones
    * take `turns`, each a `step` lower.
@@ -59,6 +60,7 @@ export const TUNING: Tuning = {
   lexicalWeight: 0.6,
   semanticWeight: 1,
   modelWeight: 1,
+  modelForeign: 0.5,
   clauses: { talk: 160, chatter: 9, behind: 3, turns: 5, step: 0.3 },
   excluded: { from: 0.7, weight: 3 },
 };

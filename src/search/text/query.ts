@@ -20,6 +20,8 @@ export interface QueryTerm {
 export interface Query {
   terms: readonly QueryTerm[];
   vector: Float32Array;
+  /** Whether words of another language stand in it. */
+  isForeign: boolean;
 }
 
 /** How much of a query is read, in UTF-16 code units, and how many different terms of it count. */
@@ -74,5 +76,6 @@ export function toQuery(
     for (const part of parts) add(part);
     add(whole);
   }
-  return { terms: [...terms.values()], vector: embedding.embed([near.text, ...slips].join(' ')) };
+  const vector = embedding.embed([near.text, ...slips].join(' '));
+  return { terms: [...terms.values()], vector, isForeign: near.isForeign };
 }

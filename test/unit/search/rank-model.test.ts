@@ -47,6 +47,20 @@ describe('a ranking with a model', () => {
     expect(find('weather forecast', served, [1, 0.1, 0.1, 0])[0]?.tool).toBe(2);
   });
 
+  it('[FIND-1] counts less where it speaks of chatter, or of another language than English', async () => {
+    const served = [await withModel(toSearched('box', TOOLS), TOOLS, about)];
+    const gapOf = (query: string): number => {
+      const found = find(query, served, [1, 0.1, 0.1, 0]);
+      const scoreOf = (tool: number) => found.find(one => one.tool === tool)?.score ?? 0;
+      return scoreOf(0) - scoreOf(1);
+    };
+    const talk =
+      'Hi there, I hope you had a good week. My colleague told me that you could help me with this. ';
+    const thanks = ' Thanks a lot, let me know if something is unclear and I will explain.';
+    expect(gapOf(`${talk}List songs.${thanks}`)).toBeLessThan(gapOf('List songs.'));
+    expect(gapOf('Lieder auflisten')).toBeLessThan(gapOf('songs list'));
+  });
+
   it('[FIND-1] is what it is without, where the query has no vector or nothing has one of as many numbers', async () => {
     const plain = [toSearched('box', TOOLS)];
     const served = [await withModel(toSearched('box', TOOLS), TOOLS, about)];
