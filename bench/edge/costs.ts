@@ -76,6 +76,13 @@ export const KINDS: readonly Kind[] = [
   { name: 'legacy, of a second', make: callOf('legacy', 'legacy', 'slow'), rates: SLOW },
   { name: '`tools/list`', make: gateway => gateway.list(), rates: LATER },
   { name: 'search', make: gateway => gateway.search(), rates: LATER },
+  { name: 'search, then a call', make: gateway => gateway.searchAndCall(), rates: LATER },
+  {
+    name: 'search, then a call, learned',
+    make: gateway => gateway.searchAndCall(),
+    env: { PORTICO_LEARN_FROM_USE: 'on' },
+    rates: LATER,
+  },
   {
     name: 'modern, `durable`',
     make: MODERN,

@@ -1,7 +1,7 @@
 /** A metered gateway with one modern and one legacy server, and clients of both eras. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callBody, mcpHeaders, rpcBody, type Era } from '../exchanges.ts';
-import { serverName, startBench, type Bench } from '../setup.ts';
+import { requestJson, serverName, startBench, type Bench } from '../setup.ts';
 import { nextNumber } from '../load.ts';
 import { bundleMetered } from './bundle.ts';
 
@@ -18,6 +18,8 @@ export interface MeteredGateway {
   /** `tools/list` of a modern client. */
   list(): Promise<void>;
   search(): Promise<void>;
+  /** A search with three words that were not said before, then a call of the tool that it finds. @throws Error where it finds another */
+  searchAndCall(): Promise<void>;
   /** What was asked of stores and objects since the last time; `hops` are those one after the other. */
   takeCounts(): Promise<Record<string, number>>;
   setDistances(distances: Distances): Promise<void>;
@@ -53,25 +55,26 @@ export async function startMetered(
     if (!response.ok) throw new Error(`${path} answered ${response.status}`);
     return response;
   };
+  const call: MeteredGateway['call'] = async (client, server, connection = 0, tool = 'echo') => {
+    const name = `${serverName(server)}.${tool}`;
+    const n = nextNumber();
+    const era =
+      client === 'modern'
+        ? { 'Mcp-Method': 'tools/call', 'Mcp-Name': name }
+        : { 'Mcp-Session-Id': bench.sessions.portico[connection] ?? '' };
+    const startedAt = performance.now();
+    const response = await fetch(`${origin}/mcp`, {
+      method: 'POST',
+      headers: { ...mcpHeaders(client, bench.token), ...era },
+      body: callBody(client, name, n),
+    });
+    const text = await response.text();
+    const ms = performance.now() - startedAt;
+    if (!response.ok || !text.includes(`"text":"${n}"`)) throw new Error(`wrong answer: ${text}`);
+    return ms;
+  };
   return {
-    async call(client, server, connection = 0, tool = 'echo') {
-      const name = `${serverName(server)}.${tool}`;
-      const n = nextNumber();
-      const era =
-        client === 'modern'
-          ? { 'Mcp-Method': 'tools/call', 'Mcp-Name': name }
-          : { 'Mcp-Session-Id': bench.sessions.portico[connection] ?? '' };
-      const startedAt = performance.now();
-      const response = await fetch(`${origin}/mcp`, {
-        method: 'POST',
-        headers: { ...mcpHeaders(client, bench.token), ...era },
-        body: callBody(client, name, n),
-      });
-      const text = await response.text();
-      const ms = performance.now() - startedAt;
-      if (!response.ok || !text.includes(`"text":"${n}"`)) throw new Error(`wrong answer: ${text}`);
-      return ms;
-    },
+    call,
     async list() {
       const response = await fetch(`${origin}/mcp`, {
         method: 'POST',
@@ -82,6 +85,18 @@ export async function startMetered(
       if (!response.ok || !text.includes('.echo"')) throw new Error(`wrong answer: ${text}`);
     },
     search: async () => void (await bench.request('/search', { query: 'say something back' })),
+    async searchAndCall() {
+      const n = nextNumber();
+      const query = `echo ${['one', 'two', 'three'].map(word => `${word}${n}`).join(' ')}`;
+      const { tools } = await requestJson<{ tools: { name: string }[] }>(
+        `${origin}/api/v1/search`,
+        bench.token,
+        { query },
+      );
+      const name = `${serverName('modern')}.echo`;
+      if (!tools.some(tool => tool.name === name)) throw new Error(`${name} was not found`);
+      await call('modern', 'modern');
+    },
     takeCounts: async () => (await ask('/ledger?reset')).json() as Promise<Record<string, number>>,
     async setDistances({ d1, object, kv }) {
       await ask(`/ledger?d1=${d1}&object=${object}&kv=${kv}`);
