@@ -99,24 +99,25 @@ export class SseParser {
 
 /**
  * The events of a byte stream. Ends with the stream; throws what the stream throws.
- * @param signal hangs up when it aborts, also where a read is under way
+ * @param onAbort has it hang up, also where a read is under way; takes that back
  * @param onHeld told how much of an event is in memory; where it gives a promise, nothing is read until that settles
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   maxChars: number,
   parser = new SseParser(maxChars),
-  signal?: AbortSignal,
+  onAbort: (act: () => void) => () => void = () => () => {},
   onHeld?: (chars: number) => Promise<void> | undefined,
 ): AsyncGenerator<SseEvent, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
   const reader = body.getReader();
   const hangUp = () => void reader.cancel().catch(() => {});
-  signal?.addEventListener('abort', hangUp, { once: true });
-  if (signal?.aborted) hangUp();
+  const leave = onAbort(hangUp);
+  let isOver = false;
   try {
     for (;;) {
       const { done, value } = await reader.read();
+      isOver = done;
       if (done) return;
       const held = parser.held;
       // An event that this piece completes was as large as all of it, at most.
@@ -125,10 +126,19 @@ export async function* readEvents(
       yield* parser.push(decoder.decode(value, { stream: true }));
     }
   } finally {
-    signal?.removeEventListener('abort', hangUp);
-    hangUp();
+    leave();
+    if (!isOver) hangUp();
   }
 }
+
+/** Acts when a signal aborts, or has aborted. */
+export const whenAborted =
+  (signal: AbortSignal) =>
+  (act: () => void): (() => void) => {
+    signal.addEventListener('abort', act, { once: true });
+    if (signal.aborted) act();
+    return () => signal.removeEventListener('abort', act);
+  };
 
 /** One event as text for an event stream. */
 export function toSseText(data: string, event = 'message'): string {

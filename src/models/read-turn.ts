@@ -1,6 +1,6 @@
 /** A reply of a model as it is read: what is not of its dialect is a failure of the model, and a stream has an end. */
 import { BrokenOff, FormatError, type TurnReader, type TurnReply } from './formats/dialect.ts';
-import { EventTooLarge, readEvents } from '../http/sse-events.ts';
+import { EventTooLarge, readEvents, whenAborted } from '../http/sse-events.ts';
 import { ModelFailure } from './model-port.ts';
 import { toAborted, type Attempt } from './retry.ts';
 
@@ -32,7 +32,7 @@ export async function readTurn(
 ): Promise<TurnReply> {
   let chars = 0;
   try {
-    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, signal)) {
+    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, whenAborted(signal))) {
       onSign();
       chars += event.data.length;
       if (chars > MAX_STREAM_CHARS) throw new ModelFailure('nonsense');

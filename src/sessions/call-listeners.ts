@@ -5,6 +5,7 @@
  * the stream is open has its socket once it lasts; a short one of these pays for a timer.
  */
 import { AsyncQueue } from '../shared/util/async-queue.ts';
+import { RequestTimers } from '../http/deadline.ts';
 import type { CallListener, ListenerTerms } from '../upstream/streams/call-listener.ts';
 import type { Address } from '../upstream/endpoint.ts';
 import type { UpstreamMessage } from '../upstream/protocol/message.ts';
@@ -42,11 +43,13 @@ export interface RemoteListener extends CallListener {
 /**
  * A listener in the Worker.
  * @param afterMs when its socket opens, in milliseconds from now
+ * @param timers of the request that the call is made for
  */
 export function openListener(
   object: () => SocketPort,
   opening: () => Opening,
   afterMs: number,
+  timers = new RequestTimers(),
 ): RemoteListener {
   const messages = new AsyncQueue<UpstreamMessage>();
   const { promise: opened, resolve: onOpened } = Promise.withResolvers<StreamState>();
@@ -68,18 +71,17 @@ export function openListener(
   const openAgain = () => {
     onOpened('closed');
     tries += 1;
-    if (!isOver && tries < MOST_TRIES) timer = setTimeout(tryOpen, AGAIN_MS);
+    if (!isOver && tries < MOST_TRIES) forget = timers.set(AGAIN_MS, tryOpen);
   };
   const tryOpen = () => void open().catch(openAgain);
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  if (afterMs > 0) timer = setTimeout(tryOpen, afterMs);
-  else tryOpen();
+  let forget = afterMs > 0 ? timers.set(afterMs, tryOpen) : () => {};
+  if (afterMs === 0) tryOpen();
   return {
     opened,
     take: () => messages.take(),
     close() {
       isOver = true;
-      clearTimeout(timer);
+      forget();
       messages.end();
       if (socket?.readyState === WebSocket.OPEN) socket.close();
     },

@@ -7,7 +7,6 @@
  * only, so that another one begins on the safe side.
  */
 import { capabilitiesKey } from '../shared/client-capabilities.ts';
-import type { JsonObject } from '../shared/protocol.ts';
 import { Lru } from '../shared/util/lru.ts';
 import type { CallContext, CallMessages } from '../upstream/protocol/call.ts';
 import type { CallListener } from '../upstream/streams/call-listener.ts';
@@ -17,35 +16,42 @@ const ENOUGH = 5;
 const MAX_TOOLS = 20_000;
 const MAX_SERVERS = 5_000;
 
-/** What is called, and what its client can be asked, and how: of other clients other calls are quiet. */
+/** What is called. */
 export interface Called {
   serverId: string;
-  what: string;
-  capabilities: JsonObject;
-  questions: CallContext['questions'];
+  /** Of all calls that are alike. */
+  key: string;
 }
 
-const keyOf = ({ serverId, what, capabilities, questions }: Called) =>
-  JSON.stringify([serverId, what, capabilitiesKey(capabilities), questions]);
+/**
+ * @param what is called at the server
+ * @param context of the call: of clients that can be asked other things, or in another way, other calls are quiet
+ */
+export function toCalled(
+  serverId: string,
+  what: string,
+  { capabilities, questions }: Pick<CallContext, 'capabilities' | 'questions'>,
+): Called {
+  return { serverId, key: `${serverId} ${questions} ${capabilitiesKey(capabilities)} ${what}` };
+}
 
 export class QuietCalls {
   readonly #quiet = new Lru<string, number>(MAX_TOOLS);
   readonly #talking = new Lru<string, true>(MAX_SERVERS);
 
   /** Whether such a call may leave before the stream is open. */
-  has(called: Called): boolean {
-    if (this.#talking.get(called.serverId)) return false;
-    return (this.#quiet.get(keyOf(called)) ?? 0) >= ENOUGH;
+  has({ serverId, key }: Called): boolean {
+    if (this.#talking.get(serverId)) return false;
+    return (this.#quiet.get(key) ?? 0) >= ENOUGH;
   }
 
   /** Such calls are never quiet, whatever they say. */
-  neverAgain(called: Called): void {
-    this.#quiet.set(keyOf(called), Number.NEGATIVE_INFINITY);
+  neverAgain({ key }: Called): void {
+    this.#quiet.set(key, Number.NEGATIVE_INFINITY);
   }
 
   /** A call has ended. */
-  note(called: Called, isQuiet: boolean): void {
-    const key = keyOf(called);
+  note({ key }: Called, isQuiet: boolean): void {
     const count = this.#quiet.get(key) ?? 0;
     this.#quiet.set(key, isQuiet ? count + 1 : Math.min(count, 0));
   }

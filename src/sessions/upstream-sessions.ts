@@ -18,7 +18,7 @@ import { progressTokenIn, renamedProgress } from '../upstream/protocol/progress-
 import { readLines, toMessages } from './call-stream.ts';
 import { callHere } from './handed-over-calls.ts';
 import { openListener } from './call-listeners.ts';
-import { QuietCalls } from './quiet-calls.ts';
+import { QuietCalls, toCalled } from './quiet-calls.ts';
 import { openLine, type QuestionLine } from './question-channel.ts';
 import type { ClientObject, EndedSession } from './client-object.ts';
 import type { SessionCopies } from './session-copies.ts';
@@ -141,7 +141,7 @@ export class UpstreamSessions {
     const isAsked = Object.keys(capabilities).length > 0;
     if (session.hasNoStream || !isAsked) return session;
     const { serverId } = endpoint;
-    const called = { serverId, what, capabilities, questions };
+    const called = toCalled(serverId, what, context);
     if (questions === 'suspend') {
       this.#quiet.neverAgain(called);
       throw new MayBeAskedElsewhere();
@@ -156,7 +156,12 @@ export class UpstreamSessions {
       };
     };
     const isQuiet = this.#quiet.has(called);
-    const { opened, ...heard } = openListener(object, opening, isQuiet ? LASTS_MS : 0);
+    const { opened, ...heard } = openListener(
+      object,
+      opening,
+      isQuiet ? LASTS_MS : 0,
+      context.timers,
+    );
     const listener = this.#quiet.noting(called, heard);
     const state = isQuiet ? 'open' : await opened;
     if (state === 'open') return { ...session, listener };
@@ -188,8 +193,7 @@ export class UpstreamSessions {
       return { messages: await this.#callThere(call, cuttable(context)) };
     }
     const { capabilities, questions } = context;
-    const what = kindOf(call.request, call.name);
-    const called = { serverId: call.server.id, what, capabilities, questions };
+    const called = toCalled(call.server.id, kindOf(call.request, call.name), context);
     if (!this.#quiet.has(called)) {
       const messages = await this.#callThere(call, cuttable(context));
       return { messages: this.#quiet.notingMessages(called, messages) };

@@ -8,6 +8,7 @@
  * come. Source: MCP 2026-07-28 and 2025-11-25, Streamable HTTP.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../shared/errors/table.ts';
 import type { JsonBounds } from '../shared/json/json-spans.ts';
 import { BodyTooLarge, readText } from '../http/read-text.ts';
 import { EventTooLarge, readEvents, SseParser, type Resumption } from '../http/sse-events.ts';
@@ -165,11 +166,11 @@ async function* readMessages(
   let body: ReadableStream<Uint8Array> | undefined = opened;
   const { bytes } = request;
   const onHeld = bytes && toEventMeter(bytes, maxBytes, deadline.signal);
-  let failure = new PorticoError('upstream_no_response');
+  let failure: ErrorCode = 'upstream_no_response';
   for (let resumed = 0; body && resumed <= MAX_RESUMED; resumed += 1) {
     const parser = new SseParser(maxBytes);
     try {
-      for await (const event of readEvents(body, maxBytes, parser, deadline.signal, onHeld)) {
+      for await (const event of readEvents(body, maxBytes, parser, deadline.onEnd, onHeld)) {
         if (event.event !== 'message' || event.data === '') continue;
         const message = await parsed(event.data, request, deadline);
         if (message.kind === 'foreign') continue;
@@ -180,11 +181,11 @@ async function* readMessages(
     } catch (error) {
       if (error instanceof PorticoError) throw error;
       if (error instanceof EventTooLarge) throw new PorticoError('upstream_too_large');
-      failure = new PorticoError('upstream_truncated');
+      failure = 'upstream_truncated';
     }
     body = await resume(request, parser.resumption, deadline);
   }
-  throw deadline.explain(failure);
+  throw deadline.explain(new PorticoError(failure));
 }
 
 /** How often one answer may be gone on with, and how long a server may have us wait for it. */

@@ -3,7 +3,7 @@
  * to it. The token goes to the gateway only: no redirect is followed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { readEvents, type SseEvent } from '../../../src/http/sse-events.ts';
+import { readEvents, whenAborted, type SseEvent } from '../../../src/http/sse-events.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { sendWithToken, toSource, type TokenSource } from '../login/token-source.ts';
 import { reasonOf } from '../stdio/refusal.ts';
@@ -155,7 +155,7 @@ export class Api {
       throw new Failure(`what answers at ${this.#origin} is no Portico gateway`);
     }
     try {
-      yield* readEvents(response.body, MAX_EVENT_CHARS, undefined, signal);
+      yield* readEvents(response.body, MAX_EVENT_CHARS, undefined, whenAborted(signal));
     } catch (error) {
       if (signal.reason instanceof Failure) throw signal.reason;
       throw new Failure(`the gateway broke off (${reasonOf(error)})`);

@@ -4,7 +4,7 @@
  * every notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
  */
 import { parseWithin } from '../../shared/json/json-spans.ts';
-import { readEvents } from '../../http/sse-events.ts';
+import { readEvents, whenAborted } from '../../http/sse-events.ts';
 import { isObject, TASKS_EXTENSION } from '../../shared/protocol.ts';
 import { nextRequestId } from '../protocol/request-ids.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
@@ -85,7 +85,7 @@ async function hear(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, signal)) {
+    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, whenAborted(signal))) {
       const message = parse(event.data);
       if (!isObject(message) || typeof message['method'] !== 'string') continue;
       onNotification(message['method'], event.data);

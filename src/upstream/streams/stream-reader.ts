@@ -6,7 +6,7 @@
  * Invariants: one request at a time; a server that offers no stream is not asked again; whoever lets go
  * of a stream may not be known to the server yet, so that it is asked again for a moment.
  */
-import { readEvents, SseParser } from '../../http/sse-events.ts';
+import { readEvents, whenAborted, SseParser } from '../../http/sse-events.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type UpstreamMessage } from '../protocol/message.ts';
 import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
@@ -118,7 +118,7 @@ async function hear(
 ): Promise<boolean> {
   let isHeard = false;
   try {
-    for await (const { event, data } of readEvents(body, maxBytes, parser, signal)) {
+    for await (const { event, data } of readEvents(body, maxBytes, parser, whenAborted(signal))) {
       const message = event === 'message' ? parse(data) : undefined;
       if (!message) continue;
       isHeard = true;
