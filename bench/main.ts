@@ -17,6 +17,7 @@ import type { Ceilings } from './measure.ts';
 import { HELP, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { profileCases } from './profile.ts';
+import { measureSdk } from './sdk.ts';
 import { measureSearch } from './search.ts';
 import { startBench } from './setup.ts';
 import { measureStdio } from './stdio.ts';
@@ -47,6 +48,7 @@ async function run(options: Options): Promise<void> {
   }
   if (options.cache) return void process.stdout.write(`${await measureCache(options, say)}\n`);
   if (options.stdio) return void process.stdout.write(`${await measureStdio(options, say)}\n`);
+  if (options.sdk) return void process.stdout.write(`${await measureSdk(options, say)}\n`);
   if (options.search) return void process.stdout.write(`${await measureSearch(say)}\n`);
   if (options.tokens) return void process.stdout.write(`${await measureTokens(say)}\n`);
   say('starting the upstream, the relay and Portico');

@@ -18,6 +18,8 @@ export interface Options {
   cache: boolean;
   /** Compares a program behind a connector with the same program over its own stdin and stdout. */
   stdio: boolean;
+  /** Measures clients and servers of the SDKs in place of our own. */
+  sdk: boolean;
   /** Measures searches over 1,000 and 10,000 tools. */
   search: boolean;
   /** Counts the tokens of lists of tools. */
@@ -40,6 +42,7 @@ Prints a table and writes it to bench/results/latest.md and latest.json. Loopbac
   --telemetry    what its log and traces cost: Portico with them against Portico without them
   --cache        what the cache of results costs where it misses, and saves where it hits
   --stdio        a stdio server through portico connect and Portico against the same one called directly
+  --sdk          clients of the SDKs 1.x and 2.x at a server of the 1.x, as they are by themselves
   --search       what a search over 1,000 and over 10,000 tools costs, warm and cold
   --tokens       what tools/list costs a model, with all tools and with the three of ?tools=search
   --help         this text
@@ -66,6 +69,7 @@ export function parseOptions(args: string[]): Options | undefined {
       telemetry: { type: 'boolean', default: false },
       cache: { type: 'boolean', default: false },
       stdio: { type: 'boolean', default: false },
+      sdk: { type: 'boolean', default: false },
       search: { type: 'boolean', default: false },
       tokens: { type: 'boolean', default: false },
       cpu: { type: 'boolean', default: false },
@@ -82,6 +86,7 @@ export function parseOptions(args: string[]): Options | undefined {
     telemetry: values.telemetry,
     cache: values.cache,
     stdio: values.stdio,
+    sdk: values.sdk,
     search: values.search,
     tokens: values.tokens,
     cpu: values.cpu,

@@ -3,6 +3,7 @@
  * each round. A gateway that its clients start has one client.
  */
 import { performance } from 'node:perf_hooks';
+import type { Era } from '../exchanges.ts';
 import { connectClient, type BenchClient } from './client.ts';
 import type { Endpoint } from './gateway.ts';
 import { median } from '../statistics.ts';
@@ -14,6 +15,8 @@ export const CLIENTS = [1, 32] as const;
 export interface Side {
   name: string;
   endpoint: Endpoint;
+  /** Of its clients: the SDK 2.x in the modern one. */
+  era?: Era;
 }
 
 /** What a slice gave. */
@@ -40,10 +43,10 @@ interface Connected {
   clients: BenchClient[];
 }
 
-async function connectAll({ name, endpoint }: Side): Promise<Connected> {
+async function connectAll({ name, endpoint, era = 'legacy' }: Side): Promise<Connected> {
   const most = endpoint.transport === 'stdio' ? 1 : Math.max(...CLIENTS);
   const clients: BenchClient[] = [];
-  while (clients.length < most) clients.push(await connectClient(endpoint, 'legacy'));
+  while (clients.length < most) clients.push(await connectClient(endpoint, era));
   const listed = (await clients[0]?.list('tools')) ?? [];
   const tool = listed.find(one => one.name.endsWith('echo'))?.name;
   if (tool === undefined) throw new Error(`${name} does not list the tool that is called`);

@@ -1,6 +1,7 @@
 /**
  * The upstream that is called, restarted and listed: a server on the SDK 1.x, as it is by itself. `/mcp/FIRST/COUNT` has so many tools
- * from that number on, and `echo`. Arguments: `http PORT`, or `stdio FIRST COUNT`.
+ * from that number on, and `echo`; at `/quiet/FIRST/COUNT` sessions have no stream of their own. Arguments: `http PORT`, or `stdio FIRST
+ * COUNT`.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -80,6 +81,8 @@ async function openTransport(path: string): Promise<StreamableHTTPServerTranspor
 
 function serveHttp(port: number): void {
   const server = createServer(async (request, response) => {
+    const isStream = request.method === 'GET';
+    if (isStream && request.url?.startsWith('/quiet')) return void response.writeHead(405).end();
     const id = request.headers['mcp-session-id'];
     const known = typeof id === 'string' ? sessions.get(id) : undefined;
     if (id !== undefined && !known) {
