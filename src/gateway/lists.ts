@@ -166,7 +166,9 @@ export function createLists(ports: ListPorts): Lists {
 function seenOf({ views, client }: VisibleServers, server: Server, catalog: Catalog): Catalog {
   const standIn = standInCatalog(server);
   if (standIn) return standIn;
-  const own = suited(catalog, server.verdict?.era ?? 'legacy', client ?? PLAIN_CLIENT);
+  const isForAll = !catalog.conditions && !catalog.legacyCapabilities;
+  const era = server.verdict?.era ?? 'legacy';
+  const own = isForAll ? catalog : suited(catalog, era, client ?? PLAIN_CLIENT);
   return filterCatalog(views?.get(server.id), own);
 }
 

@@ -6,8 +6,7 @@
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
-import type { Outcome } from '../../servers/health/call-outcome.ts';
-import { CallTally, type CallReport } from '../../servers/health/call-report.ts';
+import { type Outcome, CallTally, type CallReport } from '../../servers/health/call-report.ts';
 import { isSoon } from '../../servers/health/circuit.ts';
 
 export interface CallReportsOptions {

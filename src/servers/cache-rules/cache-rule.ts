@@ -29,7 +29,7 @@ export function decideRule(
   rules: readonly CacheRule[],
   item: CatalogItem | undefined,
 ): CacheRule | undefined {
-  if (rules.length === 0 || !item || !isReadOnly(item)) return undefined;
+  if (!item || !isReadOnly(item)) return undefined;
   const exact = rules.find(({ tool }) => tool === item.key);
   if (exact) return exact;
   return rules.filter(({ tool }) => matches(tool, item.key)).toSorted(byCare)[0];

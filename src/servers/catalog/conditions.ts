@@ -29,10 +29,11 @@ const MAX_CLIENTS = 80;
 
 /**
  * A catalog as a server offers it to a client.
+ * @param catalog of which not all is for all clients
  * @param era in which the server is spoken to
  */
 export function suited(catalog: Catalog, era: Era, client: ClientTraits): Catalog {
-  if (client.isOnlooker || (!catalog.conditions && !catalog.legacyCapabilities)) return catalog;
+  if (client.isOnlooker) return catalog;
   let made = remembered.get(catalog);
   if (!made) remembered.set(catalog, (made = new Lru(MAX_CLIENTS)));
   const key = `${era} ${client.key}`;

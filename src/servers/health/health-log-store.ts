@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { CHECK_WAYS, FINDING_KINDS, type Finding } from './finding.ts';
-import { addSums, KEPT_MS, NO_CALLS, slotOf, type CallSums } from './windows.ts';
+import type { CallSums } from './call-report.ts';
+import { addSums, KEPT_MS, NO_CALLS, slotOf } from './windows.ts';
 
 /** A check as the history has it. */
 export interface LoggedCheck extends Omit<Finding, 'reason' | 'detail'> {

@@ -2,14 +2,14 @@
  * What a server's monitor remembers of its health: the last finding, failures in a row, when it was last heard. Kept in the
  * monitor's storage, written before it is told to anybody; begun anew when the server is reached otherwise.
  */
-import type { CallReport } from './call-report.ts';
+import type { CallReport, CallSums } from './call-report.ts';
 import { CLOSED, decideCircuit, wantTrial, type Circuit, type CircuitEvent } from './circuit.ts';
 import { decisive, type Finding } from './finding.ts';
 import { toMissedLists, type LookNotes } from './lists.ts';
 import { begun, isAlike, REPEAT_MS, type Remembered } from './remembered.ts';
 import type { Pace } from './health-settings.ts';
 import { HealthLog, type LoggedCheck } from './health-log-store.ts';
-import { averageMsOf, JUDGED_MS, KEPT_MS, type CallSums } from './windows.ts';
+import { averageMsOf, JUDGED_MS, KEPT_MS } from './windows.ts';
 
 /** The past of a server: checks, newest first, and calls of the last minute, five minutes and hour. */
 export interface History {

@@ -1,5 +1,5 @@
 /** Calls of the last minutes: slots of ten seconds, and what a number of them add up to. Pure. */
-import { addHistograms, NO_LATENCIES, quantile, type Histogram } from './latency.ts';
+import { addHistograms, NO_LATENCIES, quantile, type CallSums } from './call-report.ts';
 
 export const SLOT_MS = 10_000;
 /** Slots that are kept, as the longest window needs them. */
@@ -8,18 +8,6 @@ export const KEPT_MS = 3_600_000;
 export const JUDGED_MS = 300_000;
 /** With fewer calls in it nothing is judged. */
 const MIN_CALLS = 10;
-
-/** Calls of one slot, or several. */
-export interface CallSums {
-  calls: number;
-  /** Of these, those the server failed. */
-  errors: number;
-  /** Time of all answered calls together, in milliseconds. */
-  totalMs: number;
-  latencies: Histogram;
-  /** Failures by error code. */
-  reasons: Readonly<Record<string, number>>;
-}
 
 export const NO_CALLS: CallSums = {
   calls: 0,

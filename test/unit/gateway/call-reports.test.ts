@@ -2,8 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ERROR_CODES } from '../../../src/shared/errors/table.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
-import { outcomeOf } from '../../../src/servers/health/call-outcome.ts';
-import { CallTally, type CallReport } from '../../../src/servers/health/call-report.ts';
+import { outcomeOf, CallTally, type CallReport } from '../../../src/servers/health/call-report.ts';
 import { CallReports } from '../../../src/gateway/health/call-reports.ts';
 import { reportOutcome } from '../../../src/gateway/steps/report-outcome.ts';
 import type { Send } from '../../../src/gateway/steps/send.ts';

@@ -6,7 +6,8 @@ import {
   BOUNDS_MS,
   NO_LATENCIES,
   quantile,
-} from '../../../src/servers/health/latency.ts';
+  type CallSums,
+} from '../../../src/servers/health/call-report.ts';
 import {
   addSums,
   averageMsOf,
@@ -15,7 +16,6 @@ import {
   mainReason,
   NO_CALLS,
   toWindowView,
-  type CallSums,
 } from '../../../src/servers/health/windows.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
