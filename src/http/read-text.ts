@@ -1,4 +1,10 @@
-/** Reads a body as text up to a bound, natively where its length is known, and counted while it is read where somebody counts. */
+/**
+ * Reads texts of others up to a bound, natively where their length is known, and counted where somebody counts what is in memory: JSON
+ * while it is read, the largest event of a stream while it is put together, and either while it is parsed. What is counted waits where
+ * there is no room, up to the time that an answer may wait, and is held until the request is over that it is counted for.
+ */
+import { parsedWeight } from '../shared/json/json-weight.ts';
+import { LIGHT_CHARS, type RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 
 /** For whole texts only: it keeps nothing from one to the next. */
 export const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -70,8 +76,49 @@ export async function readText(
 }
 
 /** How much is to be counted where so many bytes have been read. */
-export function stepFor(bytes: number, maxBytes: number): number {
+function stepFor(bytes: number, maxBytes: number): number {
   const [exact, step] = STEPS;
   if (bytes <= exact) return bytes;
   return bytes <= step ? Math.min(step, maxBytes) : maxBytes;
+}
+
+/** Counts a text that is read whole. */
+export function toMeter(bytes: RequestBytes, signal: AbortSignal): Meter {
+  return {
+    take: (more, isPartial) => bytes.wait(more, isPartial, signal),
+    end(unneeded) {
+      bytes.give(unneeded);
+      bytes.settle();
+    },
+  };
+}
+
+/** Counts the largest event of a stream. */
+export function toEventMeter(
+  bytes: RequestBytes,
+  maxChars: number,
+  signal: AbortSignal,
+): (chars: number) => Promise<void> | undefined {
+  let counted = 0;
+  return chars => {
+    const next = stepFor(Math.min(chars, maxChars), maxChars);
+    if (next <= counted) return undefined;
+    const more = next - counted;
+    counted = next;
+    return bytes.wait(more, next < maxChars, signal);
+  };
+}
+
+/** Whether a text is worth weighing. */
+export const isHeavy = (text: string): boolean => text.length > LIGHT_CHARS;
+
+/** Waits until there is room for a text to be parsed. @returns gives that back, to be called once it is parsed */
+export async function roomToParse(
+  text: string,
+  bytes: RequestBytes,
+  signal: AbortSignal,
+): Promise<() => void> {
+  const weight = parsedWeight(text);
+  await bytes.wait(weight, false, signal);
+  return () => bytes.give(weight);
 }

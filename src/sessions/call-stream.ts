@@ -6,7 +6,7 @@ import { PorticoError, toPorticoError, type ErrorExtras } from '../shared/errors
 import type { ErrorCode } from '../shared/errors/table.ts';
 import { fromRawMembers, type RawObject } from '../shared/json/json-spans.ts';
 import type { JsonObject } from '../shared/protocol.ts';
-import { isHeavy, roomToParse } from '../upstream/metered.ts';
+import { isHeavy, roomToParse } from '../http/read-text.ts';
 import type { CallContext, CallMessage, CallMessages } from '../upstream/protocol/call.ts';
 import type { RawResponse } from '../upstream/protocol/message.ts';
 import type {

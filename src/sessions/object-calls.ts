@@ -18,7 +18,7 @@ import type {
   CallReply,
 } from '../upstream/protocol/call.ts';
 import type { Question, RawAnswer } from '../upstream/protocol/server-request.ts';
-import { toEventMeter } from '../upstream/metered.ts';
+import { toEventMeter } from '../http/read-text.ts';
 import type { ObjectCall, Upstreams } from '../upstream/upstream-client.ts';
 import {
   readLines,

@@ -13,7 +13,7 @@ import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { CallSession, Hearing, ObjectCall } from '../upstream/upstream-client.ts';
 import { rawMembers, type RawObject } from '../shared/json/json-spans.ts';
 import { acquireSession, type UpstreamSession } from '../upstream/session/acquire-session.ts';
-import { toEventMeter } from '../upstream/metered.ts';
+import { toEventMeter } from '../http/read-text.ts';
 import { progressTokenIn, renamedProgress } from '../upstream/protocol/progress-token.ts';
 import { readLines, toMessages } from './call-stream.ts';
 import { callHere } from './handed-over-calls.ts';

@@ -9,14 +9,14 @@ import type { UpstreamEndpoint } from './endpoint.ts';
 import { withHeard, type CallListener } from './streams/call-listener.ts';
 import { exchange, type Reply } from './exchange.ts';
 import type { UpstreamMessage } from './protocol/message.ts';
-import { nextRequestId } from './protocol/request-ids.ts';
-import { sendNotification } from './server-messages.ts';
 import {
+  nextRequestId,
   requestHeaders,
   requestText,
   type NegotiatedProtocol,
   type OutboundRequest,
 } from './protocol/wire-request.ts';
+import { sendNotification } from './server-messages.ts';
 
 export interface Attempt {
   endpoint: UpstreamEndpoint;

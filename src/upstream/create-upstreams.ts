@@ -1,9 +1,6 @@
 /** The client of the servers behind the gateway, as the requests of an isolate use it. */
 import { Upstreams, type ObjectPort, type SessionPort } from './upstream-client.ts';
 import type { UpstreamEndpoints } from './endpoint.ts';
-import type { CallContext, CallReply } from './protocol/call.ts';
-import type { OutboundRequest } from './protocol/wire-request.ts';
-import type { Server } from '../servers/registry/server-schema.ts';
 
 export interface UpstreamDeps {
   endpoints: UpstreamEndpoints;
@@ -35,10 +32,5 @@ export function createUpstreams({ endpoints, sessions, config, monitors, now }: 
       await monitors.wake(serverId);
     },
   });
-  return (
-    server: Server,
-    request: OutboundRequest,
-    name: string | undefined,
-    context: CallContext,
-  ): Promise<CallReply> => upstreams.call(server, request, name, context);
+  return upstreams.call.bind(upstreams);
 }

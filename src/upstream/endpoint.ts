@@ -93,6 +93,7 @@ export class UpstreamEndpoints {
    * @throws PorticoError where the address is not allowed or the credential cannot be used
    */
   of(server: Server): UpstreamEndpoint | Promise<UpstreamEndpoint> {
+    if (!server.account) return this.#known.get(server) ?? this.#find(server);
     const newest = this.#accounts.newest(server);
     const known = this.#known.get(newest);
     return known && this.#accounts.isFresh(newest) ? known : this.#find(newest);

@@ -10,13 +10,19 @@
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
 import type { JsonBounds } from '../shared/json/json-spans.ts';
-import { BodyTooLarge, readText } from '../http/read-text.ts';
+import {
+  BodyTooLarge,
+  isHeavy,
+  readText,
+  roomToParse,
+  toEventMeter,
+  toMeter,
+} from '../http/read-text.ts';
 import { EventTooLarge, readEvents, SseParser, type Resumption } from '../http/sse-events.ts';
 import type { RequestId } from '../shared/protocol.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { Deadline } from '../http/deadline.ts';
 import type { UpstreamEndpoint } from './endpoint.ts';
-import { isHeavy, roomToParse, toEventMeter, toMeter } from './metered.ts';
 import { parseMessage, type RawResponse, type UpstreamMessage } from './protocol/message.ts';
 import { statusError } from './protocol/status-error.ts';
 import { pause } from '../shared/util/pause.ts';

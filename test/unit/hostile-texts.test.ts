@@ -39,8 +39,7 @@ import { namesIn } from '../../src/credentials/references.ts';
 import { toSkillId } from '../../src/search/skills/skill.ts';
 import { safeKey, safeValue, safeWord } from '../../src/tracing/safe-attributes.ts';
 import { parseTraceparent } from '../../src/tracing/traceparent.ts';
-import { parseMessage } from '../../src/upstream/protocol/message.ts';
-import { withoutSecrets } from '../../src/upstream/protocol/redact.ts';
+import { parseMessage, withoutSecrets } from '../../src/upstream/protocol/message.ts';
 import { statusError } from '../../src/upstream/protocol/status-error.ts';
 import { leastCostOf, naughtyTexts, PIECES, repeated } from './hostile-texts.ts';
 

@@ -21,7 +21,7 @@ import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { Channel } from '../session/channel.ts';
 import type { Deadline } from '../../http/deadline.ts';
 import { mendItem, type MendedItem } from './mended-item.ts';
-import { withoutSecrets } from '../protocol/redact.ts';
+import { withoutSecrets } from '../protocol/message.ts';
 import { toSaid } from '../protocol/error-text.ts';
 
 /** A list that could not be read, and why in one line. */

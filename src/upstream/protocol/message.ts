@@ -1,5 +1,7 @@
 /**
- * JSON-RPC messages as an upstream sent them: classified, with the raw text of what is forwarded.
+ * JSON-RPC messages as an upstream sent them: classified, with the raw text of what is forwarded, and without its credential (SEC-2).
+ * What is written as it was sent is gone already (`without-credential.ts`); here each text of an error is read as JSON means it, of a
+ * response and of a task which failed, where servers repeat what they were sent.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { withExactIds } from '../../shared/json/exact-ids.ts';
@@ -8,6 +10,8 @@ import {
   parseWithin,
   type JsonBounds,
   rawMembers,
+  fromRawMembers,
+  skipString,
 } from '../../shared/json/json-spans.ts';
 import {
   idText,
@@ -17,6 +21,8 @@ import {
   type RequestId,
 } from '../../shared/protocol.ts';
 import type { RawAnswer } from './server-request.ts';
+import { replaceText, toNeedle } from '../../shared/redaction/byte-replacer.ts';
+import { MIN_SECRET_CHARS, REDACTED } from './credential-forms.ts';
 
 /** A response: exactly one of the two, raw JSON text, beside its parsed form. */
 export type RawResponse =
@@ -98,4 +104,51 @@ export function toAnswerText(id: RequestId, answer: RawAnswer): string {
 
 function isRpcError(value: unknown): value is JsonObject {
   return isObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
+}
+
+/** A response whose error repeats no secret. @param hidden what must not be repeated, as it is sent */
+export function withoutSecrets(response: RawResponse, hidden: readonly string[]): RawResponse {
+  if ('error' in response) {
+    const error = redacted(response.error, hidden);
+    if (error === response.error) return response;
+    return { ...response, error, parsed: JSON.parse(error) as JsonObject };
+  }
+  const { parsed, result } = response;
+  const isTask = isObject(parsed['error']) && typeof parsed['taskId'] === 'string';
+  if (!isTask) return response;
+  const safe = taskWithoutSecrets(result, hidden);
+  return { ...response, result: safe, parsed: JSON.parse(safe) as JsonObject };
+}
+
+/** The same for a raw task. */
+export function taskWithoutSecrets(task: string, hidden: readonly string[]): string {
+  const members = rawMembers(task);
+  const error = members.get('error');
+  if (error === undefined) return task;
+  return fromRawMembers(members.set('error', redacted(error, hidden)));
+}
+
+/** Raw JSON of a notification, without the secrets. */
+export const noteRedacted = (json: string, hidden: readonly string[]): string =>
+  hidden.some(value => value.length >= MIN_SECRET_CHARS) ? redacted(json, hidden) : json;
+
+/** Raw JSON without the secrets; string by string, since one text can be written in JSON in many ways. */
+function redacted(json: string, hidden: readonly string[]): string {
+  const secrets = new Set(hidden.filter(value => value.length >= MIN_SECRET_CHARS));
+  const needles = Array.from(secrets, secret => toNeedle(secret, REDACTED));
+  if (needles.length === 0) return json;
+  let safe = '';
+  let from = 0;
+  for (let at = json.indexOf('"'); at !== -1;) {
+    const end = skipString(json, at);
+    const literal = json.slice(at, end);
+    const text = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
+    const left = replaceText(text, needles);
+    if (left !== text) {
+      safe += json.slice(from, at) + JSON.stringify(left);
+      from = end;
+    }
+    at = json.indexOf('"', end);
+  }
+  return safe + json.slice(from);
 }

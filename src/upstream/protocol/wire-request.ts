@@ -1,7 +1,7 @@
 /**
  * Requests as an upstream of either era wants them. Modern is the internal form: params come raw,
  * with the caller's `_meta`; for a legacy upstream the modern envelope is taken off, for a modern
- * one it is put on. Everything else stays as the caller wrote it. Pure.
+ * one it is put on. Everything else stays as the caller wrote it. Pure but for the counter of ids.
  */
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import {
@@ -111,4 +111,16 @@ export function requestHeaders(
     headers['mcp-session-id'] = protocol.sessionId;
   }
   return headers;
+}
+
+let next: number | undefined;
+
+/**
+ * A new id: fresh for every request, so equal ids of two clients never meet. An integer, because some servers take nothing else; the
+ * start is random, so that two isolates which share an upstream session do not meet either.
+ */
+export function nextRequestId(): number {
+  next ??= Math.floor(Math.random() * 2 ** 40);
+  next += 1;
+  return next;
 }

@@ -9,9 +9,13 @@ import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import type { Deadline } from '../../http/deadline.ts';
 import { exchange, type Reply } from '../exchange.ts';
 import type { RawResponse } from '../protocol/message.ts';
-import { nextRequestId } from '../protocol/request-ids.ts';
+import {
+  nextRequestId,
+  requestHeaders,
+  requestText,
+  type NegotiatedProtocol,
+} from '../protocol/wire-request.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
-import { requestHeaders, requestText, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 export interface Channel {
   /** @throws PorticoError with an `upstream_*` code; SessionForgotten */

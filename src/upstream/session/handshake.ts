@@ -14,8 +14,7 @@ import {
 } from '../../shared/protocol.ts';
 import { post, postNotification } from './channel.ts';
 import type { Deadline } from '../../http/deadline.ts';
-import type { RawResponse } from '../protocol/message.ts';
-import { withoutSecrets } from '../protocol/redact.ts';
+import { type RawResponse, withoutSecrets } from '../protocol/message.ts';
 import { toSaid } from '../protocol/error-text.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { NegotiatedProtocol } from '../protocol/wire-request.ts';

@@ -6,9 +6,13 @@
 import { parseWithin } from '../../shared/json/json-spans.ts';
 import { readEvents, whenAborted } from '../../http/sse-events.ts';
 import { isObject, TASKS_EXTENSION } from '../../shared/protocol.ts';
-import { nextRequestId } from '../protocol/request-ids.ts';
+import {
+  nextRequestId,
+  requestHeaders,
+  requestText,
+  type NegotiatedProtocol,
+} from '../protocol/wire-request.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
-import { requestHeaders, requestText, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 export interface Listening {
   /** Settles when the stream has ended, for whatever reason. */

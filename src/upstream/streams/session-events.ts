@@ -3,7 +3,7 @@
  * resource or a list changed, and log messages. Decides what each is for; the object passes it on.
  */
 import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
-import { noteRedacted } from '../protocol/redact.ts';
+import { noteRedacted } from '../protocol/message.ts';
 
 /** A notification as the server wrote it. */
 export interface Told {

@@ -15,12 +15,16 @@ import type { Channel } from '../session/channel.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import { idOf, parseMessage, type RawResponse, type UpstreamMessage } from '../protocol/message.ts';
 import { renamedProgress, withProgressToken } from '../protocol/progress-token.ts';
-import { nextRequestId } from '../protocol/request-ids.ts';
+import {
+  nextRequestId,
+  requestHeaders,
+  requestText,
+  type NegotiatedProtocol,
+} from '../protocol/wire-request.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { Told } from './session-events.ts';
 import { SharedStream, type Listener } from './shared-stream.ts';
 import { authError } from '../protocol/status-error.ts';
-import { requestHeaders, requestText, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 export interface SseOptions {
   maxBytes: number;

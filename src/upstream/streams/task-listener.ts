@@ -8,7 +8,7 @@ import { rawMembers } from '../../shared/json/json-spans.ts';
 import { isObject, MODERN_VERSION } from '../../shared/protocol.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { listen } from './listen.ts';
-import { taskWithoutSecrets } from '../protocol/redact.ts';
+import { taskWithoutSecrets } from '../protocol/message.ts';
 import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 const PROTOCOL: NegotiatedProtocol = { era: 'modern', protocolVersion: MODERN_VERSION };

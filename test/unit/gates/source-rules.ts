@@ -13,7 +13,7 @@ const MACHINE_PATH =
   /(?<![\w.~/-])\/(?:home|Users|root|work|tmp|private|mnt)\/[\w.-]+|\b[A-Z]:\\\w/;
 /** Files whose module-scope variable belongs to the isolate on purpose, and why. */
 const ISOLATE_STATE: readonly string[] = [
-  'src/upstream/protocol/request-ids.ts', // one counter for all callers is what keeps ids apart
+  'src/upstream/protocol/wire-request.ts', // one counter for all callers is what keeps ids apart
 ];
 const PROTOCOL_PEER = /(^|\.)(Server|McpServer|Client|\w+Transport|createMcpHandler)$/;
 

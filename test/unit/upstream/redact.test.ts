@@ -1,7 +1,6 @@
 /** What a server's errors say of the credential: nothing, however it is written. */
 import { expect, it } from 'vitest';
-import type { RawResponse } from '../../../src/upstream/protocol/message.ts';
-import { withoutSecrets } from '../../../src/upstream/protocol/redact.ts';
+import { type RawResponse, withoutSecrets } from '../../../src/upstream/protocol/message.ts';
 
 const errorOf = (error: string): RawResponse => ({
   kind: 'response',

@@ -1,6 +1,6 @@
 /** What of tasks goes to a server of either era, and that what a failed task says keeps the credential out. */
 import { describe, expect, it } from 'vitest';
-import { taskWithoutSecrets, withoutSecrets } from '../../../src/upstream/protocol/redact.ts';
+import { taskWithoutSecrets, withoutSecrets } from '../../../src/upstream/protocol/message.ts';
 import { paramsFor } from '../../../src/upstream/protocol/wire-request.ts';
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
