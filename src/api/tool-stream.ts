@@ -1,6 +1,6 @@
 /** A call of a tool as an event stream. Whoever reads it can be asked: the question ends the stream, and the same call with its answer goes on. */
 import type { ToolCall } from '../gateway/call-tool.ts';
-import { visibleToClient } from '../gateway/client-catalog.ts';
+import { visibleToClient } from '../gateway/steps/restrict.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { ServerFailure } from '../gateway/server-failure.ts';
 import { capabilitiesKey } from '../shared/client-capabilities.ts';

@@ -8,14 +8,12 @@
  */
 import { requireScope } from '../shared/identity/principal.ts';
 import type { RawObject } from '../shared/json/json-spans.ts';
-import type { CallContext } from '../upstream/protocol/call.ts';
+import type { CallContext, CallMessages } from '../upstream/protocol/call.ts';
 import { takesOtherTypes } from './extensions.ts';
 import type { Gateway, RelayedRequest, RoutedReply } from './gateway.ts';
 import type { Lists } from './lists.ts';
-import { toOutbound } from './outbound.ts';
-import { withLogLevel } from './results/log-filter.ts';
-import { resultChanges } from './results/to-result.ts';
-import { withoutUpdates } from './results/updates.ts';
+import { toOutbound, resultChanges } from './translate.ts';
+import { withLogLevel, withoutUpdates } from './results/messages.ts';
 import { failingAs, toServerFailure, withConnectUrl } from './server-failure.ts';
 import { callStandIn, isStandIn } from './stand-in.ts';
 import type { CallLedger } from './call-log/call-ledger.ts';
@@ -26,8 +24,7 @@ import { endWhenDrained, type OpenCallChannel } from './steps/end-when-drained.t
 import { noteUse, type Uses } from './steps/note-use.ts';
 import { noteCalled, noteFailed, noteReplaced, observe } from './steps/observe.ts';
 import { recordOf, type CallRecord } from './steps/record.ts';
-import { refuseOpenCircuit } from './steps/refuse-open-circuit.ts';
-import { reportOutcome } from './steps/report-outcome.ts';
+import { refuseOpenCircuit, reportOutcome } from './steps/server-health.ts';
 import { createRequestStates, type RequestStateOptions } from './steps/request-state.ts';
 import { restrict } from './steps/restrict.ts';
 import type { Send } from './steps/send.ts';
@@ -75,8 +72,9 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     const viewer = restrict(given);
     // The server's own state and task id, in place of those that its client holds.
     const state = await states.open(viewer, asked, client);
-    const task = await tasks.open(viewer, state.request, client);
-    const { request, context } = task;
+    const era = state.request.tasks;
+    const task = era && (await tasks.open(viewer, era, state.request, client));
+    const { request, context } = task ?? { request: state.request, context: client };
     // The server, and its own name of what is asked for.
     const resolved = await lists.resolve(viewer, request.reference);
     const { server, name } = resolved;
@@ -86,12 +84,15 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     noteCalled(context, request, resolved);
     await record.begin(resolved);
     const told = { principalId: viewer.caller.principalId, origin: context.origin };
+    const heard = (messages: CallMessages) => {
+      const own = withLogLevel(withoutUpdates(server, messages, context), request.logLevel);
+      return failingAs(server, own, told);
+    };
     const sendWith = async (params: RawObject) => {
       const mirrored = request.method === 'completion/complete' ? undefined : name;
       try {
         const sent = await send(server, { ...outbound, params }, mirrored, context);
-        const heard = withLogLevel(withoutUpdates(server, sent, context), request.logLevel);
-        const reply = failingAs(server, heard, told);
+        const reply = 'response' in sent ? sent : { messages: heard(sent.messages) };
         return ports.uses ? noteUse(ports.uses, viewer, request, resolved, context, reply) : reply;
       } catch (thrown) {
         throw toServerFailure(server, withConnectUrl(server, thrown, told));
@@ -99,17 +100,20 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     };
     // A result of before, or the call itself; or the question for an account, where one is lacking.
     const call = { caller: viewer.caller, request, context, resolved };
+    const answer = () => answerFromCache(call, cache, () => sendWith(outbound.params));
     const answers = asked.params.get('inputResponses');
-    const { reply, isHit } = await orAskForAccount({ request, answers, context, record }, () =>
-      isStandIn(resolved.item)
-        ? Promise.resolve({ reply: { response: callStandIn(server, told) } })
-        : answerFromCache(call, cache, () => sendWith(outbound.params)),
-    );
+    const { reply, isHit } = await (server.accounts === 'shared'
+      ? answer()
+      : orAskForAccount({ request, answers, context, record }, async () =>
+          isStandIn(resolved.item) ? { reply: { response: callStandIn(server, told) } } : answer(),
+        ));
     const toResult = resultChanges(request, resolved, viewer.naming);
-    const isOpen = await takesOtherTypes(request.params, catalog, catalogsOf(viewer));
+    const isExtended = catalog.capabilities['extensions'] !== undefined;
+    const isOpen =
+      isExtended && (await takesOtherTypes(request.params, catalog, catalogsOf(viewer)));
     return {
       server,
-      reply: await state.close(server, await task.close(server, reply)),
+      reply: await state.close(server, task ? await task.close(server, reply) : reply),
       retry: extra => sendWith(new Map([...outbound.params, ...extra])),
       ...(isHit && { isHit }),
       ...(isOpen && { takesOtherTypes: true }),

@@ -29,7 +29,7 @@ import { toQualifiedUri } from '../shared/naming/qualified-uri.ts';
 import { described } from './naming/renames.ts';
 import { resolve, type Resolved } from './resolve.ts';
 import { listedHash, listsStandIn, standInCatalog, standInScore } from './stand-in.ts';
-import { filterCatalog } from './visible-catalog.ts';
+import { filterCatalog } from './steps/restrict.ts';
 
 export interface ListPorts {
   findTools: FindTools;
@@ -164,7 +164,7 @@ export function createLists(ports: ListPorts): Lists {
 }
 
 function seenOf({ views, client }: VisibleServers, server: Server, catalog: Catalog): Catalog {
-  const standIn = standInCatalog(server);
+  const standIn = server.needsAccount && standInCatalog(server);
   if (standIn) return standIn;
   const isForAll = !catalog.conditions && !catalog.legacyCapabilities;
   const era = server.verdict?.era ?? 'legacy';

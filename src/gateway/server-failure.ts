@@ -3,7 +3,7 @@ import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts'
 import type { ErrorCode } from '../shared/errors/table.ts';
 import { SETUP_TOKEN } from '../shared/identity/principal.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
-import type { CallMessages, CallReply } from '../upstream/protocol/call.ts';
+import type { CallMessages } from '../upstream/protocol/call.ts';
 
 export class ServerFailure extends Error {
   readonly server: Server;
@@ -58,15 +58,11 @@ export function toServerFailure(server: Server, thrown: unknown): unknown {
     : thrown;
 }
 
-/** A reply whose messages, where they break off, tell which server it was. @param told of whom a call is */
-export function failingAs(server: Server, reply: CallReply, told?: Told): CallReply {
-  return 'response' in reply ? reply : { messages: naming(server, reply.messages, told) };
-}
-
-async function* naming(
+/** Messages that tell, where they break off, which server it was. @param told of whom a call is */
+export async function* failingAs(
   server: Server,
   messages: CallMessages,
-  told: Told | undefined,
+  told?: Told,
 ): CallMessages {
   try {
     yield* messages;

@@ -3,7 +3,7 @@
  */
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { rawMembers } from '../shared/json/json-spans.ts';
-import { visibleToClient } from '../gateway/client-catalog.ts';
+import { visibleToClient } from '../gateway/steps/restrict.ts';
 import { isObject, META, type Era, type RequestId, type RpcRequest } from '../shared/protocol.ts';
 import { clientCapabilitiesOf } from '../shared/client-capabilities.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';

@@ -34,11 +34,11 @@ export function toRequestContext(
   const { caller } = viewer;
   const { sessionId, capabilities, questions } = client;
   const key = capabilitiesKey(capabilities);
+  const cacheControl = incoming.headers.get('cache-control');
   const owner =
     sessionId === undefined
       ? (serverId: string) => principalOwner(caller.principalId, serverId, key)
       : () => sessionOwner(sessionId);
-  const hearer = sessionId === undefined ? listenOwner(caller.principalId) : owner('');
   return {
     viewer,
     gateway: ports.gateway,
@@ -55,8 +55,10 @@ export function toRequestContext(
       questions,
       bytes,
       operation,
-      onUpdated: (serverId, uri, params) =>
-        waitUntil(ports.streams.tell(hearer, { serverId, uri, params })),
+      onUpdated(serverId, uri, params) {
+        const hearer = sessionId === undefined ? listenOwner(caller.principalId) : owner('');
+        waitUntil(ports.streams.tell(hearer, { serverId, uri, params }));
+      },
     },
     streams: ports.streams,
     listening: {
@@ -67,7 +69,7 @@ export function toRequestContext(
     },
     pageSize: ports.config.pageSize,
     acceptsStream: acceptsStream(incoming),
-    cache: directiveOfHeader(incoming.headers.get('cache-control')),
+    cache: cacheControl === null ? undefined : directiveOfHeader(cacheControl),
     ...(sessionId === undefined ? {} : inSession(sessionId, key, admitted, ports)),
   };
 }

@@ -9,6 +9,7 @@ import { isDenial } from '../../shared/errors/denials.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { Limit, NamedLimit } from '../../audit/limits/token-bucket.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
+import type { CatalogItem } from '../../servers/catalog/catalog.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import type { CallLog, OpenCall } from './call-log.ts';
@@ -17,6 +18,7 @@ import type { DayBudgets } from './day-budgets.ts';
 import type { LeasedLimits } from './leased-limits.ts';
 import type { CallEnd, StartedCall } from '../../audit/calls/call-schema.ts';
 import { redactArguments, redactText } from '../../shared/redaction/redact-arguments.ts';
+import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';
 
 export interface CallLedgerPorts {
   log: CallLog;
@@ -53,8 +55,8 @@ export interface CallFacts {
   arguments?: string | undefined;
   /** Characters of the request, which is in memory as long as its arguments are. */
   requestChars?: number;
-  /** What the schema of the arguments marks as secret, see `secret-marks.ts`. */
-  schema?: JsonObject | undefined;
+  /** What is called, of which the schema marks secrets. */
+  item?: CatalogItem | undefined;
   /** What else its row tells. */
   detail: JsonObject;
 }
@@ -139,14 +141,14 @@ export class CallLedger {
   }
 
   async #toCall({ id, caller, at, facts, server }: NamedCall): Promise<StartedCall> {
-    const { action, subject, schema, arguments: given, detail } = facts;
+    const { action, subject, item, arguments: given, detail } = facts;
     const whole = {
       ...detail,
       ...(server ? { server: server.id } : {}),
       ...(given === undefined
         ? {}
         : {
-            ...redactArguments(given, schema),
+            ...redactArguments(given, item && markedSchemaOf(item)),
             argument_chars: given.length,
             arguments_digest: await this.#ports.keys.digest('audit', given),
           }),

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../shared/errors/table.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { createLists, type ListPorts } from '../lists.ts';
-import { circuitRefusal } from '../steps/refuse-open-circuit.ts';
+import { circuitRefusal } from '../steps/server-health.ts';
 import { restrict } from '../steps/restrict.ts';
 import type { CallerView } from '../viewer.ts';
 

@@ -6,7 +6,6 @@
  * its answer for nothing but its own row, where the log wants that. The rounds of one request are one call.
  */
 import type { Caller } from '../../access/policy/caller.ts';
-import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';
 import {
   outcomeOfCode,
   type CallFacts,
@@ -142,7 +141,7 @@ class AuditedCall implements CallRecord {
     const subject = isResource
       ? toQualifiedUri(server.name, name)
       : toQualifiedName(server.name, name, 'dot');
-    const facts = { ...this.#facts(subject), schema: item && markedSchemaOf(item) };
+    const facts = { ...this.#facts(subject), item };
     this.#state = 'asked';
     const { signal, waitUntil } = this.#context;
     this.#open = await this.#ledger.begin({ ...this.#call(facts), server }, waitUntil);

@@ -44,7 +44,12 @@ export interface OpenedTask {
 
 export interface Tasks {
   /** @throws PorticoError `task_not_found` where the task is not the caller's, or its server is out of view */
-  open(viewer: Viewer, request: RelayedRequest, context: CallContext): Promise<OpenedTask>;
+  open(
+    viewer: Viewer,
+    era: Era,
+    request: RelayedRequest,
+    context: CallContext,
+  ): Promise<OpenedTask>;
   /** `Gateway.subscribeTasks`, for a viewer who sees what it is given. */
   subscribe: Gateway['subscribeTasks'];
 }
@@ -81,12 +86,17 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
   }
 
   /** A call that may make a task. */
-  function making(caller: Caller, request: RelayedRequest, context: CallContext): OpenedTask {
+  function making(
+    caller: Caller,
+    era: Era,
+    request: RelayedRequest,
+    context: CallContext,
+  ): OpenedTask {
     return {
       request,
       context,
       async close(server, reply) {
-        if (server.verdict?.era !== request.tasks) return reply;
+        if (server.verdict?.era !== era) return reply;
         const names = namesOf(caller, server, context.owner(server.id));
         return renamed(server, reply, request.method, names);
       },
@@ -157,12 +167,10 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
       };
     },
 
-    async open(viewer, request, context) {
-      const { tasks, reference } = request;
-      if (tasks === undefined) return { request, context, close: async (_, reply) => reply };
-      return reference.kind === 'task'
-        ? about(viewer, tasks, request, context)
-        : making(viewer.caller, request, context);
+    async open(viewer, era, request, context) {
+      return request.reference.kind === 'task'
+        ? about(viewer, era, request, context)
+        : making(viewer.caller, era, request, context);
     },
   };
 }
@@ -190,7 +198,8 @@ async function renamed(
   names: TaskNames,
 ): Promise<CallReply> {
   try {
-    return failingAs(server, await withClientIds(reply, method, names));
+    const own = await withClientIds(reply, method, names);
+    return 'response' in own ? own : { messages: failingAs(server, own.messages) };
   } catch (thrown) {
     throw toServerFailure(server, thrown);
   }

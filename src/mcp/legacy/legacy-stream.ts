@@ -5,7 +5,7 @@
 import type { CallerContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import { isWanted } from '../../gateway/results/log-filter.ts';
+import { isWanted } from '../../gateway/results/messages.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION } from '../../shared/protocol.ts';
 import { LISTS, type ListEvent } from '../../shared/events.ts';
 import { counted } from '../../shared/limits/stream-count.ts';

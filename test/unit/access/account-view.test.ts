@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { viewOfAccount } from '../../../src/access/policy/account-view.ts';
 import { both, either, NOTHING, WHOLE, type View } from '../../../src/access/policy/view.ts';
-import { filterCatalog } from '../../../src/gateway/visible-catalog.ts';
+import { filterCatalog } from '../../../src/gateway/steps/restrict.ts';
 import {
   areListsDue,
   MAX_OWN_CHARS,

@@ -4,7 +4,7 @@ import { ERROR_CODES } from '../../../src/shared/errors/table.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { outcomeOf, CallTally, type CallReport } from '../../../src/servers/health/call-report.ts';
 import { CallReports } from '../../../src/gateway/health/call-reports.ts';
-import { reportOutcome } from '../../../src/gateway/steps/report-outcome.ts';
+import { reportOutcome } from '../../../src/gateway/steps/server-health.ts';
 import type { Send } from '../../../src/gateway/steps/send.ts';
 import type { CallContext, CallMessage, CallReply } from '../../../src/upstream/protocol/call.ts';
 import { createRecord } from './fakes.ts';

@@ -1,7 +1,7 @@
 /** Servers of both eras as one client is served by them, and that equal clients have the same reach. */
 import { inEra } from '../../../src/servers/registry/in-era.ts';
 import { expect, it } from 'vitest';
-import { visibleToClient } from '../../../src/gateway/client-catalog.ts';
+import { visibleToClient } from '../../../src/gateway/steps/restrict.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createRecord } from './fakes.ts';
 

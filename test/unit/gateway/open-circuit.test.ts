@@ -1,6 +1,6 @@
 /** Calls to a server that rests: refused before they leave, with what it failed of. */
 import { expect, it } from 'vitest';
-import { refuseOpenCircuit } from '../../../src/gateway/steps/refuse-open-circuit.ts';
+import { refuseOpenCircuit } from '../../../src/gateway/steps/server-health.ts';
 import type { Send } from '../../../src/gateway/steps/send.ts';
 import { createRecord } from './fakes.ts';
 

@@ -1,6 +1,6 @@
 /** Links in results on an endpoint of many servers: each names the server that gave it, and nothing else changes. */
 import { describe, expect, it } from 'vitest';
-import { withQualifiedLinks } from '../../../src/gateway/naming/qualified-links.ts';
+import { withQualifiedLinks } from '../../../src/gateway/translate.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 
 const change = (text: string) => withQualifiedLinks(text, JSON.parse(text) as JsonObject, 'notes');

@@ -40,7 +40,11 @@ interface Sent {
   mirrored: string | undefined;
 }
 
-function createRequests(capabilities: Record<string, object> = {}) {
+/** @param answer what every server answers */
+function createRequests(
+  capabilities: Record<string, object> = {},
+  answer: Record<string, unknown> = {},
+) {
   const sent: Sent[] = [];
   const gateway = createFakeGateway({
     catalogOf: ({ name, catalogHash }) =>
@@ -50,7 +54,8 @@ function createRequests(capabilities: Record<string, object> = {}) {
       ),
     send(to, request, mirrored) {
       sent.push({ to: to.name, request, mirrored });
-      return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
+      const result = JSON.stringify(answer);
+      return Promise.resolve({ response: { kind: 'response', result, parsed: answer } });
     },
   });
   const ask = (
@@ -139,6 +144,17 @@ describe('a request as it leaves', () => {
       undefined,
       undefined,
     ]);
+  });
+
+  it('[MCP-7] may be answered with a task, which is not looked for where no client of tasks asked', async () => {
+    const { ask } = createRequests({}, { resultType: 'task', taskId: 'own' });
+    const idFor = async (tasks?: 'modern') => {
+      const { reply } = await ask({ tasks }, {}, { servers: [ofEra('a', 'modern')] });
+      const response = 'response' in reply ? reply.response : undefined;
+      return response && 'result' in response && JSON.parse(response.result).taskId;
+    };
+    expect(await idFor()).toBe('own');
+    expect(await idFor('modern')).toMatch(/^k1\./);
   });
 
   it("[MCP-4] asks for a task of the form of its server's era alone", async () => {

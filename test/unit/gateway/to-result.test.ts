@@ -3,7 +3,7 @@ import type { Naming } from '../../../src/gateway/viewer.ts';
 import { expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
-import { resultChanges } from '../../../src/gateway/results/to-result.ts';
+import { resultChanges } from '../../../src/gateway/translate.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { createRecord } from './fakes.ts';
 

@@ -1,6 +1,6 @@
 /** Updates of resources in a reply: none passes as it came, each is told on once, of legacy servers only. */
 import { expect, it } from 'vitest';
-import { withoutUpdates } from '../../../src/gateway/results/updates.ts';
+import { withoutUpdates } from '../../../src/gateway/results/messages.ts';
 import type { CallMessage, CallMessages } from '../../../src/upstream/protocol/call.ts';
 
 const UPDATED = 'notifications/resources/updated';
@@ -21,8 +21,8 @@ async function pass(era: 'legacy' | 'modern', given: CallMessage[]) {
   const verdict = { era, protocolVersion: '', transport: 'http', sessionful: true } as const;
   const onUpdated = (serverId: string, uri: string, params: string) =>
     void told.push(`${serverId} ${uri} ${params}`);
-  const reply = withoutUpdates({ id: 's', verdict }, { messages: messages(given) }, { onUpdated });
-  if ('messages' in reply) for await (const message of reply.messages) passed.push(message);
+  const seen = withoutUpdates({ id: 's', verdict }, messages(given), { onUpdated });
+  for await (const message of seen) passed.push(message);
   return { told, passed };
 }
 
