@@ -43,7 +43,7 @@ export function createApp(ports: AppPorts): App {
     return handleSse(request, url, part, ports, work => context.waitUntil(work));
   }
 
-  const routes: Served = {
+  const routes: Served<ExecutionContext> = {
     fetch(request, url, context) {
       if (url.pathname === '/mcp') return mcp(request, url, context);
       if (url.pathname === '/sse' || url.pathname === '/messages') {
@@ -83,7 +83,7 @@ export function createApp(ports: AppPorts): App {
     const asked = request.url === url.href ? request : new Request(url, request);
     return api.fetch(asked, { operation }, context);
   }
-  const challenging: Served = {
+  const challenging: Served<ExecutionContext> = {
     async fetch(request, url, context) {
       const response = await routes.fetch(request, url, context);
       if (response.status !== 401 && response.status !== 403) return response;

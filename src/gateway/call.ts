@@ -17,7 +17,7 @@ import { withLogLevel, withoutUpdates } from './results/messages.ts';
 import { failingAs, toServerFailure, withConnectUrl } from './server-failure.ts';
 import { callStandIn, isStandIn } from './stand-in.ts';
 import type { CallLedger } from './call-log/call-ledger.ts';
-import type { CachedRequestPorts } from './cache/cached-call.ts';
+import type { CacheAnswer, CachedRequestPorts } from './cache/cached-call.ts';
 import { orAskForAccount } from './steps/ask-for-account.ts';
 import { answerFromCache } from './steps/cache.ts';
 import { endWhenDrained, type OpenCallChannel } from './steps/end-when-drained.ts';
@@ -100,7 +100,11 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     };
     // A result of before, or the call itself; or the question for an account, where one is lacking.
     const call = { caller: viewer.caller, request, context, resolved };
-    const answer = () => answerFromCache(call, cache, () => sendWith(outbound.params));
+    const sendNow = () => sendWith(outbound.params);
+    const answer = async (): Promise<CacheAnswer> =>
+      server.cacheRules.length === 0
+        ? { reply: await sendNow() }
+        : answerFromCache(call, cache, sendNow);
     const answers = asked.params.get('inputResponses');
     const { reply, isHit } = await (server.accounts === 'shared'
       ? answer()

@@ -1,24 +1,62 @@
 /**
  * What every request passes before its path picks a handler.
  *
- * Host (SEC-5; `origin.ts` has the rule), before anything else of it, on every route alike: one that is malformed or there twice makes no
- * URL, or the URL of another path.
+ * Host (SEC-5), before anything else of it, on every route alike: one that is malformed or there twice makes no URL, or the URL of another
+ * path. In local mode the gateway answers to loopback names only, so that a page whose name was rebound to 127.0.0.1 gets nothing; on a
+ * server to its public name, and to loopback names for the host that runs it, which lets nobody else use them (`local/public-listener.ts`).
  *
  * The limit of requests from one address, before the credential is looked at. It is the platform's own counter, cheap and inexact, for
  * floods; what a caller may do exactly is counted elsewhere (`audit/limits/`). It counts by `cf-connecting-ip` only, which the platform
  * writes; what a client could write itself says nothing. A request without an address passes, and so does one whose counter fails: a
  * counter that is out of order must not take the gateway with it, since behind it everything is still checked.
  *
- * Origin (Fetch standard, CORS): pages are granted what the origins get that may call at all, and no other, each by its own name. A token
- * comes in a header that a page sets itself, so credentials of the browser are never allowed.
+ * Origin (Fetch standard, CORS): a browser page may call only from the gateway's own origin or an allowed one, each granted by its own
+ * name. A token comes in a header that a page sets itself, so credentials of the browser are never allowed.
  */
-import { asAsked, checkOrigin, type OriginPolicy } from './origin.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+export interface OriginPolicy {
+  readonly mode: 'local' | 'server' | 'production';
+  /** The one origin under which others ask; undefined in local mode, and where the platform knows the names. */
+  readonly publicOrigin: string | undefined;
+  /** Origins of browsers that may call, beside the gateway's own. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/**
+ * The URL as a client asked for it: TLS ended before the gateway, so that a request of the public origin comes over http.
+ * @returns the same URL where it is not of the public origin
+ */
+export function asAsked(url: URL, { publicOrigin }: Pick<OriginPolicy, 'publicOrigin'>): URL {
+  if (publicOrigin === undefined || url.origin === publicOrigin) return url;
+  const asked = new URL(url);
+  asked.protocol = publicOrigin.slice(0, publicOrigin.indexOf(':'));
+  return asked.origin === publicOrigin ? asked : url;
+}
+
+/** @throws PorticoError `origin_refused` */
+export function checkOrigin(url: URL, origin: string | null, policy: OriginPolicy): void {
+  if (!isOwnName(url, policy)) {
+    const named = policy.mode === 'local' ? 'this machine' : 'this gateway';
+    throw new PorticoError('origin_refused', `The Host header must name ${named}`);
+  }
+  if (origin === null || origin === url.origin || policy.allowedOrigins.includes(origin)) return;
+  const isLocalPage =
+    policy.mode === 'local' && URL.canParse(origin) && LOOPBACK.has(new URL(origin).hostname);
+  if (!isLocalPage) throw new PorticoError('origin_refused', 'This origin is not allowed');
+}
+
+function isOwnName(url: URL, { mode, publicOrigin }: OriginPolicy): boolean {
+  if (mode !== 'production' && LOOPBACK.has(url.hostname)) return true;
+  return publicOrigin === undefined ? mode === 'production' : url.origin === publicOrigin;
+}
+
 /** An application that is given the URL of each request, parsed once. */
-export interface Served {
-  fetch(request: Request, url: URL, context: ExecutionContext): Response | Promise<Response>;
+export interface Served<Context> {
+  fetch(request: Request, url: URL, context: Context): Response | Promise<Response>;
 }
 
 /** A name, an IPv4 address or an IPv6 address in brackets, with or without a port (RFC 9110 §7.2). */
@@ -27,19 +65,19 @@ const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 export interface EntryPorts {
   config: OriginPolicy;
   /** The platform's counter; absent where there is none. */
-  addressLimit?: Pick<RateLimit, 'limit'> | undefined;
+  addressLimit?: { limit(of: { key: string }): Promise<{ success: boolean }> } | undefined;
 }
 
 /** An application behind the checks. */
-export function createEntryChecks(ports: EntryPorts, app: Served) {
+export function createEntryChecks<Context>(ports: EntryPorts, app: Served<Context>) {
   const { config } = ports;
   return createHostCheck(config, createAddressLimit(ports, createCors(config, app)));
 }
 
 /** An application that is asked under a Host of its own only. */
-function createHostCheck(policy: OriginPolicy, app: Served) {
+function createHostCheck<Context>(policy: OriginPolicy, app: Served<Context>) {
   return {
-    fetch(request: Request, context: ExecutionContext): Response | Promise<Response> {
+    fetch(request: Request, context: Context): Response | Promise<Response> {
       let url: URL;
       try {
         url = checkedUrl(request, policy);
@@ -67,7 +105,10 @@ function checkedUrl(request: Request, policy: OriginPolicy): URL {
 const PERIOD_SECONDS = 60;
 
 /** An application behind the limit; without a counter it is the application itself. */
-function createAddressLimit({ addressLimit }: EntryPorts, app: Served): Served {
+function createAddressLimit<Context>(
+  { addressLimit }: EntryPorts,
+  app: Served<Context>,
+): Served<Context> {
   if (!addressLimit) return app;
   const isAllowed = async (key: string) => {
     try {
@@ -110,7 +151,7 @@ const MAX_AGE_SECONDS = 600;
 const MAX_ASKED = 64;
 
 /** An application that pages of allowed origins may call. What comes without an origin, or from its own, passes untouched. */
-function createCors(policy: OriginPolicy, app: Served): Served {
+function createCors<Context>(policy: OriginPolicy, app: Served<Context>): Served<Context> {
   return {
     fetch(request, url, context) {
       const origin = request.headers.get('origin');

@@ -1,6 +1,6 @@
 /** Under which name the gateway is asked, by whose pages, and in which networks its servers may be. */
 import { z } from 'zod';
-import type { OriginPolicy } from './origin.ts';
+import type { OriginPolicy } from './entry-checks.ts';
 
 /**
  * `local`: for one user, on loopback only. `server`: on a machine for a team, behind a proxy that ends TLS.

@@ -2,7 +2,7 @@
  * Pages for people, from our own files and nothing from anywhere else: their headers, and the files they are made of. A page holds no
  * secret; refuses whatever is not one of its files.
  */
-import { checkOrigin, type OriginPolicy } from './origin.ts';
+import { checkOrigin, type OriginPolicy } from './entry-checks.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 

@@ -1,9 +1,8 @@
 /** Admits a request to an MCP endpoint: who calls, on which snapshot, what the endpoint comes to, in which session. */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { McpPorts } from './ports.ts';
-import { parseBearer } from '../shared/identity/principal.ts';
+import { coversUrl, parseBearer } from '../shared/identity/principal.ts';
 import type { Snapshot } from '../access/admission/snapshots.ts';
-import { coversUrl } from '../oauth/audience.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { restrictToCaller } from '../gateway/steps/restrict.ts';
 import type { SessionFacts } from '../access/admission/sealed-id.ts';

@@ -8,15 +8,14 @@ import { sessionOwner } from '../shared/identity/object-owners.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toRpcErrorResponse } from '../shared/errors/to-json-rpc.ts';
 import { readJsonBody } from '../http/json-body.ts';
-import { checkOrigin } from '../http/origin.ts';
+import { checkOrigin } from '../http/entry-checks.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import { counted } from '../shared/limits/stream-count.ts';
-import { legacyClient, viewerOfClient } from './client.ts';
+import { legacyClient, viewerOfClient, callerContext } from './to-request-context.ts';
 import { claimedEra, serveMessage } from './serve-message.ts';
 import { admit, liveSession, type Admitted } from './admit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { openLegacyStream } from './legacy/legacy-stream.ts';
-import { callerContext } from './to-request-context.ts';
 
 /** Serve one request to an MCP endpoint. */
 export async function handleMcp(

@@ -14,7 +14,14 @@ import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import { withExactIds } from '../shared/json/exact-ids.ts';
 import { isObject, isRequestId, type Era, type RequestId } from '../shared/protocol.ts';
 import { clientCapabilitiesOf } from '../shared/client-capabilities.ts';
-import { legacyClient, modernClient, SILENT_CLIENT, toAnswer } from './client.ts';
+import {
+  legacyClient,
+  modernClient,
+  SILENT_CLIENT,
+  toAnswer,
+  dropping,
+  toRequestContext,
+} from './to-request-context.ts';
 import { classify, isModernVersion, type Classified } from './classify.ts';
 import type { Incoming } from './incoming.ts';
 import { admit, liveSession, type Admitted } from './admit.ts';
@@ -31,7 +38,6 @@ import {
 } from './legacy/legacy.ts';
 import { handleModern } from './modern/modern.ts';
 import { readParams } from './params.ts';
-import { dropping, toRequestContext } from './to-request-context.ts';
 
 /** Reads a message, counted by `bytes`. @throws PorticoError where it is too large, or none */
 export type ReadBody = (bytes: RequestBytes) => JsonBody | Promise<JsonBody>;

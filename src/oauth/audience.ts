@@ -32,16 +32,6 @@ export function parseAudience(asked: readonly string[], origin: string): string 
   return origin + path;
 }
 
-/** Whether a token for an audience is one for a URL. @param audience null: a token for every URL */
-export function coversUrl(
-  audience: string | null,
-  { origin, pathname }: { origin: string; pathname: string },
-): boolean {
-  if (audience === null) return true;
-  const url = origin + (pathname === '/messages' ? '/sse' : pathname);
-  return url === audience || url.startsWith(`${audience}/`);
-}
-
 /** Whether all that a second audience covers is covered by the first. */
 export const coversAudience = (wide: string, narrow: string): boolean =>
   narrow === wide || narrow.startsWith(`${wide}/`);

@@ -15,11 +15,11 @@ export function metadataUrlOf({ origin, pathname }: { origin: string; pathname: 
   return `${origin}${METADATA}${toResourcePath(pathname) ?? ''}`;
 }
 
-/** A refusal (401, 403) with its challenge, where it is for want of a credential or a scope. */
+/** The same response; a refusal for want of a credential or a scope with its challenge. */
 export function withChallenge(request: Request, url: URL, response: Response): Response {
   const { status } = response;
   const scope = response.headers.get(SCOPE_HEADER);
-  if (status === 403 && scope === null) return response;
+  if (status !== 401 && scope === null) return response;
   const parts = [
     ...errorOf(request, status),
     `scope="${scope ?? MEMBER_SCOPES.join(' ')}"`,

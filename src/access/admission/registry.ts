@@ -25,6 +25,8 @@ export interface Registry {
   revision: number;
   /** In the order of their names. */
   servers: readonly Server[];
+  /** Some of them are reached by accounts of callers. */
+  hasAccounts: boolean;
   /** What decisions are made of beside the token. */
   access: AccessState;
 }
@@ -47,7 +49,7 @@ export function toRegistry(
     budgets: parseBudgets(budgets).toSorted(by(idOf)),
   };
   const revision = parseRevision(revisions);
-  return { revision, servers: parseServers(servers).toSorted(by(nameOf)), access };
+  return { revision, ...withMode(parseServers(servers).toSorted(by(nameOf))), access };
 }
 
 /** What reads what changed since another registry was read; for {@link changedRegistry}. */
@@ -86,10 +88,15 @@ export function changedRegistry(
     now.rules === access.rules && now.toolsets === access.toolsets && changed.budget.size === 0;
   return {
     revision,
-    servers: merged(before.servers, changed.server, parseServers(servers), nameOf),
+    ...withMode(merged(before.servers, changed.server, parseServers(servers), nameOf)),
     access: isSame ? access : { posture: access.posture, ...now },
   };
 }
+
+const withMode = (servers: readonly Server[]) => ({
+  servers,
+  hasAccounts: servers.some(({ accounts }) => accounts !== 'shared'),
+});
 
 const nameOf = ({ name }: { name: string }) => name.toLowerCase();
 const idOf = ({ id }: { id: string }) => id;

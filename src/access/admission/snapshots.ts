@@ -186,8 +186,8 @@ export class Snapshots {
     const known = this.#tokens.get(token)?.value;
     const registry = this.#registry?.value;
     if (!known || !registry || (known.expiresAt ?? Infinity) <= Date.now()) return undefined;
-    const { access } = registry;
-    const servers = withAccounts(registry.servers, known.accounts);
+    const { access, hasAccounts } = registry;
+    const servers = hasAccounts ? withAccounts(registry.servers, known.accounts) : registry.servers;
     const caller = this.#callerOf(known, access);
     const session = sessionId === undefined ? undefined : this.#sessions.get(sessionId)?.value;
     const snapshot = { caller, servers, access };

@@ -1,5 +1,5 @@
 /** Results on their way into the cache and out of it: which may be kept, and how one tells where it comes from. Pure. */
-import { taskFormOf } from '../../upstream/protocol/task-messages.ts';
+import { taskFormOf } from '../../upstream/protocol/message.ts';
 import { fromRawMembers, rawMembers } from '../../shared/json/json-spans.ts';
 import { isObject } from '../../shared/protocol.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';

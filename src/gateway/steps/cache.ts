@@ -32,9 +32,7 @@ export async function answerFromCache(
   send: () => Promise<CallReply>,
 ): Promise<CacheAnswer> {
   const { server, item, name: tool } = resolved;
-  const { cacheRules } = server;
-  const mayCache = cacheRules.length > 0 && request.method === 'tools/call';
-  const rule = mayCache ? decideRule(cacheRules, item) : undefined;
+  const rule = request.method === 'tools/call' ? decideRule(server.cacheRules, item) : undefined;
   if (rule === undefined) return { reply: await send() };
   const { params } = request;
   const directive = request.cache ?? directiveOfMeta(metaOf(params));

@@ -20,7 +20,7 @@ import {
 } from '../../shared/protocol.ts';
 import { resultResponse } from '../reply/response.ts';
 import { classify } from '../classify.ts';
-import { setLogLevel } from '../methods/log-level.ts';
+import { setLogLevel } from '../methods/era-forms.ts';
 import { toOwnAdvertised } from '../own-tools/own-advertised.ts';
 import { answerRequest, type EraMethods } from '../methods/answer.ts';
 import { subscribe } from './subscribe.ts';

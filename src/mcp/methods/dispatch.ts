@@ -28,7 +28,7 @@ import { metaListResult } from '../own-tools/meta-tools.ts';
 import type { OwnList } from '../own-tools/own-tools.ts';
 import type { Relayable } from '../reply/relay-messages.ts';
 import { keepAliveResponse } from '../reply/keep-alive-response.ts';
-import { isAboutTask, taskReference, wantedTasks } from './tasks.ts';
+import { isAboutTask, taskReference, wantedTasks } from './era-forms.ts';
 
 /** What endpoints list that do not list the servers' tools. */
 const OWN_LISTS: Record<Exclude<ToolsShown, 'all'>, OwnList> = {

@@ -28,7 +28,7 @@ import type { Viewer } from '../../gateway/viewer.ts';
 import { changingLists, recheckLists, mayTell, seenBy } from '../own-tools/own-lists.ts';
 import { placed } from '../legacy/subscribe.ts';
 import { streamResponse, type LiveStream } from '../reply/stream-response.ts';
-import { requireTasks } from '../methods/tasks.ts';
+import { requireTasks } from '../methods/era-forms.ts';
 
 /** Most resources one listener may subscribe to. */
 const MAX_RESOURCES = 1_000;

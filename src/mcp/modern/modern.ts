@@ -13,7 +13,7 @@ import {
 } from '../../shared/protocol.ts';
 import { resultResponse } from '../reply/response.ts';
 import { openListener } from './listen.ts';
-import { requestedLogLevel } from '../methods/log-level.ts';
+import { requestedLogLevel } from '../methods/era-forms.ts';
 import { toOwnAdvertised } from '../own-tools/own-advertised.ts';
 import { answerRequest, type EraMethods } from '../methods/answer.ts';
 

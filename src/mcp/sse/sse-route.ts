@@ -11,7 +11,7 @@ import { parseBearer } from '../../shared/identity/principal.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import { toRpcErrorResponse } from '../../shared/errors/to-json-rpc.ts';
 import { parseBody, readJsonBody } from '../../http/json-body.ts';
-import { checkOrigin } from '../../http/origin.ts';
+import { checkOrigin } from '../../http/entry-checks.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import { counted } from '../../shared/limits/stream-count.ts';
 import type { Snapshot } from '../../access/admission/snapshots.ts';

@@ -10,7 +10,6 @@ import type { Server } from './server-schema.ts';
 const withOne = new WeakMap<Server, WeakMap<HeldAccount, Server>>();
 const withNone = new WeakMap<Server, Server>();
 const lists = new WeakMap<readonly Server[], WeakMap<readonly HeldAccount[], readonly Server[]>>();
-const shared = new WeakMap<readonly Server[], boolean>();
 
 /** The record with an account in the place of the deployment's credential. @param account undefined: the caller has none */
 export function withAccount(server: Server, account: HeldAccount | undefined): Server {
@@ -34,15 +33,11 @@ function ofAccount(server: Server, account: HeldAccount): Server {
     : { ...server, account, needsAccount: true, credential: NO_CREDENTIAL };
 }
 
-/** All servers as one caller reaches them; the same list where no server has accounts. */
+/** All servers as one caller reaches them. @param servers of which one at least has accounts */
 export function withAccounts(
   servers: readonly Server[],
   accounts: readonly HeldAccount[],
 ): readonly Server[] {
-  const areShared = remembered(shared, servers, () =>
-    servers.every(({ accounts: mode }) => mode === 'shared'),
-  );
-  if (areShared) return servers;
   const known = remembered(
     lists,
     servers,

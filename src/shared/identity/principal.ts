@@ -81,6 +81,16 @@ export function parseBearer(header: string | null): string | undefined {
   return value !== undefined && isTokenForm(value) ? value : undefined;
 }
 
+/** Whether a token for an audience is one for a URL. @param audience null: a token for every URL */
+export function coversUrl(
+  audience: string | null,
+  { origin, pathname }: { origin: string; pathname: string },
+): boolean {
+  if (audience === null) return true;
+  const url = origin + (pathname === '/messages' ? '/sse' : pathname);
+  return url === audience || url.startsWith(`${audience}/`);
+}
+
 /** What of a caller's policy binds administration. */
 interface AdminLimits {
   /** Empty where the caller's token is not limited to servers, tools or toolsets. */

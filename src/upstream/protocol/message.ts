@@ -95,6 +95,12 @@ export function idOf(text: string): RequestId | undefined {
   }
 }
 
+/** Whether a result of a call is a task, in the form of the modern era or of the legacy one. */
+export function taskFormOf(result: JsonObject): 'modern' | 'legacy' | undefined {
+  if (result['resultType'] === 'task') return 'modern';
+  return isObject(result['task']) && result['content'] === undefined ? 'legacy' : undefined;
+}
+
 /** JSON text of the answer to a question. */
 export function toAnswerText(id: RequestId, answer: RawAnswer): string {
   const [member, raw] =

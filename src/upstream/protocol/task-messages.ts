@@ -6,9 +6,9 @@
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
-import { isObject, META, type JsonObject } from '../../shared/protocol.ts';
+import { isObject, META } from '../../shared/protocol.ts';
 import type { CallMessages, CallReply, RelayedMethod } from './call.ts';
-import type { RawResponse } from './message.ts';
+import { taskFormOf, type RawResponse } from './message.ts';
 import type { Question, RawAnswer } from './server-request.ts';
 
 /** How ids change on their way; `toOwn` gives undefined for what is no task of the client. */
@@ -24,12 +24,6 @@ const TASK_NOTIFICATION = /^notifications\/tasks(?:\/|$)/;
 /** Whether a notification tells of a task. */
 export function isTaskNotification(method: string): boolean {
   return TASK_NOTIFICATION.test(method);
-}
-
-/** Whether a result of a call is a task, in the form of the modern era or of the legacy one. */
-export function taskFormOf(result: JsonObject): 'modern' | 'legacy' | undefined {
-  if (result['resultType'] === 'task') return 'modern';
-  return isObject(result['task']) && result['content'] === undefined ? 'legacy' : undefined;
 }
 
 /** A reply with the client's ids. */

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   isTaskNotification,
-  taskFormOf,
   withClientIds,
   withoutRelated,
   type TaskNames,
@@ -13,7 +12,7 @@ import type {
   CallMessages,
   RelayedMethod,
 } from '../../../src/upstream/protocol/call.ts';
-import type { RawResponse } from '../../../src/upstream/protocol/message.ts';
+import { taskFormOf, type RawResponse } from '../../../src/upstream/protocol/message.ts';
 import type { Question, RawAnswer } from '../../../src/upstream/protocol/server-request.ts';
 
 const RELATED = 'io.modelcontextprotocol/related-task';

@@ -1,7 +1,7 @@
 /** Origin and Host: who a browser may be, and under which name the machine answers. */
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
-import { asAsked, checkOrigin, type OriginPolicy } from '../../../src/http/origin.ts';
+import { asAsked, checkOrigin, type OriginPolicy } from '../../../src/http/entry-checks.ts';
 
 const publicOrigin = undefined;
 const local: OriginPolicy = { mode: 'local', publicOrigin, allowedOrigins: [] };

@@ -1,6 +1,7 @@
 /** What a token is for, and what a client may ask a token for. */
 import { describe, expect, it } from 'vitest';
-import { coversAudience, coversUrl, parseAudience } from '../../../src/oauth/audience.ts';
+import { coversAudience, parseAudience } from '../../../src/oauth/audience.ts';
+import { coversUrl } from '../../../src/shared/identity/principal.ts';
 
 const ORIGIN = 'https://portico.example.com';
 

@@ -1,18 +1,46 @@
 /**
- * Tasks at the MCP endpoint: which form of them a request speaks, and what a request about a task names. The
- * modern era declares an extension with each request, the legacy one asks for a task with a
- * parameter of the call; the two are not each other's. Pure.
- * Source: MCP 2026-07-28, tasks extension; 2025-11-25, tasks.
+ * What the two eras say in different ways. Which log messages are wanted: `logging/setLevel` for a legacy session, a `_meta` key of each
+ * request in the modern era, where no key means none. Which form of tasks a request speaks, and what a request about a task names: the
+ * modern era declares an extension with each request, the legacy one asks for a task with a parameter of the call; the two are not each
+ * other's.
+ * Source: MCP 2025-11-25 and 2026-07-28, Logging; 2026-07-28, tasks extension; 2025-11-25, tasks.
  */
-import type { Reference } from '../../gateway/listing.ts';
+import type { RequestContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import {
   isObject,
+  LOG_LEVELS,
   META,
+  type LogLevel,
+  type RpcRequest,
   TASKS_EXTENSION,
   type Era,
-  type RpcRequest,
 } from '../../shared/protocol.ts';
+import { resultResponse } from '../reply/response.ts';
+import type { Reference } from '../../gateway/listing.ts';
+
+function parseLogLevel(value: unknown): LogLevel {
+  const level = LOG_LEVELS.find(known => known === value);
+  if (level) return level;
+  throw new PorticoError('invalid_params', `The log level must be one of ${LOG_LEVELS.join(', ')}`);
+}
+
+/** What a modern request asks for. @throws PorticoError `invalid_params` */
+export function requestedLogLevel({ params }: RpcRequest): LogLevel | 'none' {
+  const meta = params?.['_meta'];
+  const value = isObject(meta) ? meta[META.logLevel] : undefined;
+  return value === undefined ? 'none' : parseLogLevel(value);
+}
+
+/** Answer `logging/setLevel`. @throws PorticoError `session_required`, `invalid_params` */
+export async function setLogLevel(
+  { setLogLevel: remember }: RequestContext,
+  { id, params }: RpcRequest,
+): Promise<Response> {
+  if (!remember) throw new PorticoError('session_required', 'A log level is kept with a session');
+  await remember(parseLogLevel(params?.['level']));
+  return resultResponse(id, '{}');
+}
 
 /** The methods about a task, with the eras that have them. A list of tasks is in none. */
 const TASK_METHODS: ReadonlyMap<string, readonly Era[]> = new Map<string, readonly Era[]>([
