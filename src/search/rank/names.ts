@@ -3,33 +3,28 @@
  * a hash of their letters and digits, made once for each segment. Pure but for that.
  */
 import type { Segment } from '../index/segment.ts';
-import type { Parts } from '../index/part.ts';
-import { TermMap, type Having } from '../index/term-map.ts';
-import { hashText } from '../text/terms.ts';
-import { toWords } from '../text/words.ts';
+import { partAt, type Parts } from '../index/part.ts';
+import { FNV_OFFSET, FNV_PRIME, hashText, mix } from '../text/terms.ts';
+import { MAX_WORD_CHARS, toWords } from '../text/words.ts';
 
 /** How many names are looked for, and how long one may be. */
 const MAX_NAMES = 16;
 const MAX_NAME_CHARS = 256;
 /** What a whole query may have of words to be a name itself. */
 const MAX_WHOLE_WORDS = 8;
+const UNITS = { dash: 0x2d, dot: 0x2e, zero: 0x30, nine: 0x39, lowLine: 0x5f, a: 0x61, z: 0x7a };
 const TOKEN = /[\p{L}\p{N}_][\p{L}\p{N}_.\-/:]*/gu;
 
-/** The names of a segment's tools. */
+/** The names of tools, by their place in a segment or in a layout. */
 interface Names {
-  /** Hashes of all names, each once. */
-  termHashes: Uint32Array;
-  /** The hash of each tool's name. */
   hashes: Uint32Array;
-  /** Whether the name is of several words, by tool. */
+  /** Whether the name is of several words. */
   isLong: Uint8Array;
 }
 
 const known = new WeakMap<Segment, Names>();
-/** Which parts of a layout may have a name. */
-const knownHaving = new WeakMap<Parts, Having>();
-const names = new TermMap();
-const NO_SERVER = { terms: new Uint32Array() };
+/** Those of a layout, one segment after the other: a search looks through them all. */
+const knownAll = new WeakMap<Parts, Names>();
 
 const partsOf = (text: string): string[] =>
   toWords(text, MAX_NAME_CHARS)
@@ -37,29 +32,65 @@ const partsOf = (text: string): string[] =>
     .flatMap(part => part.split('_'))
     .filter(part => part !== '');
 
+interface Name {
+  hash: number;
+  isLong: boolean;
+}
+
+function readName(name: string): Name {
+  const parts = partsOf(name);
+  return { hash: hashText(parts.join('')), isLong: parts.length > 1 };
+}
+
+/**
+ * The same of a name in small letters and digits, with `_`, `-` or `.` between its words, as most are: one look at each letter, which counts where an isolate
+ * reads 10,000 names for its first query. Undefined for any other name.
+ */
+function readPlainName({ names: units, nameStarts }: Segment, tool: number): Name | undefined {
+  const [from = 0, to = 0] = [nameStarts[tool], nameStarts[tool + 1]];
+  if (to - from > MAX_NAME_CHARS) return undefined;
+  let [hash, words, length] = [FNV_OFFSET, 0, 0];
+  for (let at = from; at < to; at += 1) {
+    const unit = units[at] ?? 0;
+    if (unit === UNITS.dash || unit === UNITS.dot || unit === UNITS.lowLine) length = 0;
+    else {
+      const isLetter = unit >= UNITS.a && unit <= UNITS.z;
+      const isDigit = unit >= UNITS.zero && unit <= UNITS.nine;
+      if ((!isLetter && !isDigit) || length === MAX_WORD_CHARS) return undefined;
+      if (length === 0) words += 1;
+      length += 1;
+      hash = Math.imul(hash ^ unit, FNV_PRIME);
+    }
+  }
+  return { hash: mix(hash), isLong: words > 1 };
+}
+
 function toNames(segment: Segment): Names {
   const before = known.get(segment);
   if (before) return before;
   const hashes = new Uint32Array(segment.size);
   const isLong = new Uint8Array(segment.size);
   for (let tool = 0; tool < segment.size; tool += 1) {
-    const parts = partsOf(segment.nameOf(tool));
-    hashes[tool] = hashText(parts.join(''));
-    isLong[tool] = parts.length > 1 ? 1 : 0;
+    const name = readPlainName(segment, tool) ?? readName(segment.nameOf(tool));
+    hashes[tool] = name.hash;
+    isLong[tool] = name.isLong ? 1 : 0;
   }
-  const made = { termHashes: Uint32Array.from(new Set(hashes)), hashes, isLong };
+  const made = { hashes, isLong };
   known.set(segment, made);
   return made;
 }
 
-function havingOf(all: Parts): Having {
-  const before = knownHaving.get(all);
+function toAllNames(all: Parts): Names {
+  const before = knownAll.get(all);
   if (before) return before;
-  const having = names.of(
-    all.parts.map(({ segment }) => ({ segment: toNames(segment), server: NO_SERVER })),
-  );
-  knownHaving.set(all, having);
-  return having;
+  const made = { hashes: new Uint32Array(all.places), isLong: new Uint8Array(all.places) };
+  for (const { segment, offset } of all.parts) {
+    const { hashes, isLong } = toNames(segment);
+    made.hashes.set(hashes, offset);
+    made.isLong.set(isLong, offset);
+  }
+  knownAll.set(all, made);
+  return made;
 }
 
 interface Asked {
@@ -94,17 +125,14 @@ const toJoined = (text: string): string => partsOf(text).join('');
 
 /** The places of tools that take part and that the query calls by name; each once. */
 export function toNamed(query: string, all: Parts): ReadonlySet<number> {
-  const having = havingOf(all);
+  const { hashes, isLong } = toAllNames(all);
   const named = new Set<number>();
-  for (const { hash, server: before, isSure } of toAsked(query)) {
-    for (const at of having(hash)) {
-      const part = all.parts[at];
-      if (!part || (before !== '' && before !== toJoined(part.server.name))) continue;
-      const { hashes, isLong } = toNames(part.segment);
-      for (let tool = hashes.indexOf(hash); tool >= 0; tool = hashes.indexOf(hash, tool + 1)) {
-        const isShown = !part.shown || part.shown[tool] === 1;
-        if (isShown && (isSure || isLong[tool])) named.add(part.offset + tool);
-      }
+  for (const { hash, server, isSure } of toAsked(query)) {
+    for (let at = hashes.indexOf(hash); at >= 0; at = hashes.indexOf(hash, at + 1)) {
+      const part = partAt(all, at);
+      const isShown = part && (!part.shown || part.shown[at - part.offset] === 1);
+      const isItsServer = server === '' || server === toJoined(part?.server.name ?? '');
+      if (isShown && isItsServer && (isSure || isLong[at])) named.add(at);
     }
   }
   return named;

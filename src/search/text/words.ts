@@ -11,7 +11,7 @@ export interface Word {
 }
 
 /** The longest word that is kept whole; a longer one is cut. */
-const MAX_WORD_CHARS = 40;
+export const MAX_WORD_CHARS = 40;
 const NON_ASCII = /[^\0-\x7f]/;
 /** What shows nothing: a word with one of them inside is the word without it. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cs}]+/gu;

@@ -53,6 +53,29 @@ describe('tools that are called by name', () => {
     ]);
   });
 
+  const NAMES = [
+    'plainly',
+    'two_words',
+    'with-dash',
+    'dotted.name',
+    'v2_api',
+    '__odd__name__',
+    `${'x'.repeat(45)}_long`,
+    'z'.repeat(300),
+    'camelCaseName',
+    'überall_suchen',
+  ];
+  it.each(NAMES)('[FIND-1] however it is written: %s', name => {
+    const decoys = toSearched('Decoys', [toTool('other', NAMES.join(' '))]);
+    const odd = toSearched(
+      'Odd',
+      NAMES.toReversed().map(one => toTool(one)),
+    );
+    expect(ask(name, [decoys, odd])[0]).toBe(`Odd/${name}`);
+    // A tool that is called by its name is surer than one that is found.
+    expect(rank(name, [decoys, odd], EMBEDDING, 1)[0]?.score).toBeGreaterThan(0.95);
+  });
+
   it('[FIND-1] a name of one word is no name inside a sentence', () => {
     expect(ask('search')[0]).toBe('Post/search');
     expect(ask('search the weather forecast')[0]).toBe('Sky/get_forecast');
