@@ -271,7 +271,7 @@ export class CheckCycle {
     const isJudged = this.#isCircuitWritten || isChange(server, judged);
     const isShown =
       isJudged || discovery || isNewToShow(await findServerHealth(db, server.id), shown);
-    if (status !== server.status) await this.#ports.expectEvents();
+    if (isJudged) await this.#ports.expectEvents();
     if (isShown) {
       await db.batch([
         ...(discovery ? [updateDiscovered(db, server, discovery, judged, now)] : []),

@@ -2,12 +2,13 @@
 import { z } from 'zod';
 
 /**
- * What happens: a tool or a server's instructions are held, a server fails or answers again, somebody signs in, or is denied more calls
- * within ten minutes than a webhook says, or calls more than a budget of the day has.
+ * What happens: a tool or a server's instructions are held, a server fails, wants a valid credential or answers again, somebody signs in,
+ * or is denied more calls within ten minutes than a webhook says, or calls more than a budget of the day has.
  */
 export const EVENT_TYPES = [
   'tool.held',
   'server.down',
+  'server.auth_required',
   'server.up',
   'sign_in',
   'denials.rate',

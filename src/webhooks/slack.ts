@@ -25,6 +25,9 @@ function describe({ type, data }: Event): { sentence: string; names: string[] } 
   const { denied = 0, minutes = 0 } = parsed;
   const name = server?.name ?? '';
   if (type === 'server.down') return { sentence: `Server ${name} is down.`, names: [] };
+  if (type === 'server.auth_required') {
+    return { sentence: `Server ${name} wants a valid credential.`, names: [] };
+  }
   if (type === 'server.up') {
     const how = status === 'DEGRADED' ? ' again, not without problems' : '';
     return { sentence: `Server ${name} answers${how}.`, names: [] };

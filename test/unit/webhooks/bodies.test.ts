@@ -58,6 +58,14 @@ describe('a message for Slack', () => {
     });
   });
 
+  it('[OPS-7] says of a server that wants a credential what it wants', () => {
+    const data = { server: { id: 's', name: 'github' }, status: 'DEGRADED' };
+    const refused = { type: 'server.auth_required', occurredAt: 0, data };
+    expect(JSON.parse(toBody('slack', refused))).toMatchObject({
+      text: 'Portico: Server github wants a valid credential.',
+    });
+  });
+
   it('[OPS-7] names ten tools of many', () => {
     const names = Array.from({ length: 12 }, (_, n) => `tool-${n}`);
     const text = toBody('slack', heldOf(names));

@@ -74,6 +74,39 @@ it('[OPS-7] a server that answers, fails and answers again', async () => {
   await arrived('server.up', 2);
 });
 
+it('[OPS-7] [REG-4] a server that refuses its credential, and takes it again', async () => {
+  const server = new FakeServer({ tools: [toolOf('read')] });
+  serveAt('refusing', server);
+  const { id } = await register(portico, 'refusing', configOf('refusing'));
+  await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+  await arrived('server.up');
+  server.outage = () => Promise.resolve(new Response(CANARY, { status: 401 }));
+  await portico.api('POST', `/api/v1/aggregator/servers/${id}/connect`);
+  await whenServer(portico, id, ({ status }) => status === 'DEGRADED');
+  const [refused] = await arrived('server.auth_required');
+  const named = { server: { id, name: 'refusing' } };
+  expect(refused?.data).toEqual({ ...named, status: 'DEGRADED' });
+  // It is told once, however often it is found.
+  await look(portico, id);
+  await arrived('server.auth_required');
+  server.outage = undefined;
+  await portico.api('POST', `/api/v1/aggregator/servers/${id}/connect`);
+  await whenServer(portico, id, ({ status }) => status === 'CONNECTED');
+  const [, back] = await arrived('server.up', 2);
+  expect(back?.data).toEqual({ ...named, status: 'CONNECTED', before: 'DEGRADED' });
+});
+
+it('[OPS-7] [ACC-8] not a server at which people have accounts of their own', async () => {
+  const server = new FakeServer({ tools: [toolOf('read')] });
+  server.outage = () => Promise.resolve(new Response('', { status: 401 }));
+  serveAt('personal', server);
+  const more = { ...configOf('personal'), accounts: 'per_principal' };
+  const { id } = await register(portico, 'personal', more);
+  await whenServer(portico, id, ({ status }) => status === 'DEGRADED');
+  await arrived('server.up');
+  expect(await arrived('server.auth_required', 0)).toEqual([]);
+});
+
 it('[OPS-7] [SEC-7] tools that are held, all of one look in one event', async () => {
   const tools = Array.from({ length: 60 }, (_, n) => toolOf(`tool-${n}`));
   const server = new FakeServer({ tools });

@@ -28,6 +28,7 @@ describe('a webhook', () => {
       events: [
         'tool.held',
         'server.down',
+        'server.auth_required',
         'server.up',
         'sign_in',
         'denials.rate',

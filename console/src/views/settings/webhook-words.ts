@@ -9,6 +9,7 @@ export type EventType = NonNullable<CreateWebhook['events']>[number];
 export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
   'tool.held': 'a tool is held',
   'server.down': 'a server fails',
+  'server.auth_required': 'a server wants a credential',
   'server.up': 'a server answers again',
   sign_in: 'somebody signs in',
   'denials.rate': 'many calls of somebody are refused',
