@@ -82,7 +82,7 @@ function toQuery(given: Filters, more: Record<string, string>): URLSearchParams 
     const value = given[filter];
     if (value !== undefined) query.set(filter, value);
   }
-  if (given.since !== undefined) query.set('since', toTime(given.since));
+  if (given.since !== undefined) query.set('since', readSince(given.since, Date.now()));
   return query;
 }
 
@@ -110,13 +110,18 @@ async function exportRows({ after, ...options }: ExportOptions): Promise<void> {
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** @throws Failure where it is no time */
-function toTime(text: string): string {
-  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  const at =
-    count === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNITS_MS[unit] ?? 0);
-  if (Number.isNaN(at)) throw new Failure(`'${text}' is no time`, EXIT.usage);
-  return new Date(at).toISOString();
+/**
+ * A time, or a span up to `now`, as the API takes it.
+ * @throws Failure where it is neither
+ */
+export function readSince(text: string, now: number): string {
+  const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  const span = count === undefined ? NaN : Number(count) * (UNITS_MS[unit] ?? NaN);
+  // Other texts would be dates too: '5' is May 2001.
+  const isDate = /^\d{4}-\d\d-\d\d/.test(text);
+  const at = isDate ? Date.parse(text) : now - span;
+  if (!Number.isNaN(at)) return new Date(at).toISOString();
+  throw new Failure(`'${text}' is no time; write 30m, 12h, 7d, or 2027-01-31T00:00Z`, EXIT.usage);
 }
 
 async function verify(options: Options): Promise<void> {

@@ -1,5 +1,6 @@
 /** Tables, header lines, times and names as a person writes them. */
 import { describe, expect, it } from 'vitest';
+import { readSince } from '../../../cli/src/commands/audit.ts';
 import { readExpiry } from '../../../cli/src/commands/token.ts';
 import { checkNode, checkWebSocket } from '../../../cli/src/doctor/check-machine.ts';
 import { findRecord } from '../../../cli/src/gateway/api.ts';
@@ -87,6 +88,23 @@ describe('an expiry', () => {
 
   it.each(['soon', '90', '-1d', ''])('[CLI-4] is not %j', text => {
     expect(() => readExpiry(text, now)).toThrow(/is no time/);
+  });
+});
+
+describe('a time that was', () => {
+  const now = Date.parse('2026-11-22T00:00:00Z');
+  it.each([
+    ['30m', '2026-11-21T23:30:00.000Z'],
+    ['12h', '2026-11-21T12:00:00.000Z'],
+    ['7d', '2026-11-15T00:00:00.000Z'],
+    ['99999d', '1753-02-07T00:00:00.000Z'],
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+  ])('[CLI-4] is %s', (text, expected) => {
+    expect(readSince(text, now)).toBe(expected);
+  });
+
+  it.each(['yesterday', '5', '12', '999999d', '2026-13-01', ''])('[CLI-4] is not %j', text => {
+    expect(() => readSince(text, now)).toThrow(`'${text}' is no time; write 30m`);
   });
 });
 
