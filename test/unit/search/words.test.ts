@@ -36,6 +36,17 @@ describe('words', () => {
     expect(toTerms('\ufdfa'.repeat(1_000), 10).join('').length).toBeLessThanOrEqual(40);
   });
 
+  it(`[FIND-1] divides a text alike, whatever alphabet follows (seed ${SEED})`, () => {
+    const random = createRandom();
+    const pieces = ['a', 'B', 'Cd', 'IDs', '7', '_', '-', ' ', '.', 'x'.repeat(30), '\n', '\0'];
+    for (let i = 0; i < 500; i += 1) {
+      const chosen = Array.from({ length: random.below(40) }, () => random.below(pieces.length));
+      const text = chosen.map(piece => pieces[piece]).join('');
+      const pair = { whole: '东京', parts: ['东京'] };
+      expect(toWords(`${text} 东京`, 2_000)).toEqual([...toWords(text, 2_000), pair]);
+    }
+  });
+
   it(`[FIND-1] takes any text, and the same text the same way (seed ${SEED})`, () => {
     const random = createRandom();
     for (let i = 0; i < 300; i += 1) {
