@@ -24,12 +24,11 @@ import { endWhenDrained, type OpenCallChannel } from './steps/end-when-drained.t
 import { noteUse, type Uses } from './steps/note-use.ts';
 import { noteCalled, noteFailed, noteReplaced, observe } from './steps/observe.ts';
 import { recordOf, type CallRecord } from './steps/record.ts';
-import { refuseOpenCircuit, reportOutcome } from './steps/server-health.ts';
+import { type CallReports, refuseOpenCircuit, reportOutcome } from './steps/server-health.ts';
 import { createRequestStates, type RequestStateOptions } from './steps/request-state.ts';
 import { restrict } from './steps/restrict.ts';
 import type { Send } from './steps/send.ts';
 import type { Tasks } from './steps/tasks.ts';
-import type { CallReports } from './health/call-reports.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface CallPorts {

@@ -22,7 +22,7 @@ import { createTrial } from './explain/dry-run.ts';
 import { ExplainService } from './explain/explain-service.ts';
 import { PreviewService } from './explain/preview-service.ts';
 import { gatewayOf } from './gateway-of.ts';
-import { CallReports } from './health/call-reports.ts';
+import { CallReports } from './steps/server-health.ts';
 import type { FindTools } from './search.ts';
 import type { Uses } from './steps/note-use.ts';
 import type { OpenCallChannel } from './steps/end-when-drained.ts';

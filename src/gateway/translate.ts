@@ -4,7 +4,7 @@
  * names things and who asked; most results have nothing to change and pass as they came. Pure.
  */
 import { fromRawMembers, rawMembers, type RawObject } from '../shared/json/json-spans.ts';
-import { type JsonObject, LATEST_LEGACY_VERSION } from '../shared/protocol.ts';
+import { isObject, type JsonObject, LATEST_LEGACY_VERSION } from '../shared/protocol.ts';
 import type { OutboundRequest } from '../upstream/protocol/wire-request.ts';
 import type { RelayedRequest, RoutedReply } from './gateway.ts';
 import {
@@ -77,6 +77,13 @@ export function resultChanges(
   };
 }
 
+/** Whether a result is blocks of text and nothing else, as of most calls: nothing in it links to a resource. */
+const isTextAlone = ({ content, messages, result }: JsonObject): boolean =>
+  messages === undefined &&
+  result === undefined &&
+  Array.isArray(content) &&
+  content.every(block => isObject(block) && block['type'] === 'text');
+
 /**
  * A result with its URIs of resources qualified like those that an endpoint of many servers lists, so that a link is read from the server
  * that gave it and from no other. Every other byte stays.
@@ -84,6 +91,7 @@ export function resultChanges(
  * @param parsed the same parsed: a result without links is not read again
  */
 export function withQualifiedLinks(result: string, parsed: JsonObject, server: string): string {
+  if (isTextAlone(parsed)) return result;
   const qualify = within('uri', raw => {
     const uri: unknown = JSON.parse(raw);
     return typeof uri === 'string' ? JSON.stringify(toQualifiedUri(server, uri)) : raw;
