@@ -7,7 +7,7 @@ import { PorticoError } from '../shared/errors/portico-error.ts';
 import { Lru } from '../shared/util/lru.ts';
 import { isObject, type RequestId } from '../shared/protocol.ts';
 import type { CallContext, CallMessages, CallReply } from '../upstream/protocol/call.ts';
-import { kindOf } from '../upstream/call-traits.ts';
+import { kindOf } from '../upstream/protocol/wire-request.ts';
 import { addressOf, type UpstreamEndpoint } from '../upstream/endpoint.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { CallSession, Hearing, ObjectCall } from '../upstream/upstream-client.ts';

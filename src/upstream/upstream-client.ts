@@ -14,10 +14,11 @@ import {
   hasProgressToken,
   isAboutTasks,
   isRound,
-  isStranger,
   kindOf,
   maySuspend,
-} from './call-traits.ts';
+  type NegotiatedProtocol,
+  type OutboundRequest,
+} from './protocol/wire-request.ts';
 import { createHttpChannel } from './session/channel.ts';
 import { createDeadline } from '../http/deadline.ts';
 import { refuseWithout, type UpstreamEndpoint, type UpstreamEndpoints } from './endpoint.ts';
@@ -25,11 +26,10 @@ import type { CallListener } from './streams/call-listener.ts';
 import { SessionForgotten } from './exchange.ts';
 import { byOwnAccount } from './own-account.ts';
 import { LogLevels } from './session/log-levels.ts';
-import { withoutSecrets } from './protocol/message.ts';
+import { isStranger, withoutSecrets } from './protocol/message.ts';
 import { progressTokenIn } from './protocol/progress-token.ts';
 import type { SseConnection } from './streams/sse-connection.ts';
 import { toCallMessages } from './server-messages.ts';
-import type { NegotiatedProtocol, OutboundRequest } from './protocol/wire-request.ts';
 
 /** A session for one call, and what hears its server beside the call's own stream. */
 export interface CallSession {

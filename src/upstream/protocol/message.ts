@@ -17,6 +17,7 @@ import {
   idText,
   isObject,
   isRequestId,
+  RPC,
   type JsonObject,
   type RequestId,
 } from '../../shared/protocol.ts';
@@ -157,4 +158,13 @@ function redacted(json: string, hidden: readonly string[]): string {
     at = json.indexOf('"', end);
   }
   return safe + json.slice(from);
+}
+
+/**
+ * Whether a server is not what it was at the last look: its mirrored headers were made of a schema that it no longer has, or it
+ * no longer speaks the era of the request.
+ */
+export function isStranger(response: RawResponse): boolean {
+  const code = 'error' in response ? response.parsed['code'] : undefined;
+  return code === RPC.headerMismatch || code === RPC.unsupportedProtocolVersion;
 }

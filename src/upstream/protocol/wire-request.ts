@@ -1,20 +1,24 @@
 /**
  * Requests as an upstream of either era wants them. Modern is the internal form: params come raw,
  * with the caller's `_meta`; for a legacy upstream the modern envelope is taken off, for a modern
- * one it is put on. Everything else stays as the caller wrote it. Pure but for the counter of ids.
+ * one it is put on. Everything else stays as the caller wrote it. And what a request is by its
+ * server's verdict and its client: in which session, by whom and in which era it is made. Pure but
+ * for the counter of ids.
  */
+import type { Verdict } from '../../servers/registry/server-schema.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import {
-  IMPLEMENTATION,
-  META,
-  MODERN_VERSION,
   type Era,
+  IMPLEMENTATION,
   type JsonObject,
   type LogLevel,
+  META,
+  MODERN_VERSION,
   type RequestId,
 } from '../../shared/protocol.ts';
-import { encodeHeaderValue } from './param-headers.ts';
 import type { Address } from '../endpoint.ts';
+import type { CallContext } from './call.ts';
+import { encodeHeaderValue } from './param-headers.ts';
 
 /** A request on its way to an upstream; `params` are raw JSON by key. */
 export interface OutboundRequest {
@@ -123,4 +127,56 @@ export function nextRequestId(): number {
   next ??= Math.floor(Math.random() * 2 ** 40);
   next += 1;
   return next;
+}
+
+/** A further round of a call that a server of both eras answered in the modern one, and goes on with there. */
+export function isRound({ modernVersion }: Verdict, { params }: OutboundRequest): boolean {
+  return (
+    modernVersion !== undefined && (params.has('inputResponses') || params.has('requestState'))
+  );
+}
+
+/** The tasks of one era are not the other's. */
+export function isAboutTasks({ method, tasks = false }: OutboundRequest): boolean {
+  return tasks || method.startsWith('tasks/');
+}
+
+/**
+ * Who makes a call. The object: over HTTP+SSE, whose connection is the session, and where it goes on with a suspended call or its
+ * session is its own. Either: to a legacy server that may ask a client which answers with its next request; where it does, the call
+ * is the object's.
+ */
+export function callerOf(
+  verdict: Verdict,
+  request: OutboundRequest,
+  context: CallContext,
+): 'worker' | 'object' | 'either' {
+  if (verdict.transport === 'sse') return 'object';
+  if (verdict.era !== 'legacy' || context.questions === 'ask') return 'worker';
+  const isRetry = request.params.has('requestState');
+  const wantsLogs = verdict.sessionful && request.logLevel !== undefined;
+  if (isRetry || wantsLogs) return 'object';
+  if (!maySuspend(context)) return 'worker';
+  return isAboutTasks(request) ? 'object' : 'either';
+}
+
+/** What a request asks of a server: requests of the same are alike. @param name of what the mirrored header tells */
+export const kindOf = ({ method }: OutboundRequest, name: string | undefined): string =>
+  method === 'tools/call' ? `${method} ${name}` : method;
+
+export function hasProgressToken({ params }: OutboundRequest): boolean {
+  return params.get('_meta')?.includes('progressToken') ?? false;
+}
+
+/** Whether the client of a call can be asked, but only with its next request. */
+export function maySuspend({ capabilities, questions }: CallContext): boolean {
+  return questions === 'suspend' && Object.keys(capabilities).length > 0;
+}
+
+/**
+ * Whether a call needs a session to itself while it runs, because of what comes on the session's
+ * notification stream: questions that are suspended, or the log messages that its client asked for.
+ */
+export function hearsInObject(context: CallContext, wantsLogs: boolean): boolean {
+  return maySuspend(context) || (context.questions === 'suspend' && wantsLogs);
 }

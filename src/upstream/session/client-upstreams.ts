@@ -13,7 +13,7 @@ import type { JsonObject, LogLevel } from '../../shared/protocol.ts';
 import { keepsSessions } from '../../servers/registry/keeps-sessions.ts';
 import { acquireSession, type SessionHolder, type UpstreamSession } from './acquire-session.ts';
 import type { CallContext } from '../protocol/call.ts';
-import { hearsInObject, maySuspend } from '../call-traits.ts';
+import { hearsInObject, maySuspend } from '../protocol/wire-request.ts';
 import { createHttpChannel } from './channel.ts';
 import type { UpstreamEndpoint, UpstreamEndpoints } from '../endpoint.ts';
 import { setLevel } from './log-levels.ts';

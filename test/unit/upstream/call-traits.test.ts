@@ -1,7 +1,7 @@
 /** In which era and by whom a call is made: what its server's verdict and its request say. */
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../../src/servers/registry/server-schema.ts';
-import { isAboutTasks, isRound } from '../../../src/upstream/call-traits.ts';
+import { isAboutTasks, isRound } from '../../../src/upstream/protocol/wire-request.ts';
 
 const LEGACY: Verdict = {
   era: 'legacy',
