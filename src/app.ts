@@ -57,7 +57,7 @@ export function createApp(ports: AppPorts): App {
         return serve(request, url, context, part);
       }
       if (isHealthPath(url.pathname)) return handleHealth(request, url, ports);
-      const drained = ports.drain.answer(request, url);
+      const drained = ports.drain?.answer(request, url);
       if (drained) return drained;
       if (url.pathname === '/connect') return handleConnect(request, ports);
       const source = url.pathname.startsWith('/api/') ? 'rest' : 'http';

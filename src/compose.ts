@@ -137,7 +137,7 @@ export function compose(env: Env): AppPorts {
   return {
     config,
     bytes,
-    drain: new Drain(env.LOCAL_DRAIN_KEY, bytes, flushCalls),
+    drain: env.LOCAL_DRAIN_KEY ? new Drain(env.LOCAL_DRAIN_KEY, bytes, flushCalls) : undefined,
     openStreams: new StreamCount(config.openStreams),
     addressLimit: env.SHIELD,
     asset: path => env.ASSETS.fetch(new URL(path, 'https://assets.invalid')),

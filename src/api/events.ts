@@ -40,7 +40,7 @@ export function registerEvents(api: Api, { snapshots, openStreams, drain }: ApiP
     const { snapshot } = context.var;
     const { caller } = snapshot;
     requireServerScope(caller, WATCH_SCOPE);
-    drain.check();
+    drain?.check();
     const gone = new AbortController();
     const release = openStreams.open(caller.principalId);
     const { signal } = context.req.raw;
@@ -53,7 +53,7 @@ export function registerEvents(api: Api, { snapshots, openStreams, drain }: ApiP
         const ports = {
           load: () => snapshotNow(context, snapshots),
           wait: (ms: number) => pause(ms, gone.signal),
-          isOver: () => gone.signal.aborted || signal.aborted || drain.isStopping,
+          isOver: () => gone.signal.aborted || signal.aborted || drain?.isStopping === true,
         };
         await watchChanges(snapshot, ports, changed =>
           tell('changed', JSON.stringify({ changed })),

@@ -61,7 +61,8 @@ export interface ApiPorts {
   snapshots: Snapshots;
   gateway: Gateway;
   bytes: BytesInFlight;
-  drain: Drain;
+  /** Absent where no host asks for it. */
+  drain: Drain | undefined;
   servers: ServerService;
   connectors: Connectors;
   connectorServers: ConnectorServers;

@@ -12,7 +12,8 @@ import { IMPLEMENTATION } from '../shared/protocol.ts';
 export interface HealthCheckPorts {
   health: Pick<HealthService, 'isStorageThere'>;
   readiness: { ask(): Promise<Readiness> };
-  drain: Pick<Drain, 'isStopping'>;
+  /** Absent where no host asks for it. */
+  drain: Pick<Drain, 'isStopping'> | undefined;
 }
 
 const PATHS = new Set(['/health', '/health/live', '/health/ready']);
@@ -43,5 +44,5 @@ async function find(
   { health, readiness, drain }: HealthCheckPorts,
 ): Promise<Readiness | 'stopping'> {
   if (path === '/health') return (await health.isStorageThere()) ? 'ok' : 'storage_unavailable';
-  return drain.isStopping ? 'stopping' : readiness.ask();
+  return drain?.isStopping ? 'stopping' : readiness.ask();
 }

@@ -15,7 +15,7 @@ export function countBytes(
   maxBodyBytes: number,
 ): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
-    if (context.req.method === 'POST') drain.check();
+    if (context.req.method === 'POST') drain?.check();
     const { connector, snapshot } = context.var;
     const held = bytes.request(connector?.id ?? snapshot.caller.principalId);
     context.set('bytes', held);

@@ -1,6 +1,6 @@
 /**
  * The end of a gateway on one machine: its host asks that nothing is begun any more, and waits for what is under way. The host makes a
- * key for that at each start; without one, on Cloudflare, there is no such route, and with a wrong one there is none either.
+ * key for that at each start; without one, on Cloudflare, there is no `Drain` and no such route, and with a wrong one there is none either.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { BytesInFlight } from '../shared/limits/bytes-in-flight.ts';
@@ -17,18 +17,21 @@ const FLUSH_MS = 700;
 const RETRY_AFTER_SECONDS = 5;
 
 export class Drain {
-  readonly #key: string | undefined;
+  readonly #key: string;
   readonly #bytes: Pick<BytesInFlight, 'underWay'>;
   readonly #flush: (ms: number) => Promise<void>;
   #isStopping = false;
 
-  /** @param flush brings out what is kept in memory, in so many milliseconds at most */
+  /**
+   * @param key not empty
+   * @param flush brings out what is kept in memory, in so many milliseconds at most
+   */
   constructor(
-    key: string | undefined,
+    key: string,
     bytes: Pick<BytesInFlight, 'underWay'>,
     flush: (ms: number) => Promise<void>,
   ) {
-    this.#key = key === '' ? undefined : key;
+    this.#key = key;
     this.#bytes = bytes;
     this.#flush = flush;
   }
@@ -50,7 +53,7 @@ export class Drain {
    * is over. @returns undefined where it is none of the host's
    */
   answer(request: Request, url: URL): Promise<Response> | undefined {
-    const isHost = this.#key !== undefined && request.headers.get(DRAIN_HEADER) === this.#key;
+    const isHost = request.headers.get(DRAIN_HEADER) === this.#key;
     if (url.pathname !== DRAIN_PATH || request.method !== 'POST' || !isHost) return undefined;
     this.#isStopping = true;
     return this.#wait(Math.min(Number(url.searchParams.get('ms')) || 0, MAX_WAIT_MS));

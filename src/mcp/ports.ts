@@ -26,7 +26,8 @@ export interface McpPorts {
   streams: Streams;
   cancellations: Cancellations;
   bytes: BytesInFlight;
-  drain: Pick<Drain, 'check'>;
+  /** Absent where no host asks for it. */
+  drain: Pick<Drain, 'check'> | undefined;
   telemetry: Pick<Telemetry, 'begin'>;
   openStreams: Pick<StreamCount, 'open' | 'turn'>;
   /** What a session's object does for questions. */

@@ -72,7 +72,7 @@ export async function serveMessage(
     era = classified.era;
     operation.is(toFacts(classified, admitted, incoming));
     if (classified.kind === 'request') operation.joins(classified.request.params?.['_meta']);
-    if (BEGINS.has(classified.kind)) ports.drain.check();
+    if (BEGINS.has(classified.kind)) ports.drain?.check();
     const current = listsSomething(classified)
       ? await admitted.again(ports.config.listMaxAgeMs)
       : admitted;

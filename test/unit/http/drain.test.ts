@@ -49,12 +49,4 @@ describe('[OPS-3] [SEC-4] a drain', () => {
       expect(() => drain.check()).not.toThrow();
     },
   );
-
-  it.each(['', 'undefined', 'right'])('does not exist without a key (%j)', key => {
-    for (const none of [undefined, '']) {
-      const drain = new Drain(none, new BytesInFlight(LIMITS), flush);
-      expect(ask(drain, 0, { key })).toBeUndefined();
-      expect(() => drain.check()).not.toThrow();
-    }
-  });
 });

@@ -108,4 +108,21 @@ describe('/health/ready', () => {
     expect((await ask(portico, '/health/live')).status).toBe(200);
     expect((await ask(portico, '/health')).status).toBe(200);
   });
+
+  it.each(['', 'undefined', 'key'])(
+    '[OPS-3] [SEC-4] is stopped by nobody without a key (%j)',
+    async key => {
+      const headers = { 'portico-drain': key };
+      for (const settings of [{}, { LOCAL_DRAIN_KEY: '' }]) {
+        const portico = createPortico(settings);
+        const refused = await portico.fetch('/local/drain?ms=0', { method: 'POST', headers });
+        const unknown = await portico.fetch('/local/other?ms=0', { method: 'POST', headers });
+        expect({ status: refused.status, body: await refused.text() }).toEqual({
+          status: unknown.status,
+          body: await unknown.text(),
+        });
+        expect((await ask(portico, '/health/ready')).status).toBe(200);
+      }
+    },
+  );
 });
