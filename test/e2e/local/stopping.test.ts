@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -116,6 +116,21 @@ async function callHeld(origin: string, token: string) {
   return { answer };
 }
 
+/** A client that resets its connection in the middle of a body. */
+async function breakOff(origin: string, token: string, path: string): Promise<void> {
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+  await once(socket, 'connect');
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${new URL(origin).host}`,
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    'Content-Length: 100',
+  ];
+  await new Promise(resolve => socket.write(`${head.join('\r\n')}\r\n\r\n{"name":`, resolve));
+  socket.resetAndDestroy();
+}
+
 /** What a command says when it is ready. */
 const READY = { 'npm start': 'Ctrl-C ends', 'portico up': 'ready: ' };
 
@@ -146,6 +161,19 @@ function spawnUp(args: string[], env: Record<string, string>) {
   child.stderr.on('data', chunk => (said += String(chunk)));
   return { child, output: () => said };
 }
+
+it('[OPS-3] [SEC-9] waits for nobody whose connection was reset in the middle of a body', async () => {
+  const { child, output, origin, token } = await start('npm start');
+  for (const path of ['/mcp', '/api/v1/tools/call']) {
+    for (let n = 0; n < 10; n += 1) await breakOff(origin, token, path);
+  }
+  // What the gateway answers now came after the resets.
+  expect((await call(origin, token)).status).toBe(200);
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+  expect(output()).not.toContain('under way');
+});
 
 describe.each(['npm start', 'portico up'] as const)('%s', way => {
   it('[OPS-3] [REG-3] answers what is under way when it is told to end, and begins nothing', async () => {
