@@ -11,7 +11,7 @@ import { toRpcErrorResponse } from '../shared/errors/to-json-rpc.ts';
 import { type JsonBody } from '../http/json-body.ts';
 import { toEnding, type Operation, type OperationFacts } from '../telemetry/operation.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
-import { withExactIds } from '../shared/json/exact-ids.ts';
+import { withExactIds } from '../shared/json/json-spans.ts';
 import { isObject, isRequestId, type Era, type RequestId } from '../shared/protocol.ts';
 import { clientCapabilitiesOf } from '../shared/client-capabilities.ts';
 import {

@@ -2,8 +2,12 @@
  * What a child said, by kind, with the raw text of every member, so that one can be replaced and the others pass as they came.
  * Source: JSON-RPC 2.0; MCP 2025-11-25 and 2026-07-28, basic. Pure.
  */
-import { withExactIds } from '../../../src/shared/json/exact-ids.ts';
-import { fromRawMembers, rawMembers, type RawObject } from '../../../src/shared/json/json-spans.ts';
+import {
+  fromRawMembers,
+  rawMembers,
+  type RawObject,
+  withExactIds,
+} from '../../../src/shared/json/json-spans.ts';
 import {
   idText,
   isObject,

@@ -5,7 +5,7 @@
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
 
-/** What `src/telemetry/log-line.ts` writes. */
+/** What `src/telemetry/telemetry.ts` writes. */
 const LineSchema = z.looseObject({
   time: z.string(),
   level: z.enum(['info', 'warn', 'error']),

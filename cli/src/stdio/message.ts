@@ -4,7 +4,7 @@
  *
  * Source: MCP 2026-07-28 and 2025-11-25, stdio.
  */
-import { parseId, withExactIds } from '../../../src/shared/json/exact-ids.ts';
+import { parseId, withExactIds } from '../../../src/shared/json/json-spans.ts';
 import {
   isObject,
   isRequestId,

@@ -7,8 +7,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import { toRpcErrorText } from '../../shared/errors/to-json-rpc.ts';
 import { pacedResponse } from '../../http/paced-body.ts';
-import { withExactIds } from '../../shared/json/exact-ids.ts';
-import { rawElements } from '../../shared/json/json-spans.ts';
+import { rawElements, withExactIds } from '../../shared/json/json-spans.ts';
 import {
   IMPLEMENTATION,
   isObject,

@@ -4,7 +4,6 @@
  * response and of a task which failed, where servers repeat what they were sent.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { withExactIds } from '../../shared/json/exact-ids.ts';
 import {
   JsonPastBounds,
   parseWithin,
@@ -12,6 +11,7 @@ import {
   rawMembers,
   fromRawMembers,
   skipString,
+  withExactIds,
 } from '../../shared/json/json-spans.ts';
 import {
   idText,

@@ -1,5 +1,5 @@
 /** Questions of servers to clients, on their way through a call, and those that are taken back. Pure. */
-import { withExactIds } from '../../shared/json/exact-ids.ts';
+import { withExactIds } from '../../shared/json/json-spans.ts';
 import { isObject, isRequestId, type RequestId } from '../../shared/protocol.ts';
 
 /** A client's answer as raw JSON: its result, or its error. */

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** It only becomes less. */
-const MOST_FILES = 57;
+const MOST_FILES = 55;
 /** Steps of the document that are not on the way of every call. */
 const SOMETIMES = new Set(['src/gateway/health/draining.ts', 'src/gateway/steps/cache.ts']);
 

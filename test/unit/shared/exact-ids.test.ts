@@ -4,7 +4,7 @@ import { errorText } from '../../../cli/src/stdio/refusal.ts';
 import { RelayError } from '../../../cli/src/stdio/refusal.ts';
 import { idFromEnds, parseMessage as parseLine } from '../../../cli/src/stdio/message.ts';
 import { readMessage } from '../../../cli/src/connect/child-message.ts';
-import { withExactIds } from '../../../src/shared/json/exact-ids.ts';
+import { withExactIds } from '../../../src/shared/json/json-spans.ts';
 import { idText, isRequestId } from '../../../src/shared/protocol.ts';
 import { parseMessage, toAnswerText } from '../../../src/upstream/protocol/message.ts';
 import { withdrawnId } from '../../../src/upstream/protocol/server-request.ts';
