@@ -45,15 +45,9 @@ export class QuietCalls {
     return (this.#quiet.get(key) ?? 0) >= ENOUGH;
   }
 
-  /** Such calls are never quiet, whatever they say. */
-  neverAgain({ key }: Called): void {
-    this.#quiet.set(key, Number.NEGATIVE_INFINITY);
-  }
-
-  /** A call has ended. */
+  /** A call has ended, or cannot be taken for quiet. */
   note({ key }: Called, isQuiet: boolean): void {
-    const count = this.#quiet.get(key) ?? 0;
-    this.#quiet.set(key, isQuiet ? count + 1 : Math.min(count, 0));
+    this.#quiet.set(key, isQuiet ? (this.#quiet.get(key) ?? 0) + 1 : 0);
   }
 
   /** The messages of a call, of which is noted whether there was nothing but its result. */

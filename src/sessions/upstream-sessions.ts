@@ -143,7 +143,7 @@ export class UpstreamSessions {
     const { serverId } = endpoint;
     const called = toCalled(serverId, what, context);
     if (questions === 'suspend') {
-      this.#quiet.neverAgain(called);
+      this.#quiet.note(called, false);
       throw new MayBeAskedElsewhere();
     }
     const object = () => this.#object(context.owner(serverId));

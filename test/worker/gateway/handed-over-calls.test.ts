@@ -5,7 +5,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ObjectCalls } from '../../../src/sessions/object-calls.ts';
 import { answersOf, callModern, connectAsking, toldBy } from '../support/asking-clients.ts';
-import type { Plan } from '../support/asking-script.ts';
+import type { Kind, Plan } from '../support/asking-script.ts';
 import { createPortico, type Portico } from '../support/portico.ts';
 
 /** How often objects began calls, and took them over. */
@@ -15,7 +15,7 @@ function watchObjects() {
   return () => ({ begun: begun.mock.calls.length, taken: taken.mock.calls.length });
 }
 
-async function connect(portico: Portico, kind: 'http-legacy' | 'sse-legacy' = 'http-legacy') {
+async function connect(portico: Portico, kind: Kind = 'http-legacy') {
   const { name, server } = await connectAsking(portico, kind);
   let calls = 0;
   const call = async (plan: Partial<Plan> = {}, capabilities?: object) => {
@@ -69,6 +69,7 @@ describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
   it.each([
     ['on Cloudflare, whose Workers end soon after their response', 'production', 'http-legacy'],
     ['over HTTP+SSE', 'local', 'sse-legacy'],
+    ['where its session has a stream to ask on', 'local', 'http-standing'],
   ] as const)('is called by the object %s', async (_where, mode, kind) => {
     const objects = watchObjects();
     const { callOften } = await connect(createPortico({ PORTICO_MODE: mode }), kind);
