@@ -20,6 +20,9 @@ export default {
       app = createApp(compose(env));
       apps.set(env, app);
     }
-    return app.fetch(request, context);
+    const answer = Promise.resolve(app.fetch(request, context));
+    // Without it nothing of a request runs on, once its client resets the connection: what it counts and what it writes would stay half done.
+    context.waitUntil(answer.catch(() => {}));
+    return answer;
   },
 } satisfies ExportedHandler<Env>;

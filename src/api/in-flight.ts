@@ -19,26 +19,14 @@ export function countBytes(
     const { connector, snapshot } = context.var;
     const held = bytes.request(connector?.id ?? snapshot.caller.principalId);
     context.set('bytes', held);
-    const served = serve(context, next, held, maxBodyBytes);
-    // Without it nothing of a request runs on, once its client resets the connection in the middle of the body.
-    context.executionCtx.waitUntil(served.catch(() => {}));
-    await served;
+    try {
+      await takeBody(context, held, maxBodyBytes);
+      await next();
+      if (context.req.method === 'GET') await paceList(context, held);
+    } finally {
+      held.release();
+    }
   };
-}
-
-async function serve(
-  context: Context<ApiEnv>,
-  next: () => Promise<void>,
-  held: RequestBytes,
-  maxBodyBytes: number,
-): Promise<void> {
-  try {
-    await takeBody(context, held, maxBodyBytes);
-    await next();
-    if (context.req.method === 'GET') await paceList(context, held);
-  } finally {
-    held.release();
-  }
 }
 
 async function takeBody(

@@ -29,12 +29,7 @@ export async function handleMcp(
     checkOrigin(url, request.headers.get('origin'), ports.config);
     if (request.method === 'POST') {
       const { maxBodyBytes, json } = ports.config;
-      const read = (bytes: RequestBytes) => {
-        const body = readJsonBody(request, maxBodyBytes, json, bytes);
-        // Without it nothing of a request runs on, once its client resets the connection in the middle of the body.
-        waitUntil(body.catch(() => {}));
-        return body;
-      };
+      const read = (bytes: RequestBytes) => readJsonBody(request, maxBodyBytes, json, bytes);
       return await serveMessage(request, read, endpoint, ports, waitUntil);
     }
     const admitted = await admit(request, endpoint, ports, waitUntil);
