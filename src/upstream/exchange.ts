@@ -2,7 +2,7 @@
  * One POST of a JSON-RPC request to an upstream and the reading of its answer, in either form the
  * transport allows (JSON, or an event stream with notifications before the response).
  *
- * Refuses: redirects, other content types, answers past the bound, answers that are no response to
+ * Refuses: redirects, other content types and encodings, answers past the bound, answers that are no response to
  * the request. Never sends anything twice. A JSON answer is read whole before any of it is
  * forwarded, so that a broken one becomes a clear error; events of a stream are forwarded as they
  * come. Source: MCP 2026-07-28 and 2025-11-25, Streamable HTTP.
@@ -68,6 +68,11 @@ export async function exchange(
   // It is sent, and never again: what is kept of it is the caller's.
   request.body = '';
   const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  const encoding = response.headers.get('content-encoding');
+  if (encoding !== null && !DECODED.has(encoding.trim().toLowerCase())) {
+    response.body?.cancel().catch(() => {});
+    throw new PorticoError('upstream_bad_content_type', UNASKED);
+  }
   if (type === 'application/json') {
     const text = await readAnswer(response, deadline, maxBytes, request.bytes);
     if (text === '') throw new PorticoError('upstream_no_response');
@@ -87,6 +92,10 @@ export async function exchange(
   response.body?.cancel().catch(() => {});
   throw new PorticoError('upstream_bad_content_type');
 }
+
+/** Encodings that the platform asks servers for, and decodes. */
+const DECODED: ReadonlySet<string> = new Set(['gzip', 'br', 'identity', '']);
+const UNASKED = 'The answer is in an encoding that was not asked for; gzip and br are';
 
 async function send(request: ExchangeRequest, deadline: Deadline): Promise<Response> {
   try {

@@ -151,6 +151,7 @@ const rows: [string, string, Expected][] = [
   ['F30', 'result-and-error', 'upstream_bad_message'],
   ['F36', 'huge-body', 'upstream_too_large'],
   ['F37', 'gzip-bomb', 'upstream_too_large'],
+  ['F37', 'zstd-body', 'upstream_bad_content_type'],
   ['F42', 'batch', 'upstream_bad_message'],
   ['F45', 'endless-line', 'upstream_too_large'],
   ['F46', 'comment-flood', 'upstream_timeout'],
