@@ -19,6 +19,7 @@ import { readLines, toMessages } from './call-stream.ts';
 import { callHere } from './handed-over-calls.ts';
 import { openListener } from './call-listeners.ts';
 import { QuietCalls, toCalled } from './quiet-calls.ts';
+import { SessionPool } from './session-pool.ts';
 import { openLine, type QuestionLine } from './question-channel.ts';
 import type { ClientObject, EndedSession } from './client-object.ts';
 import type { SessionCopies } from './session-copies.ts';
@@ -41,7 +42,7 @@ interface Remembered {
   at: number;
 }
 
-/** A call of a client that answers with its next request cannot leave here: its server has a stream to ask on beside that of the call. */
+/** A call of a client that answers with its next request cannot leave here: its server may ask on a stream that this isolate does not hear. */
 class MayBeAskedElsewhere extends Error {}
 
 export class UpstreamSessions {
@@ -51,6 +52,7 @@ export class UpstreamSessions {
   /** A Worker on Cloudflare ends 30 seconds after its response. */
   readonly #outlivesResponses: boolean;
   readonly #quiet = new QuietCalls();
+  readonly #pool: SessionPool;
   readonly #remembered = new Lru<string, Remembered>(20_000);
   /** When upstreams forgot sessions last: a copy that was read before may be of one. */
   readonly #forgottenAt = new Lru<string, number>(20_000);
@@ -63,6 +65,7 @@ export class UpstreamSessions {
     this.#objects = objects;
     this.#copies = copies;
     this.#maxBytes = maxAnswerBytes;
+    this.#pool = new SessionPool(maxAnswerBytes);
     this.#outlivesResponses = mode !== 'production';
   }
 
@@ -128,7 +131,7 @@ export class UpstreamSessions {
    * The session with what hears its notification stream, for a client that can be asked. A call that may
    * be asked something there leaves once the stream is open; a quiet one leaves at once, and asks the
    * object for nothing unless it lasts.
-   * @throws MayBeAskedElsewhere for a client that answers with its next request
+   * @throws MayBeAskedElsewhere for a client that answers with its next request, where no session is free
    */
   async #hearing(
     context: CallContext,
@@ -141,11 +144,13 @@ export class UpstreamSessions {
     const isAsked = Object.keys(capabilities).length > 0;
     if (session.hasNoStream || !isAsked) return session;
     const { serverId } = endpoint;
-    const called = toCalled(serverId, what, context);
     if (questions === 'suspend') {
-      this.#quiet.note(called, false);
+      const owner = context.owner(serverId);
+      const pooled = this.#pool.take(owner, endpoint, context, progressToken());
+      if (pooled) return pooled;
       throw new MayBeAskedElsewhere();
     }
+    const called = toCalled(serverId, what, context);
     const object = () => this.#object(context.owner(serverId));
     const opening = () => {
       return {
@@ -174,6 +179,7 @@ export class UpstreamSessions {
   async forget(context: CallContext, endpoint: UpstreamEndpoint, sessionId: string): Promise<void> {
     const owner = context.owner(endpoint.serverId);
     const key = `${owner} ${endpoint.serverId}`;
+    this.#pool.forget(owner, endpoint.serverId);
     this.#remembered.delete(key);
     this.#forgottenAt.set(key, Date.now());
     await this.#object(owner).forget(endpoint.serverId, sessionId);

@@ -1,7 +1,7 @@
 /**
  * A person who thinks for longer than a Worker on Cloudflare lives on after its response, asked by a tool that had asked nothing
- * before. Where its server has only the stream of the call to ask on, the Worker itself made that call. Server and client are the
- * SDKs' own.
+ * before: the Worker itself made that call, in a session of its own where its server has a stream for each session. Server and client
+ * are the SDKs' own.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,8 +17,9 @@ import { startGateway, type Gateway } from '../support/gateway.ts';
 import { MODERN_VERSION } from '../support/raw-client.ts';
 
 const THINKS_MS = 45_000;
-/** More than make a tool quiet. */
+/** More than make a tool quiet, and as many as a session takes to be opened meanwhile. */
 const QUIET_CALLS = 7;
+const MOST_QUIET_CALLS = 2_000;
 
 /** How a server asks: on the stream of the call, or on that of its session, where the SDK puts what names no request. */
 const PLACES = ['call', 'session'] as const;
@@ -26,13 +27,13 @@ type Place = (typeof PLACES)[number];
 
 let gateway: Gateway;
 const https: Server[] = [];
-/** Calls of the tools that arrived. */
-const arrived = { call: 0, session: 0 };
+/** Calls of the tools that arrived, by the session in which they did. */
+const arrived: Record<Place, string[]> = { call: [], session: [] };
 
 function createRemover(place: Place): McpServer {
   const server = new McpServer({ name: 'remover', version: '1' });
   server.registerTool('remove', { inputSchema: { all: z.boolean() } }, async ({ all }, extra) => {
-    arrived[place] += 1;
+    arrived[place].push(String(extra.sessionId));
     const params = {
       message: 'All of it?',
       requestedSchema: { type: 'object' as const, properties: {} },
@@ -106,11 +107,17 @@ it.concurrent.each(PLACES)(
       const { content } = await client.callTool(called, { timeout: 4 * THINKS_MS });
       return content;
     };
-    for (let n = 0; n < QUIET_CALLS; n += 1) {
+    const sessions = () => new Set(arrived[place]).size;
+    const isReady = (calls: number) =>
+      calls >= QUIET_CALLS && (place === 'call' || sessions() > 1 || calls > MOST_QUIET_CALLS);
+    let calls = 0;
+    for (; !isReady(calls); calls += 1) {
       expect(await remove(false)).toEqual([{ type: 'text', text: 'not asked' }]);
     }
+    // One call after the other, so that the object would have had no need of another session.
+    expect(sessions()).toBe(place === 'call' ? 1 : 2);
     expect(await remove(true)).toEqual([{ type: 'text', text: 'accept' }]);
-    expect(arrived[place]).toBe(QUIET_CALLS + 1);
+    expect(arrived[place]).toHaveLength(calls + 1);
     expect(await remove(false)).toEqual([{ type: 'text', text: 'not asked' }]);
     await client.close();
   },

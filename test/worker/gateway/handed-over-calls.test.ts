@@ -2,18 +2,11 @@
  * Who makes a call of a modern client at a legacy server that may ask it: the client's object, until the tool asked nothing in five
  * calls; then the Worker, which hands it over where the server asks after all. On Cloudflare always the object.
  */
-import { describe, expect, it, vi } from 'vitest';
-import { ObjectCalls } from '../../../src/sessions/object-calls.ts';
+import { describe, expect, it } from 'vitest';
 import { answersOf, callModern, connectAsking, toldBy } from '../support/asking-clients.ts';
 import type { Kind, Plan } from '../support/asking-script.ts';
 import { createPortico, type Portico } from '../support/portico.ts';
-
-/** How often objects began calls, and took them over. */
-function watchObjects() {
-  const begun = vi.spyOn(ObjectCalls.prototype, 'start');
-  const taken = vi.spyOn(ObjectCalls.prototype, 'adopt');
-  return () => ({ begun: begun.mock.calls.length, taken: taken.mock.calls.length });
-}
+import { watchObjects } from '../support/quiet-tools.ts';
 
 async function connect(portico: Portico, kind: Kind = 'http-legacy') {
   const { name, server } = await connectAsking(portico, kind);
@@ -69,7 +62,6 @@ describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
   it.each([
     ['on Cloudflare, whose Workers end soon after their response', 'production', 'http-legacy'],
     ['over HTTP+SSE', 'local', 'sse-legacy'],
-    ['where its session has a stream to ask on', 'local', 'http-standing'],
   ] as const)('is called by the object %s', async (_where, mode, kind) => {
     const objects = watchObjects();
     const { callOften } = await connect(createPortico({ PORTICO_MODE: mode }), kind);

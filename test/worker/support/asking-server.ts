@@ -29,8 +29,10 @@ export class AskingServer {
   openStreams = 0;
   /** Streams opened so far. */
   opened = 0;
-  /** Sessions given out so far. */
+  /** Sessions given out so far, and those that their clients ended. */
   sessions = 0;
+  readonly ended: string[] = [];
+  readonly #forgotten = new Set<string>();
   #questions = 0;
   readonly #waiting = new Map<unknown, (given: Given) => void>();
   readonly #byRequest = new Map<unknown, SeenCall>();
@@ -49,12 +51,25 @@ export class AskingServer {
     const url = new URL(request.url);
     const session = request.headers.get('mcp-session-id') ?? '';
     if (request.method === 'GET') return this.#listen(url, session, request.signal);
-    if (request.method === 'DELETE') return new Response(null);
+    if (request.method === 'DELETE') {
+      this.ended.push(session);
+      return new Response(null);
+    }
     const message = (await request.json()) as Message;
     if (this.kind === 'sse-legacy') return this.#overStream(url, message);
     if (this.kind === 'http-modern') return this.#modern(message, request.signal);
     return this.#legacy(message, request.signal, session);
   };
+
+  /** No session given out so far is known, and none has a stream, but for one. */
+  forgetSessions(kept?: string): void {
+    for (let n = 1; n <= this.sessions; n += 1) {
+      const session = `s${n}`;
+      if (session === kept) continue;
+      this.#forgotten.add(session);
+      this.#streams.get(session)?.end();
+    }
+  }
 
   /** An HTTP+SSE connection, or the standing stream of a session. */
   #listen(url: URL, session: string, signal: AbortSignal): Response {
@@ -63,6 +78,7 @@ export class AskingServer {
       return this.#openStream(`s${this.sessions}`, signal, true);
     }
     if (this.kind !== 'http-standing' || session === '') return new Response(null, { status: 405 });
+    if (this.#forgotten.has(session)) return new Response(null, { status: 404 });
     // A later stream takes over: that the memory of the one who listened is lost does not show here.
     return this.#openStream(session, signal);
   }
@@ -154,6 +170,7 @@ export class AskingServer {
   }
 
   #legacy(message: Message, signal: AbortSignal, session: string): Response | Promise<Response> {
+    if (this.#forgotten.has(session)) return new Response(null, { status: 404 });
     if (this.#heard(message)) return new Response(null, { status: 202 });
     const ordinary = this.#ordinary(message);
     if (ordinary && message.method === 'initialize') {

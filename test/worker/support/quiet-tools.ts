@@ -1,0 +1,29 @@
+/** Tools of asking servers that asked nothing for so long that the Worker calls them itself. */
+import { vi } from 'vitest';
+import { ObjectCalls } from '../../../src/sessions/object-calls.ts';
+import { callModern } from './asking-clients.ts';
+import type { Portico } from './portico.ts';
+
+/** So many calls have to be quiet. */
+const ENOUGH = 5;
+/** Calls after that until the Worker must have a session that it hears, where the server has a stream for each. */
+const MOST_CALLS = 500;
+
+/** How often objects began calls, and took them over. */
+export function watchObjects() {
+  const begun = vi.spyOn(ObjectCalls.prototype, 'start');
+  const taken = vi.spyOn(ObjectCalls.prototype, 'adopt');
+  return () => ({ begun: begun.mock.calls.length, taken: taken.mock.calls.length });
+}
+
+/** Calls a tool that asks nothing until the Worker makes such a call. @throws Error where it never does */
+export async function callUntilHere(portico: Portico, name: string): Promise<void> {
+  const objects = watchObjects();
+  for (let n = 0; n < ENOUGH + MOST_CALLS; n += 1) {
+    const { begun } = objects();
+    const { answer } = await callModern(portico, name, { mark: crypto.randomUUID(), rounds: 0 });
+    if (answer.result?.isError) throw new Error(JSON.stringify(answer));
+    if (objects().begun === begun) return;
+  }
+  throw new Error('The object makes every call');
+}
