@@ -117,11 +117,12 @@ async function callHeld(origin: string, token: string) {
   return { answer };
 }
 
-const LIST = JSON.stringify({
+const ask = (method: string, params: object = {}) => ({
   jsonrpc: '2.0',
   id: 1,
-  method: 'tools/list',
+  method,
   params: {
+    ...params,
     _meta: {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': {},
@@ -129,8 +130,17 @@ const LIST = JSON.stringify({
   },
 });
 
-/** A client that resets its connection once so much of a body is written. @param bytes of the body; all of it where left out */
-async function breakOff(origin: string, token: string, path: string, bytes?: number) {
+const LIST = ask('tools/list');
+const LISTEN = ask('subscriptions/listen', { notifications: { toolsListChanged: true } });
+
+/** A client that resets its connection once so much of a message is written. @param bytes of the message; all of it where left out */
+async function breakOff(
+  { origin, token }: { origin: string; token: string },
+  path: string,
+  message = LIST,
+  bytes?: number,
+) {
+  const body = JSON.stringify(message);
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   await once(socket, 'connect');
   const head = [
@@ -140,10 +150,10 @@ async function breakOff(origin: string, token: string, path: string, bytes?: num
     'Content-Type: application/json',
     'Accept: application/json, text/event-stream',
     'MCP-Protocol-Version: 2026-07-28',
-    'Mcp-Method: tools/list',
-    `Content-Length: ${LIST.length}`,
+    `Mcp-Method: ${message.method}`,
+    `Content-Length: ${body.length}`,
   ];
-  const sent = `${head.join('\r\n')}\r\n\r\n${LIST.slice(0, bytes)}`;
+  const sent = `${head.join('\r\n')}\r\n\r\n${body.slice(0, bytes)}`;
   await new Promise(resolve => socket.write(sent, resolve));
   socket.resetAndDestroy();
 }
@@ -179,15 +189,22 @@ function spawnUp(args: string[], env: Record<string, string>) {
   return { child, output: () => said };
 }
 
-it('[OPS-3] [SEC-9] waits for nobody whose connection was reset', async () => {
-  const { child, output, origin, token } = await start('npm start');
+it('[OPS-3] [SEC-9] counts nothing for a client whose connection was reset, and waits for none', async () => {
+  const gateway = await start('npm start');
+  const { child, output, origin, token } = gateway;
   const stream = await openOldStream(origin, token);
   for (const path of ['/mcp', '/api/v1/tools/call', stream.url]) {
-    for (let n = 0; n < 10; n += 1) await breakOff(origin, token, path, 8);
+    for (let n = 0; n < 10; n += 1) await breakOff(gateway, path, LIST, 8);
     // Some of them while the gateway is about to answer.
-    for (let n = 0; n < 40; n += 1) await breakOff(origin, token, path);
+    for (let n = 0; n < 40; n += 1) await breakOff(gateway, path);
   }
+  for (let n = 0; n < 40; n += 1) await breakOff(gateway, '/mcp', LISTEN);
   stream.close();
+  await until('no stream is counted as open', WAIT_MS, async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    const metrics = await (await fetch(`${origin}/metrics`, { headers })).text();
+    return /^portico_open_streams 0$/m.test(metrics) || undefined;
+  });
   // What the gateway answers now came after the resets.
   expect((await call(origin, token)).status).toBe(200);
   const ended = once(child, 'exit');
