@@ -23,5 +23,21 @@ export function createProgram(): Command {
     .exitOverride()
     .addHelpText('after', HELP);
   for (const add of COMMANDS) add(program);
+  program.helpCommand(false);
+  program
+    .command('help')
+    .argument('[command...]')
+    .description('display help for command')
+    .action((names: string[]) => void findCommand(program, names).help());
   return program;
+}
+
+/** The command of these names. Ends the program where there is none. */
+function findCommand(program: Command, names: readonly string[]): Command {
+  let found = program;
+  for (const name of names) {
+    const next = found.commands.find(each => [each.name(), ...each.aliases()].includes(name));
+    found = next ?? found.error(`error: unknown command '${names.join(' ')}'`);
+  }
+  return found;
 }

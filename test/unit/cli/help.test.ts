@@ -1,6 +1,6 @@
 /** The help texts of every command: what fits a terminal of 80 columns. */
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../../cli/src/program.ts';
 
@@ -45,6 +45,26 @@ describe('help', () => {
     const text = readFileSync(new URL('../../../local/help.txt', import.meta.url), 'utf8');
     expect(text).toMatch(/^Usage: npm /);
     expect(tooWide(text)).toEqual([]);
+  });
+
+  it('[CLI-4] is shown of a command that is named, and of none that there is not', async () => {
+    const ask = async (...names: string[]) => {
+      const program = createProgram();
+      let said = '';
+      const keep = (text: string) => void (said += text);
+      for (const command of withAll(program)) {
+        command.configureOutput({ writeOut: keep, writeErr: keep });
+      }
+      const ending = program.parseAsync(['help', ...names], { from: 'user' });
+      await expect(ending).rejects.toThrow(CommanderError);
+      return said;
+    };
+    expect(await ask('servers', 'add')).toMatch(/^Usage: portico servers add /);
+    expect(await ask('nope')).toBe("error: unknown command 'nope'\n(see --help)\n");
+    expect(await ask('servers', 'nope')).toBe(
+      "error: unknown command 'servers nope'\n(see --help)\n",
+    );
+    expect(await ask()).toMatch(/^Usage: portico \[options\]/);
   });
 
   it('[CLI-4] says what exit codes mean', () => {
