@@ -7,8 +7,9 @@
  * without them.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 import { StartError } from './start-error.ts';
 
 const TOKEN_FORMAT = /^portico_[A-Za-z0-9_-]{43}$/;
@@ -44,10 +45,12 @@ export function makeToken(): string {
 /** Make the data folder if it is missing. */
 export async function makeDataFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new StartError(`The data folder ${folder} cannot be made (${code}).`);
+    throw new StartError(
+      `The data folder ${folder} cannot be made (${code}); name another with --data DIR.`,
+    );
   }
 }
 

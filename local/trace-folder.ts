@@ -2,8 +2,9 @@
  * A folder of traces, one file of NDJSON each: what the Worker hands to the local host by a service binding. It is bounded in files and
  * bytes, with the oldest going; its files are for their user only. It writes nothing but names of its own form.
  */
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 
 export interface TraceFolderBounds {
   /** Most files. */
@@ -36,7 +37,7 @@ export function createTraceFolder(
   let last: Promise<unknown> = Promise.resolve();
   async function keep(name: string, text: string): Promise<{ status: number }> {
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolder(folder);
       const draft = join(folder, `.${name}.${process.pid}`);
       await writeFile(draft, text, { mode: 0o600 });
       await rename(draft, join(folder, await freeName(folder, name)));

@@ -2,9 +2,10 @@
  * Makes a data folder of a backup. It is put together beside its place and moved there in one step, so that a restore that is cut off
  * leaves the place as it was.
  */
-import { mkdir, readFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { extract } from 'tar';
+import { makeFolder } from '../make-folder.ts';
 import { StartError } from '../start-error.ts';
 import {
   codeOf,
@@ -43,7 +44,9 @@ export async function restore(
   });
   const work = join(dirname(dataDir), `.${basename(dataDir)}.restoring`);
   await rm(work, { recursive: true, force: true });
-  await mkdir(work, { recursive: true, mode: 0o700 });
+  await makeFolder(work).catch(error => {
+    throw new StartError(`${dataDir} cannot be made (${codeOf(error)}); name another with --data`);
+  });
   try {
     const manifest = await unpack(file, work);
     await rm(join(work, MANIFEST));

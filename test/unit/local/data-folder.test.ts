@@ -1,11 +1,11 @@
 /** What is said of a data folder that cannot be used: the true reason, in one line. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FolderTaken, isFolderTaken, lockDataFolder } from '../../../local/data-lock.ts';
 import { toFullDisk } from '../../../local/full-disk.ts';
-import { loadSecrets } from '../../../local/secrets.ts';
+import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
 import { StartError } from '../../../local/start-error.ts';
 
 let folder: string;
@@ -13,6 +13,29 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-folder-'));
 });
 afterEach(() => rm(folder, { recursive: true }));
+
+it('[OPS-3] makes the folder and those above it, for the owner only', async () => {
+  const data = join(folder, 'a', 'b');
+  await makeDataFolder(data);
+  await makeDataFolder(data);
+  const modes = [data, join(folder, 'a')].map(async path => (await stat(path)).mode & 0o777);
+  expect(await Promise.all(modes)).toEqual([0o700, 0o700]);
+});
+
+it('[OPS-3] says at once which folder cannot be made, and what to do', async () => {
+  await writeFile(join(folder, 'file'), '');
+  for (const [data, code] of [
+    ['/proc/nowhere/data', 'ENOENT'],
+    [join(folder, 'file'), 'EEXIST'],
+    [join(folder, 'file', 'data'), 'ENOTDIR'],
+  ] as const) {
+    await expect(makeDataFolder(data)).rejects.toThrow(
+      new StartError(
+        `The data folder ${data} cannot be made (${code}); name another with --data DIR.`,
+      ),
+    );
+  }
+});
 
 it('[OPS-3] says that another gateway has the folder only where one has', () => {
   const release = lockDataFolder(folder);
