@@ -12,8 +12,12 @@ import { connect, type Era } from '../support/live-calls.ts';
 import { ask, createPortico, initialize, inSession, type Portico } from '../support/portico.ts';
 import { createRemote, type Remote } from '../support/remote.ts';
 
-/** Much longer than the requests take, so that all of them are handed over together. */
-const GATHER = { PORTICO_AUDIT_GATHER_MS: '2000', PORTICO_REPORT_INTERVAL_MS: '2000' };
+/** How long is gathered, in milliseconds: nobody else waits for just so long. */
+const GATHER_MS = 23_456;
+const GATHER = {
+  PORTICO_AUDIT_GATHER_MS: String(GATHER_MS),
+  PORTICO_REPORT_INTERVAL_MS: String(GATHER_MS),
+};
 const REQUESTS = 4;
 const PAUSE_MS = 3_000;
 
@@ -134,23 +138,38 @@ function above(counts: Counts, most: Counts): Counts {
   return Object.fromEntries(entries);
 }
 
+/** The time of gathering is over when somebody settles, and not before: all requests until then are handed over together. */
+function holdGathering(): (portico: Portico) => Promise<void> {
+  const wait = scheduler.wait.bind(scheduler);
+  let over = Promise.withResolvers<void>();
+  vi.spyOn(scheduler, 'wait').mockImplementation((ms, options) =>
+    ms === GATHER_MS ? over.promise : wait(ms, options),
+  );
+  return async portico => {
+    over.resolve();
+    await portico.settle();
+    over = Promise.withResolvers<void>();
+  };
+}
+
 async function measure(
   remote: Remote,
   portico: Portico,
   { make, hasLeft }: Requests,
   before: () => void,
+  settle: (portico: Portico) => Promise<void>,
 ) {
   await make();
-  await portico.settle();
+  await settle(portico);
   before();
   const hops = await remote.countHops(make, hasLeft);
-  await portico.settle();
+  await settle(portico);
   remote.ledger.reset();
   for (let n = 0; n < REQUESTS; n += 1) {
     before();
     await make();
   }
-  await portico.settle();
+  await settle(portico);
   return { hops, counts: { ...remote.ledger.counts } };
 }
 
@@ -164,9 +183,10 @@ function stopTime(): void {
 it.each(WARM)('[EDGE-1] [EDGE-2] counts what $kind costs', async ({ prepare, hops, counts }) => {
   const remote = createRemote(GATHER);
   const portico = createPortico(remote.bindings);
+  const settle = holdGathering();
   const requests = await prepare(() => portico);
   stopTime();
-  const measured = await measure(remote, portico, requests, () => {});
+  const measured = await measure(remote, portico, requests, () => {}, settle);
   expect(measured.hops).toEqual(hops);
   expect(above(measured.counts, counts)).toEqual({});
 });
@@ -176,10 +196,11 @@ it.each(['modern', 'legacy'] as const)(
   async era => {
     const remote = createRemote(GATHER);
     const portico = createPortico(remote.bindings);
+    const settle = holdGathering();
     const requests = await callOf(era, era)(() => portico);
     stopTime();
     const pass = () => void vi.setSystemTime(Date.now() + PAUSE_MS);
-    const { hops } = await measure(remote, portico, requests, pass);
+    const { hops } = await measure(remote, portico, requests, pass, settle);
     expect(hops).toEqual({ before: 1, after: 0 });
   },
 );
@@ -191,6 +212,7 @@ it.each([
 ] as const)('[EDGE-1] waits in a %s call on a new isolate %i times at most', async (era, most) => {
   const remote = createRemote(GATHER);
   const made: Portico[] = [];
+  const settle = holdGathering();
   const newest = () => made.at(-1) ?? createPortico(remote.bindings);
   made.push(createPortico(remote.bindings));
   const requests = await callOf(era, era)(newest);
@@ -199,7 +221,7 @@ it.each([
   await requests.make();
   forget();
   const hops = await remote.countHops(requests.make, requests.hasLeft);
-  for (const portico of made) await portico.settle();
+  for (const portico of made) await settle(portico);
   expect(hops.before).toBeLessThanOrEqual(most);
   expect(hops.after).toBe(0);
 });
