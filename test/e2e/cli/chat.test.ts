@@ -5,7 +5,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChatView } from '../../../src/agents/chat/chat-events.ts';
 import { until, type Upstream } from '../../fixtures/start-fixture.ts';
 import { addDemo, OPENAI, startChats, type ChatGateway } from '../support/chat-gateway.ts';
-import { MAIN, runPortico, type Ran, type RunOptions } from '../support/portico-command.ts';
+import {
+  COMPILE_CACHE,
+  MAIN,
+  runPortico,
+  type Ran,
+  type RunOptions,
+} from '../support/portico-command.ts';
 
 let chats: ChatGateway;
 let upstreams: Record<string, Upstream>;
@@ -98,7 +104,7 @@ it('[CLI-4] [LLM-3] Ctrl-C stops the run at the gateway, and says how to go on',
   const turns = [{ calls: [search] }, { text: 'I think.', delayMs: 60_000 }, { text: 'Thought.' }];
   await chats.script({ turns });
   const child = spawn(process.execPath, [MAIN, 'chat', 'think'], {
-    env: { PATH: process.env['PATH'], ...environment() },
+    env: { PATH: process.env['PATH'], ...COMPILE_CACHE, ...environment() },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let err = '';

@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { describe, expect, it } from 'vitest';
 import { ClientHome, HOST_IDS, modeOf, tokenIn, type HostId } from '../support/client-home.ts';
+import { COMPILE_CACHE } from '../support/portico-command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const home = new ClientHome();
@@ -36,7 +37,13 @@ function transportOf(id: HostId, text: string): Transport {
     args,
     // The package of this project, where nothing is fetched.
     cwd: ROOT,
-    env: { PATH: path, HOME: home.folder, npm_config_offline: 'true', ...env },
+    env: {
+      PATH: path,
+      HOME: home.folder,
+      npm_config_offline: 'true',
+      ...COMPILE_CACHE,
+      ...env,
+    },
     stderr: 'ignore',
   });
 }

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
 import { ConnectStand } from '../support/connect-process.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
-import { MAIN } from '../support/portico-command.ts';
+import { COMPILE_CACHE, MAIN } from '../support/portico-command.ts';
 
 const WAIT_MS = 60_000;
 
@@ -88,7 +88,7 @@ it('[CLI-3] programs and URLs come with the file of portico up', async () => {
   const data = stand.path('data');
   const args = [MAIN, 'up', '--config', stand.path('mcp.json'), '--data', data, '--port', '0'];
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env['PATH'] ?? '', HOME: stand.folder },
+    env: { PATH: process.env['PATH'] ?? '', HOME: stand.folder, ...COMPILE_CACHE },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';

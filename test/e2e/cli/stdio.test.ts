@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startGateway, TRUSTED, type Gateway } from '../support/gateway.ts';
-import { MAIN } from '../support/portico-command.ts';
+import { COMPILE_CACHE, MAIN } from '../support/portico-command.ts';
 import { clients } from '../support/sdk-clients.ts';
 import { hosts, type StdioHost } from '../support/stdio-clients.ts';
 
@@ -188,7 +188,7 @@ describe.each(['legacy', 'auto', 'modern'])('the Inspector in the %s era', era =
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [inspector, '--cli', process.execPath, MAIN, 'stdio', ...env, ...shape, ...args],
-      { env: { PATH: process.env['PATH'], HOME: home }, timeout: 120_000 },
+      { env: { PATH: process.env['PATH'], HOME: home, ...COMPILE_CACHE }, timeout: 120_000 },
     );
     return (JSON.parse(stdout) as { result: unknown }).result;
   };

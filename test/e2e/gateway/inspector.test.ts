@@ -10,6 +10,7 @@ import { startEverything } from '../../fixtures/start-fixture.ts';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Gateway } from '../support/gateway.ts';
+import { COMPILE_CACHE } from '../support/portico-command.ts';
 
 const inspector = fileURLToPath(
   new URL(
@@ -41,7 +42,7 @@ async function inspect(era: string, path: string, ...args: string[]): Promise<un
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [inspector, '--cli', ...url, ...header, ...shape, ...args],
-    { env: { PATH: process.env['PATH'], HOME: home }, timeout: 120_000 },
+    { env: { PATH: process.env['PATH'], HOME: home, ...COMPILE_CACHE }, timeout: 120_000 },
   );
   return (JSON.parse(stdout) as { result: unknown }).result;
 }

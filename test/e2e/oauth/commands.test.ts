@@ -11,6 +11,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../fixtures/start-fixture.ts';
 import { askedAddress } from '../support/asked-address.ts';
+import { COMPILE_CACHE } from '../support/portico-command.ts';
 import { endAccessToken, startSignInGateway, type SignInGateway } from '../support/signing-in.ts';
 
 const MODULES = new URL('../../../node_modules/', import.meta.url);
@@ -18,7 +19,7 @@ const inModules = (path: string) => fileURLToPath(new URL(path, MODULES));
 const MCP_REMOTE = inModules('mcp-remote/dist/proxy.js');
 const INSPECTOR = inModules('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
 /** Nobody needs a browser here: what would open one is not found. */
-const ENV = { PATH: '/nonexistent', BROWSER: 'none' };
+const ENV = { PATH: '/nonexistent', BROWSER: 'none', ...COMPILE_CACHE };
 let stand: SignInGateway;
 let home: string;
 

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Gateway, ServerRecord } from './gateway.ts';
+import { COMPILE_CACHE } from './portico-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -104,7 +105,12 @@ export async function connectPrograms(
     const args = [MAIN, 'connect', '--config', file, '--url', url, ...(more.args ?? [])];
     const child = spawn(process.execPath, args, {
       cwd: folder,
-      env: { PATH: process.env['PATH'] ?? '', HOME: folder, PORTICO_CONNECTOR_TOKEN: token },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: folder,
+        PORTICO_CONNECTOR_TOKEN: token,
+        ...COMPILE_CACHE,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [child.stdout, child.stderr]) {

@@ -11,7 +11,7 @@ import {
   ElicitRequestSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { MAIN, type Message } from './portico-command.ts';
+import { COMPILE_CACHE, MAIN, type Message } from './portico-command.ts';
 import { MODERN_VERSION } from './raw-client.ts';
 
 export interface CallOptions {
@@ -43,7 +43,7 @@ const accepted = { action: 'accept' as const, content: { username: 'ada', email:
 export const serverParameters = (url: string, token: string) => ({
   command: process.execPath,
   args: [MAIN, 'stdio'],
-  env: { PORTICO_URL: url, PORTICO_TOKEN: token },
+  env: { ...COMPILE_CACHE, PORTICO_URL: url, PORTICO_TOKEN: token },
   stderr: 'inherit' as const,
 });
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll } from 'vitest';
 import { endChild, until } from '../../fixtures/start-fixture.ts';
-import { MAIN } from './portico-command.ts';
+import { COMPILE_CACHE, MAIN } from './portico-command.ts';
 
 const SOON_MS = 60_000;
 
@@ -31,7 +31,14 @@ export function startTerminal(words: readonly string[], env: Record<string, stri
     'script',
     ['--quiet', '--return', '--flush', '--command', command, '/dev/null'],
     {
-      env: { PATH: process.env['PATH'], SHELL: '/bin/sh', TERM: 'xterm', COLUMNS: '200', ...env },
+      env: {
+        PATH: process.env['PATH'],
+        SHELL: '/bin/sh',
+        TERM: 'xterm',
+        COLUMNS: '200',
+        ...COMPILE_CACHE,
+        ...env,
+      },
       stdio: ['pipe', 'pipe', 'inherit'],
     },
   );
