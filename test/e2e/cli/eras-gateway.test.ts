@@ -22,7 +22,7 @@ import {
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
 import { connectPrograms, fixtureProgram, type Connected } from '../support/connected.ts';
-import { startGateway, type Gateway } from '../support/gateway.ts';
+import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 
 const TIME_MS = 300_000;
 const WAIT = { timeout: 60_000, interval: 100 };
@@ -37,7 +37,8 @@ const program = (name: string, ...options: string[]) => ({
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-eras-'));
-  gateway = await startGateway();
+  // What a program says while the gateway looks after it too may be for either, and is told to nobody.
+  gateway = await startGateway({ env: QUIET });
   const programs = {
     dual: program('dual'),
     told: program('told'),

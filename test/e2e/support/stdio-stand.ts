@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { ChildSpec } from '../../../cli/src/connect/child.ts';
 import type { ServerState } from '../../../cli/src/connect/kept-child.ts';
@@ -87,8 +88,9 @@ export const closeStands = async (): Promise<void> => {
 async function answer(server: StdioServer, request: IncomingMessage, response: ServerResponse) {
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const sent = await buffer(request).catch(() => undefined);
+  // Who hung up in the middle of it wants no answer.
+  if (!sent) return;
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
   );
@@ -99,7 +101,7 @@ async function answer(server: StdioServer, request: IncomingMessage, response: S
   } = await server.handle({
     method: request.method as 'POST',
     headers,
-    body: Buffer.concat(chunks),
+    body: sent,
     signal: gone.signal,
   });
   response.writeHead(status, given).flushHeaders();
