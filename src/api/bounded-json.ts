@@ -7,13 +7,13 @@ import type { Config } from '../config.ts';
 import { checkBody, toText } from '../http/json-body.ts';
 import type { ApiEnv } from './frame.ts';
 
-/** @throws PorticoError `parse_error`, `payload_too_large` */
+/** @throws PorticoError `parse_error`, `unsupported_media_type`, `payload_too_large` */
 export function boundedJson({ json }: Pick<Config, 'json'>): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     const type = (context.req.header('content-type') ?? '').toLowerCase();
     // The framework keeps the bytes for the route.
     if (context.req.raw.body && type.includes('json'))
-      checkBody(toText(await context.req.arrayBuffer()), json);
+      checkBody(toText(await context.req.arrayBuffer(), context.req.raw.headers), json);
     await next();
   };
 }

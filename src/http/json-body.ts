@@ -1,15 +1,13 @@
 /** Reads a JSON request body within its bound, and within what may be in flight. */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { checkBounds, JsonPastBounds, type JsonBounds } from '../shared/json/json-spans.ts';
-import { BodyTooLarge, readText, STRICT, type Meter } from './read-text.ts';
+import { BodyTooLarge, ENCODED, isEncoded, readText, STRICT, type Meter } from './read-text.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 
 /** A body may weigh this many times its largest size once it is parsed: records do, millions of empty objects do not. */
 export const WEIGHT_FACTOR = 8;
 
 const PIECE_BYTES = 65_536;
-/** What is said of bytes that are no text. */
-const NO_TEXT = 'The body is not valid UTF-8';
 
 export interface JsonBody {
   text: string;
@@ -38,8 +36,8 @@ export async function readJsonBody(
     if (error instanceof BodyTooLarge) {
       throw new PorticoError('payload_too_large', `The body may have ${maxBytes} bytes at most`);
     }
-    const isNoText = error instanceof TypeError && !request.signal.aborted;
-    throw new PorticoError('parse_error', isNoText ? NO_TEXT : 'The body broke off');
+    if (error instanceof TypeError && !request.signal.aborted) throw noText(request.headers);
+    throw new PorticoError('parse_error', 'The body broke off');
   }
   return parseBody(text, maxBytes, bounds, bytes);
 }
@@ -100,11 +98,18 @@ const meterOf = (bytes: RequestBytes): Meter => ({
   end: unneeded => bytes.give(unneeded),
 });
 
-/** @throws PorticoError `parse_error` */
-export function toText(bytes: ArrayBuffer): string {
+/** A whole body as text. @throws PorticoError `parse_error`, `unsupported_media_type` */
+export function toText(bytes: ArrayBuffer, headers: Headers): string {
   try {
     return STRICT.decode(bytes);
   } catch {
-    throw new PorticoError('parse_error', NO_TEXT);
+    throw noText(headers);
   }
+}
+
+/** What is wrong with bytes that are no text. */
+function noText(headers: Headers): PorticoError {
+  return isEncoded(headers)
+    ? new PorticoError('unsupported_media_type', ENCODED)
+    : new PorticoError('parse_error', 'The body is not valid UTF-8');
 }

@@ -1,6 +1,6 @@
 /** Reads a form that was sent as text: of a page, or of a program that asks the authorization server. */
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import { BodyTooLarge, readText } from './read-text.ts';
+import { BodyTooLarge, ENCODED, isEncoded, readText } from './read-text.ts';
 
 const TYPE = 'application/x-www-form-urlencoded';
 
@@ -8,6 +8,7 @@ const TYPE = 'application/x-www-form-urlencoded';
 export async function readForm(request: Request, maxBytes: number): Promise<URLSearchParams> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== TYPE) throw new PorticoError('unsupported_media_type', `Send ${TYPE}`);
+  if (isEncoded(request.headers)) throw new PorticoError('unsupported_media_type', ENCODED);
   try {
     return new URLSearchParams(await readText(request, request.headers, maxBytes));
   } catch (error) {

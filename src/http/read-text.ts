@@ -11,6 +11,13 @@ export const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }
 
 export class BodyTooLarge extends Error {}
 
+/** No body of a client is decoded: what is small on the wire could be without bound in memory. */
+export const ENCODED = 'Send the body as it is, without Content-Encoding';
+
+/** Whether a message says that its body is encoded. */
+export const isEncoded = (headers: Headers): boolean =>
+  (headers.get('content-encoding') ?? 'identity').trim().toLowerCase() !== 'identity';
+
 /** Counts the bytes that are read. What `take` throws ends the reading; where it gives a promise, nothing is read until that settles. */
 export interface Meter {
   /** @param isPartial more may follow */

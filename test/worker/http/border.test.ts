@@ -35,6 +35,27 @@ function postRaw(body: BodyInit, headers: Record<string, string> = {}, path = '/
 }
 
 describe('a body', () => {
+  it('[SEC-4] that is compressed gets 415, which says how to send it, and is never decoded', async () => {
+    const form = 'application/x-www-form-urlencoded';
+    const zipped = async (text: string) => {
+      const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'));
+      return new Response(packed).arrayBuffer();
+    };
+    const bodies = [
+      ['/mcp', 'application/json', JSON.stringify(call())],
+      ['/api/v1/tools/call', 'application/json', '{"name":"border.echo","arguments":{}}'],
+      ['/token', form, 'grant_type=refresh_token'],
+    ] as const;
+    for (const [path, type, text] of bodies) {
+      const headers = { 'content-type': type, 'content-encoding': 'gzip' };
+      const answer = await postRaw(await zipped(text), headers, path);
+      // The authorization server has an error of its own standard.
+      expect([path, answer.status]).toEqual([path, path === '/token' ? 400 : 415]);
+      expect(await answer.text()).toContain('without Content-Encoding');
+    }
+    expect(calls()).toBe(0);
+  });
+
   it('[SEC-4] over the limit gets 413, whether it says its length or not', async () => {
     const small = createPortico({ PORTICO_MAX_BODY_BYTES: '1024' });
     const text = JSON.stringify(
