@@ -139,6 +139,9 @@ export default defineConfig({
         test: {
           ...endToEnd,
           name: 'e2e',
+          // A new process would load vitest and the SDKs for each file, which takes as long as many a file does.
+          isolate: false,
+          setupFiles: ['./test/e2e/file-setup.ts'],
           include: ['test/e2e/**/*.test.ts'],
           exclude: [...WAITING, ...TIMED],
           maxWorkers: WAITING_AT_ONCE,
