@@ -75,6 +75,7 @@ export async function openStream(admitted: Admitted, ports: McpPorts): Promise<R
     gateway: ports.gateway,
     protocolVersion: facts?.protocolVersion ?? '',
     keepAliveMs: ports.config.keepAliveMs,
+    signal: incoming.signal,
     isAllowed: async () =>
       liveSession(await admitted.again(undefined, STREAM_SESSION_MS), ports) === sessionId,
     now: () => callerContext(admitted, ports, 'legacy', client),

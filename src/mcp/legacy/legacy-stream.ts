@@ -28,6 +28,7 @@ export interface LegacyStream {
   gateway: Gateway;
   protocolVersion: string;
   keepAliveMs: number;
+  signal: AbortSignal;
   /** Told when it is open, or is over before that. */
   onOpen(): void;
   release(): void;

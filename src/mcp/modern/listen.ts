@@ -120,6 +120,7 @@ async function listen(
   return streamResponse(socket, {
     ...ends,
     keepAliveMs: listening.keepAliveMs,
+    signal: context.signal,
     isAllowed: async () => (await listening.now()) !== undefined,
     opening,
     look: async change => recheckLists(gateway, await listening.now(), lists, change),

@@ -25,6 +25,8 @@ export interface LiveStream {
 export interface StreamTerms {
   opening: StreamOpening;
   keepAliveMs: number;
+  /** Aborts when the client goes away. */
+  signal: AbortSignal;
   /** Text for the client, or an empty one. */
   toText(frame: Frame, live: LiveStream): string | Promise<string>;
   /** Last words of a stream that ends in good order. */
@@ -135,5 +137,7 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
     { start, cancel: over },
     { highWaterMark: MAX_WAITING_BYTES, size: chunk => chunk?.byteLength ?? 0 },
   );
+  // The platform never cancels the stream of an answer whose client went before it was there.
+  if (terms.signal.aborted) body.cancel().catch(() => {});
   return new Response(body, { headers: HEADERS });
 }
