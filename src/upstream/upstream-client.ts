@@ -138,7 +138,8 @@ export class Upstreams {
       const call = { server, request, name };
       return await throughObject(call, context, caller === 'either' ? here : undefined);
     } catch (error) {
-      if (error instanceof PorticoError && !BLAMELESS.has(error.code)) {
+      const isLeft = context.signal.aborted;
+      if (error instanceof PorticoError && !BLAMELESS.has(error.code) && !isLeft) {
         context.waitUntil(requestRecheck(server.id));
         const isRefused = error.code === 'upstream_auth' && endpoint;
         if (isRefused) context.waitUntil(endpoints.refuse(server, isRefused));

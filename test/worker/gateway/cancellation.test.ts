@@ -92,7 +92,7 @@ describe('a cancelled call', () => {
     },
   );
 
-  it('[MCP-4] [MCP-12] of the same isolate ends without a line, which no object is asked for', async () => {
+  it('[MCP-4] [MCP-12] [REG-4] of the same isolate asks no object: for no line, and for no look at its server', async () => {
     holdTimers(SILENCE_MS);
     const looks = holdLooks();
     const held = holdCalls();
@@ -100,10 +100,11 @@ describe('a cancelled call', () => {
     const answer = call(session, 7);
     await vi.waitFor(() => expect(held).toHaveLength(1), PATIENT);
     const asked = countAsked(env.CLIENT_SESSION);
+    const looked = countAsked(env.SERVER_MONITOR);
     await cancel(session, 7, portico);
     looks.elapse();
     await expectEnded(await answer);
-    expect(asked()).toBe(0);
+    expect([asked(), looked()]).toEqual([0, 0]);
   });
 
   async function expectEnded(response: Response): Promise<void> {
