@@ -28,7 +28,7 @@ async function connect(portico: Portico, kind: Kind = 'http-legacy') {
 
 describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
   it('is called by the Worker after five calls, with the same capabilities', async () => {
-    const objects = watchObjects();
+    const { counts: objects } = watchObjects();
     const { callOften } = await connect(createPortico());
     await callOften(9);
     expect(objects()).toEqual({ begun: 5, taken: 0 });
@@ -38,7 +38,7 @@ describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
 
   it('is called by the object again once it asked', async () => {
     const portico = createPortico();
-    const objects = watchObjects();
+    const { counts: objects } = watchObjects();
     const { name, server, call, callOften } = await connect(portico);
     await callOften(6);
     const { round, plan } = await call({ rounds: 1, together: 2 });
@@ -53,7 +53,7 @@ describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
   });
 
   it('is called by the object where progress was told', async () => {
-    const objects = watchObjects();
+    const { counts: objects } = watchObjects();
     const { call } = await connect(createPortico());
     for (let n = 0; n < 7; n += 1) await call({ progress: true });
     expect(objects().begun).toBe(7);
@@ -63,7 +63,7 @@ describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
     ['on Cloudflare, whose Workers end soon after their response', 'production', 'http-legacy'],
     ['over HTTP+SSE', 'local', 'sse-legacy'],
   ] as const)('is called by the object %s', async (_where, mode, kind) => {
-    const objects = watchObjects();
+    const { counts: objects } = watchObjects();
     const { callOften } = await connect(createPortico({ PORTICO_MODE: mode }), kind);
     await callOften(8);
     expect(objects()).toEqual({ begun: 8, taken: 0 });

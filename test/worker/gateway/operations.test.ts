@@ -10,14 +10,9 @@ import { answersOf, callModern, connectAsking } from '../support/asking-clients.
 import { resultOf } from '../support/fake-server.ts';
 import { connect, type Era } from '../support/live-calls.ts';
 import { ask, createPortico, initialize, inSession, type Portico } from '../support/portico.ts';
+import { GATHER, holdGathering } from '../support/held-gathering.ts';
 import { createRemote, type Remote } from '../support/remote.ts';
 
-/** How long is gathered, in milliseconds: nobody else waits for just so long. */
-const GATHER_MS = 23_456;
-const GATHER = {
-  PORTICO_AUDIT_GATHER_MS: String(GATHER_MS),
-  PORTICO_REPORT_INTERVAL_MS: String(GATHER_MS),
-};
 const REQUESTS = 4;
 const PAUSE_MS = 3_000;
 
@@ -136,20 +131,6 @@ const WARM: readonly Case[] = [
 function above(counts: Counts, most: Counts): Counts {
   const entries = Object.entries(counts).filter(([name, n]) => n > (most[name] ?? 0));
   return Object.fromEntries(entries);
-}
-
-/** The time of gathering is over when somebody settles, and not before: all requests until then are handed over together. */
-function holdGathering(): (portico: Portico) => Promise<void> {
-  const wait = scheduler.wait.bind(scheduler);
-  let over = Promise.withResolvers<void>();
-  vi.spyOn(scheduler, 'wait').mockImplementation((ms, options) =>
-    ms === GATHER_MS ? over.promise : wait(ms, options),
-  );
-  return async portico => {
-    over.resolve();
-    await portico.settle();
-    over = Promise.withResolvers<void>();
-  };
 }
 
 async function measure(

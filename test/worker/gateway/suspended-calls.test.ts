@@ -19,7 +19,7 @@ import {
 } from '../support/asking-clients.ts';
 import { answerTo, type Plan } from '../support/asking-script.ts';
 import { loseMemory } from '../support/lose-memory.ts';
-import { callUntilHere } from '../support/quiet-tools.ts';
+import { callUntilHere, watchObjects } from '../support/quiet-tools.ts';
 import { PATIENT, createPortico } from '../support/portico.ts';
 
 const portico = createPortico();
@@ -103,13 +103,14 @@ describe.each(CASES)('a call to $kind that is parked after $after', each => {
 
   it('[MCP-5] [UP-3] is ended at its limit when its client never returns', async () => {
     shortenQuestions(200);
+    const { waiting } = watchObjects();
     const { first, resume, seen, server } = await suspend(each);
     const streams = server.openStreams;
     await vi.waitFor(() => expect(seen()).toMatchObject({ cancelled: true, done: false }), PATIENT);
     const isCut = () => (kind === 'sse-legacy' ? server.openStreams < streams : seen()?.cut);
     await vi.waitFor(() => expect(isCut()).toBe(true), PATIENT);
     // The call's own time ends with the question's, a moment before it is forgotten.
-    await new Promise(resolve => setTimeout(resolve, 3_000));
+    await vi.waitFor(() => expect(waiting()).toBe(0), PATIENT);
     const late = await resume(first, answersOf(first.questions, 'ada'));
     expect(reasonOf(late.answer)).toBe('call_gone');
     expect(seen()?.arrivals).toBe(1);

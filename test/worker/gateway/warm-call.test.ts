@@ -3,19 +3,19 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { call, connect, ERAS } from '../support/live-calls.ts';
 import { resultOf } from '../support/fake-server.ts';
 import { createPortico, PATIENT, type RpcAnswer } from '../support/portico.ts';
+import { GATHER, holdGathering } from '../support/held-gathering.ts';
 import { createRemote } from '../support/remote.ts';
 import { readCalls } from '../../../src/audit/chunks/read-calls.ts';
 import { env } from 'cloudflare:workers';
 
 const CALLS = 5;
-/** Much longer than the calls take. */
-const GATHER = { PORTICO_AUDIT_GATHER_MS: '1000' };
 
 it.each(ERAS.flatMap(client => ERAS.map(server => [client, server] as const)))(
   '[EDGE-1] [EDGE-2] of a %s client at a %s server is answered though nothing far answers, and is one row with others',
   async (client, era) => {
     const remote = createRemote();
     const portico = createPortico({ ...remote.bindings, ...GATHER });
+    const settle = holdGathering();
     const { name, server } = await connect(era, false, portico);
     server.call = received => resultOf(received, { resultType: 'complete', content: [] });
     const { message, headers } = call(name, client);
@@ -24,13 +24,13 @@ it.each(ERAS.flatMap(client => ERAS.map(server => [client, server] as const)))(
       return (await answer.json<RpcAnswer>()).result;
     };
     await make();
-    await portico.settle();
+    await settle(portico);
 
     // What is remembered stays as old as it is.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
     onTestFinished(() => void vi.useRealTimers());
     await make();
-    await portico.settle();
+    await settle(portico);
     remote.asked.length = 0;
     remote.setSilent(true);
     for (let n = 0; n < CALLS; n += 1) expect(await make()).toMatchObject({ content: [] });
@@ -38,7 +38,7 @@ it.each(ERAS.flatMap(client => ERAS.map(server => [client, server] as const)))(
     remote.setSilent(false);
     expect(before).toBe(0);
 
-    await portico.settle();
+    await settle(portico);
     const told = remote.asked.filter(what => !what.startsWith('SERVER_MONITOR.report'));
     expect(told).toEqual(['DB.batch']);
     const rows = await readCalls(env.DB, { subjects: [`${name}.echo`] }, 'oldest', 100);
@@ -51,17 +51,18 @@ it('[EDGE-1] [EDGE-2] whose row is durable leaves though nothing far answers, an
   const remote = createRemote();
   const settings = { ...GATHER, PORTICO_AUDIT_CALLS: 'durable' };
   const portico = createPortico({ ...remote.bindings, ...settings });
+  const settle = holdGathering();
   const { name, server } = await connect('modern', false, portico);
   server.call = received => resultOf(received, { resultType: 'complete', content: [] });
   const { message, headers } = call(name, 'modern');
   const make = async () => (await portico.post(message, { headers })).json<RpcAnswer>();
   await make();
-  await portico.settle();
+  await settle(portico);
 
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   onTestFinished(() => void vi.useRealTimers());
   await make();
-  await portico.settle();
+  await settle(portico);
   const before = server.of('tools/call').length;
   remote.asked.length = 0;
   remote.setSilent(true);
@@ -77,7 +78,7 @@ it('[EDGE-1] [EDGE-2] whose row is durable leaves though nothing far answers, an
   expect(result).toMatchObject({ content: [] });
   await silent;
 
-  await portico.settle();
+  await settle(portico);
   const rows = await readCalls(env.DB, { subjects: [`${name}.echo`] }, 'oldest', 100);
   expect(rows.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done', 'done']);
 });

@@ -29,7 +29,7 @@ async function connectQuiet() {
   // Those of before are of who looks after the server.
   const ended = server.ended.splice(0);
   expect(ended).not.toContain(`s${server.sessions}`);
-  const objects = watchObjects();
+  const { counts: objects } = watchObjects();
   const counted = objects();
   const call = (plan: Plan, more: Parameters<typeof callModern>[3] = {}) =>
     callModern(portico, name, { rounds: 0, ...plan }, more);
@@ -135,7 +135,7 @@ describe('[MCP-5] [EDGE-2] a session that the Worker hears', () => {
   it('is not opened for a call now and then', async () => {
     const portico = createPortico();
     const { name, server } = await connectAsking(portico, 'http-standing');
-    const objects = watchObjects();
+    const { counts: objects } = watchObjects();
     let now = Date.now();
     vi.spyOn(Date, 'now').mockImplementation(() => now);
     for (let n = 0; n < 12; n += 1) {

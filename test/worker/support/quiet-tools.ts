@@ -9,21 +9,29 @@ const ENOUGH = 5;
 /** Calls after that until the Worker must have a session that it hears, where the server has a stream for each. */
 const MOST_CALLS = 500;
 
-/** How often objects began calls, and took them over. */
+/** What objects do with calls, from now on until mocks are restored. */
 export function watchObjects() {
   const begun = vi.spyOn(ObjectCalls.prototype, 'start');
   const taken = vi.spyOn(ObjectCalls.prototype, 'adopt');
-  return () => ({ begun: begun.mock.calls.length, taken: taken.mock.calls.length });
+  return {
+    /** How often they began calls, and took them over. */
+    counts: () => ({ begun: begun.mock.calls.length, taken: taken.mock.calls.length }),
+    /** How many calls they have that have not ended. */
+    waiting() {
+      const objects = new Set([begun, taken].flatMap(({ mock }) => mock.contexts as ObjectCalls[]));
+      return [...objects].reduce((sum, { size }) => sum + size, 0);
+    },
+  };
 }
 
 /** Calls a tool that asks nothing until the Worker makes such a call. @throws Error where it never does */
 export async function callUntilHere(portico: Portico, name: string): Promise<void> {
-  const objects = watchObjects();
+  const { counts } = watchObjects();
   for (let n = 0; n < ENOUGH + MOST_CALLS; n += 1) {
-    const { begun } = objects();
+    const { begun } = counts();
     const { answer } = await callModern(portico, name, { mark: crypto.randomUUID(), rounds: 0 });
     if (answer.result?.isError) throw new Error(JSON.stringify(answer));
-    if (objects().begun === begun) return;
+    if (counts().begun === begun) return;
   }
   throw new Error('The object makes every call');
 }
