@@ -35,6 +35,8 @@ const testAdminToken = `portico_${Buffer.alloc(32, 2).toString('base64url')}`;
 const AT_ONCE = 2;
 /** Of other tests: each waits for one process or alarm after the other, so that two of them leave much of two cores idle. */
 const WAITING_AT_ONCE = 4;
+/** Of tests of the Worker, which wait the most: for the platform's own times. */
+const IN_WORKERD_AT_ONCE = 6;
 const namesOf = (names: readonly string[]) => names.map(name => `test/e2e/${name}.test.ts`);
 /** End-to-end tests that hold the gateway to a time of some seconds, or of a minute, and mostly wait: all of them run at once. */
 const WAITING = namesOf([
@@ -94,7 +96,7 @@ export const inWorkerd = (outboundService: typeof answerOutbound) =>
 export const workerTests = {
   name: 'worker',
   env: drawsEnv,
-  maxWorkers: WAITING_AT_ONCE,
+  maxWorkers: IN_WORKERD_AT_ONCE,
   // To load the Worker takes longer than most files: they share it, and `setup.ts` empties what it keeps.
   isolate: false,
   include: ['test/worker/**/*.test.ts'],

@@ -1,17 +1,22 @@
 /**
- * `npm test`: installs what is missing, the programs of the tests too, then runs every test project. With `--whole` the tests that
- * draw slow random cases draw all of them (`test/unit/seeded.ts`). Other arguments go to vitest: `npm test -- test/unit`.
+ * `npm test`: installs what is missing, the programs of the tests too, then runs every test project. Of slow random cases the tests draw
+ * all with `--whole`, and a tenth in place of a fifth with `--tenth` (`test/unit/seeded.ts`). Other arguments go to vitest:
+ * `npm test -- test/unit`.
  */
 import { join } from 'path';
 import { checkNode, ensureInstalled, findTool, root, runScript } from './bootstrap.mjs';
+
+/** What is drawn of slow random cases, by option. */
+const SHARES = { '--whole': '1', '--tenth': '0.1' };
 
 async function test() {
   checkNode();
   await ensureInstalled();
   await ensureInstalled(join(root, 'test', 'programs'));
   const args = process.argv.slice(2);
-  if (args.includes('--whole')) process.env.PORTICO_TEST_SHARE = '1';
-  runScript([findTool('vitest'), 'run'].concat(args.filter(arg => arg !== '--whole')));
+  const share = args.find(arg => arg in SHARES);
+  if (share) process.env.PORTICO_TEST_SHARE = SHARES[share];
+  runScript([findTool('vitest'), 'run'].concat(args.filter(arg => !(arg in SHARES))));
 }
 
 test();

@@ -1,6 +1,7 @@
 /**
  * Random values for tests that can be replayed: the seed is fixed, stands in the title of each test that uses it, and is
- * replaced by PORTICO_TEST_SEED. Where the cases take long, a run draws a part of them; `npm run test:whole` draws all.
+ * replaced by PORTICO_TEST_SEED. Where the cases take long, a run draws a part of them: `npm test` a
+ * fifth, `npm run test:fast` a tenth; `npm run test:whole` draws all.
  */
 
 /** Seed of this run. */
