@@ -6,17 +6,18 @@
 import { join } from 'path';
 import { checkNode, ensureInstalled, findTool, root, runScript } from './bootstrap.mjs';
 
-/** What is drawn of slow random cases, by option. */
-const SHARES = { '--whole': '1', '--tenth': '0.1' };
+/** What is drawn of slow random cases. */
+const SHARES = ['--whole', '--tenth'];
 
 async function test() {
   checkNode();
   await ensureInstalled();
   await ensureInstalled(join(root, 'test', 'programs'));
   const args = process.argv.slice(2);
-  const share = args.find(arg => arg in SHARES);
-  if (share) process.env.PORTICO_TEST_SHARE = SHARES[share];
-  runScript([findTool('vitest'), 'run'].concat(args.filter(arg => !(arg in SHARES))));
+  const { env } = process;
+  if (args.includes('--whole')) env.PORTICO_TEST_SHARE = '1';
+  else if (args.includes('--tenth')) env.PORTICO_TEST_SHARE = env.PORTICO_TEST_SHARE || '0.1';
+  runScript([findTool('vitest'), 'run'].concat(args.filter(arg => !SHARES.includes(arg))));
 }
 
 test();

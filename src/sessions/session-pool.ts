@@ -8,17 +8,16 @@
  * Invariants: a session serves one owner, and one call at a time; the request that opened it lives on to read
  * its stream and ends it; one whose stream is gone, or whose call ended without an answer, serves no other.
  */
-import { createDeadline } from '../http/deadline.ts';
 import { Lru } from '../shared/util/lru.ts';
 import { pause } from '../shared/util/pause.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 import { renew, type UpstreamEndpoint } from '../upstream/endpoint.ts';
 import { postText } from '../upstream/server-messages.ts';
+import { openSession } from '../upstream/session/acquire-session.ts';
 import { endSession } from '../upstream/session/end-session.ts';
-import { HANDSHAKE_MS, initializeHttp } from '../upstream/session/handshake.ts';
 import { joinStream } from '../upstream/streams/call-listener.ts';
 import { SharedStream } from '../upstream/streams/shared-stream.ts';
-import { openReading } from '../upstream/streams/stream-reader.ts';
+import { FOR_CALLS, openReading } from '../upstream/streams/stream-reader.ts';
 import type { CallSession } from '../upstream/upstream-client.ts';
 
 /** A session is ended once no call had it for so long, or one call for longer than any lasts; in milliseconds. */
@@ -31,8 +30,6 @@ const REST_MS = 60_000;
 /** Most sessions of one owner at one server, and of all. */
 const MOST_OF_OWNER = 64;
 const MOST = 500;
-const MAX_FAILURES = 5;
-const MAX_REST_MS = 30_000;
 const MAX_PLACES = 5_000;
 
 interface Pooled {
@@ -157,11 +154,8 @@ export class SessionPool {
     controller: AbortController,
   ): Promise<Pooled | undefined> {
     const maxBytes = this.#maxBytes;
-    const deadline = createDeadline(HANDSHAKE_MS);
-    const handshake = initializeHttp(endpoint, deadline, maxBytes, capabilities);
-    const { sessionId, protocolVersion } = await handshake.finally(deadline.release);
-    if (sessionId === undefined) return undefined;
-    const session = { sessionId, protocolVersion };
+    const session = await openSession(endpoint, capabilities, maxBytes);
+    if (session.sessionId === '') return undefined;
     const protocol = { era: 'legacy' as const, ...session };
     const shared = new SharedStream({
       send: text => postText(endpoint, protocol, text),
@@ -177,8 +171,7 @@ export class SessionPool {
       protocol,
       maxBytes,
       take: message => shared.take(message),
-      maxFailures: MAX_FAILURES,
-      maxRestMs: MAX_REST_MS,
+      ...FOR_CALLS,
       signal: controller.signal,
       onEnd: () => end(pooled),
     });

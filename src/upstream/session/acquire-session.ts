@@ -5,7 +5,10 @@
 import type { JsonObject } from '../../shared/protocol.ts';
 import { createDeadline } from '../../http/deadline.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
-import { HANDSHAKE_MS, initializeHttp } from './handshake.ts';
+import { initializeHttp } from './handshake.ts';
+
+/** Longest time of a handshake, in milliseconds. */
+const HANDSHAKE_MS = 10_000;
 
 /** A session at an upstream, as it is stored. */
 export interface UpstreamSession {
@@ -40,16 +43,31 @@ export async function acquireSession(
   const acquired = await holder.acquire(serverId, credentialKey);
   if ('session' in acquired) return acquired.session;
   const { claim } = acquired;
-  const deadline = createDeadline(HANDSHAKE_MS);
   try {
-    const found = await initializeHttp(endpoint, deadline, maxBytes, capabilities);
-    const { protocolVersion, sessionId = '' } = found;
-    const session = { sessionId, protocolVersion, credentialKey };
+    const session = await openSession(endpoint, capabilities, maxBytes);
     await holder.settle(serverId, claim, session);
     return session;
   } catch (error) {
     await holder.settle(serverId, claim);
     throw error;
+  }
+}
+
+/**
+ * Open a session of its own; its id is empty where the server keeps none.
+ * @param capabilities what the client can be asked
+ * @throws PorticoError with an `upstream_*` code where the handshake fails
+ */
+export async function openSession(
+  endpoint: UpstreamEndpoint,
+  capabilities: JsonObject,
+  maxBytes: number,
+): Promise<UpstreamSession> {
+  const deadline = createDeadline(HANDSHAKE_MS);
+  try {
+    const found = await initializeHttp(endpoint, deadline, maxBytes, capabilities);
+    const { protocolVersion, sessionId = '' } = found;
+    return { sessionId, protocolVersion, credentialKey: endpoint.credentialKey };
   } finally {
     deadline.release();
   }

@@ -61,9 +61,6 @@ export function parseInitializeResult(
   };
 }
 
-/** Longest time of a handshake, in milliseconds. */
-export const HANDSHAKE_MS = 10_000;
-
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
 /** Do the handshake over Streamable HTTP. */

@@ -11,7 +11,7 @@ import { postText } from '../server-messages.ts';
 import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 import type { Told } from './session-events.ts';
 import { SharedStream } from './shared-stream.ts';
-import { openReading, type StreamState } from './stream-reader.ts';
+import { FOR_CALLS, openReading, type StreamState } from './stream-reader.ts';
 
 export interface NotificationStreamOptions {
   protocol: NegotiatedProtocol;
@@ -35,9 +35,6 @@ export interface NotificationStreamOptions {
   /** Told once, when the stream is over for good. */
   onClose(): void;
 }
-
-const MAX_REST_MS = 30_000;
-const MAX_FAILURES = 5;
 
 /** A stream that this object reads. */
 interface Reading {
@@ -125,8 +122,7 @@ export class NotificationStream {
       protocol,
       maxBytes,
       take: message => this.shared.take(message),
-      maxFailures: MAX_FAILURES,
-      maxRestMs: MAX_REST_MS,
+      ...FOR_CALLS,
       signal: controller.signal,
       onEnd: end,
     }).then(state => {

@@ -8,11 +8,10 @@
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
-import { createDeadline } from '../../http/deadline.ts';
 import { renew, type UpstreamEndpoint } from '../endpoint.ts';
 import { joinStream, type ListenerTerms } from './call-listener.ts';
 import { endSession } from '../session/end-session.ts';
-import { HANDSHAKE_MS, initializeHttp } from '../session/handshake.ts';
+import { openSession } from '../session/acquire-session.ts';
 import type { Told, ToldBy } from './session-events.ts';
 import { NotificationStream } from './notification-stream.ts';
 import type { SharedStream } from './shared-stream.ts';
@@ -189,17 +188,8 @@ export class NotificationStreams {
   }
 
   async #openExtra(endpoint: UpstreamEndpoint, capabilities: JsonObject): Promise<Held> {
-    const deadline = createDeadline(HANDSHAKE_MS);
-    const { maxBytes } = this.#options;
-    try {
-      const found = await initializeHttp(endpoint, deadline, maxBytes, capabilities);
-      const { protocolVersion, sessionId = '' } = found;
-      const { credentialKey, serverId } = endpoint;
-      const session = { sessionId, protocolVersion, credentialKey };
-      return this.#create(serverId, endpoint, session, 0, true);
-    } finally {
-      deadline.release();
-    }
+    const session = await openSession(endpoint, capabilities, this.#options.maxBytes);
+    return this.#create(endpoint.serverId, endpoint, session, 0, true);
   }
 
   #create(

@@ -31,6 +31,9 @@ export interface StreamReading {
   onEnd(): void;
 }
 
+/** How often a stream is gone on with that is there for calls, and at what rests. */
+export const FOR_CALLS = { maxFailures: 5, maxRestMs: 30_000 };
+
 /** Statuses of a server without such streams. */
 const NO_STREAM = new Set([404, 405, 501]);
 const OPEN_MS = 10_000;
