@@ -1,5 +1,5 @@
 /** Errors as `application/problem+json` (RFC 9457), for REST. */
-import type { PorticoError } from './portico-error.ts';
+import type { FieldProblem, PorticoError } from './portico-error.ts';
 
 export interface Problem {
   type: string;
@@ -7,12 +7,16 @@ export interface Problem {
   status: number;
   code: string;
   detail: string;
-  errors?: { field: string; message: string }[];
+  errors?: FieldProblem[];
   server?: unknown;
   connect_url?: unknown;
 }
 
-/** Project an error to a problem document. */
+/** Most fields that a problem names, and characters of a text in it: a body can be wrong at each of its members, and they can have any name. */
+const MAX_FIELDS = 100;
+const MAX_CHARS = 1_000;
+
+/** Project an error to a problem document, within bounds that what was sent does not move. */
 export function toProblem(error: PorticoError): Problem {
   const { fields, data } = error.extras;
   return {
@@ -20,11 +24,25 @@ export function toProblem(error: PorticoError): Problem {
     title: error.entry.title,
     status: error.entry.status,
     code: error.code,
-    detail: error.message,
-    ...(fields ? { errors: fields } : {}),
+    detail: clip(error.message),
+    ...(fields ? { errors: toErrors(fields) } : {}),
     ...(data?.['server'] ? { server: data['server'] } : {}),
     ...(data?.['connect_url'] ? { connect_url: data['connect_url'] } : {}),
   };
+}
+
+function toErrors(fields: readonly FieldProblem[]): FieldProblem[] {
+  const named = fields
+    .slice(0, MAX_FIELDS)
+    .map(({ field, message }) => ({ field: clip(field), message: clip(message) }));
+  const others = fields.length - named.length;
+  return others > 0 ? [...named, { field: '(others)', message: `${others} more` }] : named;
+}
+
+function clip(text: string): string {
+  if (text.length <= MAX_CHARS) return text;
+  // Half of a pair is no character.
+  return `${text.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** Project an error to a response with the problem as its body. */

@@ -142,6 +142,17 @@ describe('to problem', () => {
     ).toEqual(fields);
   });
 
+  it('[SEC-9] is short, however much is wrong and however long its name', () => {
+    const long = `${'😀'.repeat(499)}a😀${'b'.repeat(100_000)}`;
+    const fields = Array.from({ length: 100_000 }, () => ({ field: long, message: long }));
+    const { detail, errors } = toProblem(new PorticoError('validation_failed', long, { fields }));
+    const cut = `${'😀'.repeat(499)}a…`;
+    expect(detail).toBe(cut);
+    expect(errors).toHaveLength(101);
+    expect(errors?.[99]).toEqual({ field: cut, message: cut });
+    expect(errors?.[100]).toEqual({ field: '(others)', message: '99900 more' });
+  });
+
   it('[ACC-1] challenges where a credential is missing, and only there', () => {
     const url = new URL('https://portico.example.com/mcp');
     for (const code of ERROR_CODES) {
