@@ -51,6 +51,7 @@ const answers = responsesOf(200, 'How the chat stands once it stopped, or events
     'conflict',
   ],
   example: exampleChat,
+  events: `event: done\ndata: ${JSON.stringify({ type: 'done', chat: exampleChat })}\n\n`,
 });
 // Which id is none is for the service, which asks for the scope first.
 const params = z.object({ id: z.string().max(100).meta({ description: 'Id of the chat' }) });

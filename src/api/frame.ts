@@ -152,6 +152,8 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   'busy',
   'internal',
   'migrations_pending',
+  // A header or a part of the path that is not right.
+  'validation_failed',
 ];
 
 /** The scope a route needs, as the document says it: the role of its security requirement. */
@@ -179,6 +181,8 @@ interface Answer {
   example?: unknown;
   /** Media type of the success, where it is not JSON. */
   type?: string;
+  /** An event of the stream that is answered where the client wants one. */
+  events?: string;
 }
 
 /** Responses of an OpenAPI route: the good one and its problems. */
@@ -186,7 +190,7 @@ export function responsesOf(
   status: number,
   description: string,
   schema?: z.ZodType,
-  { errors = [], headers, example, type = 'application/json' }: Answer = {},
+  { errors = [], headers, example, type = 'application/json', events }: Answer = {},
 ) {
   const media = schema && { schema, ...(example === undefined ? {} : { example }) };
   const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...errors]);
@@ -196,11 +200,14 @@ export function responsesOf(
     [status]: {
       description,
       ...(headers ? { headers } : {}),
-      ...(media ? { content: { [type]: media } } : {}),
+      ...(media ? { content: { [type]: media, ...streamOf(events) } } : {}),
     },
     ...(Object.fromEntries(problems) as Record<number, ReturnType<typeof toProblem>>),
   };
 }
+
+const streamOf = (example: string | undefined) =>
+  example === undefined ? {} : { 'text/event-stream': { schema: z.string(), example } };
 
 /** A response with a problem that has one of these codes, which are of one status. */
 function toProblem(codes: readonly ErrorCode[]) {

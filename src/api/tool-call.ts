@@ -89,6 +89,7 @@ const call = createRoute({
       isError: false,
       metadata: { routed_to: 'github', routing_time_ms: 1.2, execution_time_ms: 310.5 },
     },
+    events: 'event: progress\ndata: {"progress":1,"total":2}\n\n',
   }),
 });
 

@@ -7,7 +7,7 @@ import { CONFLICT_RULES } from '../servers/transfer/import-plan.ts';
 import type { ImportedEntry } from '../servers/transfer/import-service.ts';
 import { toRegistryExport } from '../servers/transfer/registry-export.ts';
 import { CreateServerSchema } from '../servers/registry/server-schema.ts';
-import { ACT_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { ACT_ERRORS, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { exampleExport, exampleFile, exampleImport } from './transfer-examples.ts';
 
 const tags = ['transfer'];
@@ -66,13 +66,7 @@ const importServers = createRoute({
     },
   },
   responses: responsesOf(200, 'What was done, or would be', ImportSchema, {
-    errors: [
-      ...ACT_ERRORS,
-      'conflict',
-      'payload_too_large',
-      'unsupported_media_type',
-      'validation_failed',
-    ],
+    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict'],
     example: exampleImport,
   }),
 });

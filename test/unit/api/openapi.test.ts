@@ -42,8 +42,11 @@ function findGaps(title: string, operation: Operation): string[] {
     need(status !== '201' || headers?.['Location'], '201 without Location');
   }
   const bad = all.filter(([status]) => !status.startsWith('2'));
-  for (const status of ['401', '403', '500']) need(operation.responses[status], `no ${status}`);
-  if (operation.requestBody) need(operation.responses['415'], 'a body, and no 415');
+  for (const status of ['401', '403', '422', '500'])
+    need(operation.responses[status], `no ${status}`);
+  for (const status of operation.requestBody ? ['400', '413', '415'] : []) {
+    need(operation.responses[status], `a body, and no ${status}`);
+  }
   for (const [status, { content }] of bad) {
     const codes = codesOf(content?.['application/problem+json']?.schema);
     need(codes.length > 0, `${status} is no problem with codes`);
@@ -99,6 +102,18 @@ describe('the document', () => {
     expect(new Map(open).get(self)?.security).toEqual([{ device: [] }]);
   });
 
+  it('[REG-8] says which answers may be event streams', () => {
+    const streams = operations.filter(
+      ([, { responses }]) => responses['200']?.content?.['text/event-stream'],
+    );
+    expect(streams.map(([title]) => title)).toEqual([
+      'GET /api/v1/events',
+      'POST /api/v1/tools/call',
+      'POST /api/v1/chat',
+      'POST /api/v1/chat/{id}',
+    ]);
+  });
+
   it('[REG-8] has ETag and If-Match where a record is edited', () => {
     const edits = operations.filter(([title]) => title.startsWith('PATCH'));
     expect(edits.length).toBeGreaterThan(0);
@@ -132,7 +147,10 @@ describe('the gate itself', () => {
       'POST /a/{id}: 201 without Location',
       'POST /a/{id}: no 401',
       'POST /a/{id}: no 403',
+      'POST /a/{id}: no 422',
       'POST /a/{id}: no 500',
+      'POST /a/{id}: a body, and no 400',
+      'POST /a/{id}: a body, and no 413',
       'POST /a/{id}: a body, and no 415',
       'POST /a/{id}: 404 is no problem with codes',
     ]);
