@@ -26,7 +26,7 @@ export interface SuspendedRequest {
 export type CallLine =
   | { kind: 'notification'; method: string; text: string }
   | ({ kind: 'question'; callId: string } & SuspendedRequest)
-  | { kind: 'withdrawal'; key: string }
+  | { kind: 'withdrawal'; key: string; params?: string }
   | { kind: 'result'; text: string }
   | { kind: 'error'; text: string }
   /** The call waits for its client to come back with answers. */
@@ -149,7 +149,8 @@ export async function* toMessages(
       yield question;
     } else if (line.kind === 'withdrawal') {
       const of = asked.get(line.key);
-      if (of) yield { kind: 'withdrawal', of };
+      // An object of the version before says nothing more of it.
+      if (of) yield { kind: 'withdrawal', of, params: line.params ?? '{}' };
     } else if (line.kind === 'parked') {
       yield toInputRequired(line.callId, line.questions);
       return;

@@ -133,7 +133,8 @@ async function* toLines(
       else if (message.kind !== 'withdrawal') yield toLine(message);
       else {
         const [key] = [...open].find(([, question]) => question === message.of) ?? [];
-        if (key !== undefined && open.delete(key)) yield { kind: 'withdrawal', key };
+        const { params } = message;
+        if (key !== undefined && open.delete(key)) yield { kind: 'withdrawal', key, params };
       }
     }
   } catch (thrown) {

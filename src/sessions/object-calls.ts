@@ -206,7 +206,9 @@ export class ObjectCalls {
         if (done) return;
         if (value.kind === 'withdrawal') {
           const [key] = [...call.open].find(([, question]) => question === value.of) ?? [];
-          if (key !== undefined && call.open.delete(key)) yield { kind: 'withdrawal', key };
+          if (key !== undefined && call.open.delete(key)) {
+            yield { kind: 'withdrawal', key, params: value.params };
+          }
           continue;
         }
         if (value.kind !== 'question') {

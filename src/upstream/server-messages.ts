@@ -9,6 +9,7 @@ import { postNotification } from './session/channel.ts';
 import { createDeadline } from '../http/deadline.ts';
 import type { UpstreamEndpoint } from './endpoint.ts';
 import { toAnswerText, type UpstreamMessage, withoutSecrets } from './protocol/message.ts';
+import { rawMembers } from '../shared/json/json-spans.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { isTaskNotification } from './protocol/task-messages.ts';
 import { canBeAsked, capabilityFor } from '../shared/client-capabilities.ts';
@@ -87,7 +88,8 @@ export async function* toCallMessages(
           if (id === undefined || !withdrawn) continue;
           asked.delete(id);
           withdrawn.resume();
-          yield { kind: 'withdrawal', of: withdrawn.question };
+          const params = rawMembers(message.text).get('params') ?? '{}';
+          yield { kind: 'withdrawal', of: withdrawn.question, params };
           continue;
         }
         if (LIST_CHANGED.test(message.method)) {

@@ -94,7 +94,7 @@ async function* untilResponse(
     }
     if (message.kind === 'withdrawal') {
       const id = asked.get(message.of);
-      if (id !== undefined) yield cancelledText(id);
+      if (id !== undefined) yield cancelledText(id, message.params);
       continue;
     }
     const line = await open();
@@ -106,9 +106,11 @@ async function* untilResponse(
   throw new PorticoError('upstream_no_response');
 }
 
-/** Takes a question back, under the id that it has here. */
-const cancelledText = (requestId: string): string =>
-  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+/** Takes a question back, under the id that it has here and as the server does: with its reason. */
+function cancelledText(id: string, params: string): string {
+  const named = fromRawMembers(rawMembers(params).set('requestId', JSON.stringify(id)));
+  return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${named}}`;
+}
 
 async function passBack(
   answer: Promise<RawAnswer>,

@@ -19,6 +19,8 @@ export interface Question {
 export interface RequestCancellation {
   kind: 'withdrawal';
   of: Question;
+  /** Raw params of the notification: the reason, where the server gives one. */
+  params: string;
 }
 
 /** Id of the question that a server's notification takes back, if it is such a one. */

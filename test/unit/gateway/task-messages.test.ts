@@ -167,11 +167,12 @@ describe('a question', () => {
     const { question: stranger } = asking('{}');
     const [asked, back, other] = await passed(
       question,
-      { kind: 'withdrawal', of: question },
-      { kind: 'withdrawal', of: stranger },
+      { kind: 'withdrawal', of: question, params: '{"reason":"late"}' },
+      { kind: 'withdrawal', of: stranger, params: '{}' },
     );
     expect(asked).not.toBe(question);
     expect(back?.kind === 'withdrawal' && back.of).toBe(asked);
+    expect(back).toHaveProperty('params', '{"reason":"late"}');
     expect(other?.kind === 'withdrawal' && other.of).toBe(stranger);
   });
 

@@ -88,7 +88,9 @@ eachCell(
     const cancelled = cell.client.heard.filter(
       ({ method }) => method === 'notifications/cancelled',
     );
-    expect(cancelled.map(({ params }) => params?.['requestId'])).toEqual([id]);
+    expect(cancelled.map(({ params }) => params)).toEqual([
+      { requestId: id, reason: expect.stringContaining('timeout') },
+    ]);
   },
 );
 
