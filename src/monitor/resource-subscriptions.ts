@@ -5,8 +5,7 @@
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import { toPorticoError } from '../shared/errors/portico-error.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
-import type { ResourceEvent } from '../shared/events.ts';
-import type { WatchFailure } from '../shared/events.ts';
+import { toWatchFailure, type ResourceEvent, type WatchFailure } from '../shared/events.ts';
 import { createUpdates, updateKey } from '../sessions/notifications/updates.ts';
 import type { Deadline } from '../http/deadline.ts';
 import type { HeldWatch } from '../upstream/discovery/held-watch.ts';
@@ -52,8 +51,7 @@ export class ResourceSubscriptions {
       return undefined;
     } catch (thrown) {
       await subscribers.remove(owner, uri);
-      const { code, message } = toPorticoError(thrown);
-      return { code, detail: `${server.name}: ${message}` };
+      return toWatchFailure(toPorticoError(thrown), server.name);
     } finally {
       deadline.release();
     }

@@ -107,7 +107,8 @@ export class Streams {
     const failure = await this.watch(owner, subscription, capabilities);
     if (!failure) return;
     await object.unsubscribe(owner, subscription);
-    throw new PorticoError(failure.code, failure.detail);
+    const { code, detail, serverError } = failure;
+    throw new PorticoError(code, detail, serverError === undefined ? {} : { serverError });
   }
 
   async unsubscribe(owner: string, subscription: Subscription): Promise<void> {

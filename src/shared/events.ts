@@ -1,4 +1,5 @@
 /** What a server's monitor tells of, and who may hear it. Pure. */
+import type { PorticoError } from './errors/portico-error.ts';
 import type { ErrorCode } from './errors/table.ts';
 import { toQualifiedUri } from './naming/qualified-uri.ts';
 import { fromRawMembers, rawMembers, type RawObject } from './json/json-spans.ts';
@@ -60,6 +61,17 @@ export interface Subscription {
 export interface WatchFailure {
   code: ErrorCode;
   detail: string;
+  /** Raw JSON of the server's own error, where it refused. */
+  serverError?: string | undefined;
+}
+
+/** @param server its name, where it is known */
+export function toWatchFailure(
+  { code, message, extras }: PorticoError,
+  server?: string,
+): WatchFailure {
+  const detail = server === undefined ? message : `${server}: ${message}`;
+  return { code, detail, serverError: extras.serverError };
 }
 
 /** Ids of the servers a stream may hear of; null for all. */

@@ -17,6 +17,8 @@ export interface ErrorExtras {
   fields?: FieldProblem[];
   /** Scopes that would do, for who is refused for want of one. */
   scopes?: readonly string[];
+  /** Raw JSON of a server's error, which a client of the server gets in place of this one. */
+  serverError?: string | undefined;
   /** Seconds after which trying again may help. */
   retryAfterSeconds?: number;
 }

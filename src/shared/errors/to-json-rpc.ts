@@ -7,10 +7,11 @@ import { toErrorHeaders } from './to-problem.ts';
 export function toRpcErrorText(error: PorticoError, id: RequestId | null, era: Era): string {
   const { rpc, legacyRpc } = error.entry;
   const code = era === 'legacy' && legacyRpc !== undefined ? legacyRpc : rpc;
-  const { data } = error.extras;
-  const told = { code, message: error.message, ...(data ? { data } : {}) };
+  const { data, serverError } = error.extras;
+  const own = { code, message: error.message, ...(data ? { data } : {}) };
+  const told = serverError ?? JSON.stringify(own);
   const named = id === null && era === 'modern' ? '' : `"id":${idText(id)},`;
-  return `{"jsonrpc":"2.0",${named}"error":${JSON.stringify(told)}}`;
+  return `{"jsonrpc":"2.0",${named}"error":${told}}`;
 }
 
 /** The error as an HTTP response; `status` overrides the table's where the protocol wants 200. */

@@ -8,6 +8,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
+import { askAbout } from '../session/ask-about.ts';
 import { createHttpChannel } from '../session/channel.ts';
 import { endSession } from '../session/end-session.ts';
 import { discover, type DiscoveryResult } from './discover.ts';
@@ -99,11 +100,8 @@ export class UpstreamWatch {
       const hears = isModern || !this.#listener ? await this.#listen(negotiated) : true;
       if (isModern && !hears) throw new PorticoError('upstream_4xx', 'The server opens no stream');
       if (isModern || this.#subscribed.has(uri)) return;
-      const params = new Map([['uri', JSON.stringify(uri)]]);
-      const response = await negotiated.channel.request('resources/subscribe', params, deadline);
-      if ('error' in response) {
-        throw new PorticoError('upstream_4xx', 'The server refused the subscription');
-      }
+      const { hidden } = this.#endpoint;
+      await askAbout(uri, 'resources/subscribe', negotiated.channel, deadline, hidden);
       this.#subscribed.add(uri);
     }, deadline);
   }
@@ -116,8 +114,8 @@ export class UpstreamWatch {
     if (negotiated.protocol.era === 'modern') await this.#listen(negotiated);
     if (!wasSubscribed) return;
     const deadline = createDeadline(UNSUBSCRIBE_MS);
-    const params = new Map([['uri', JSON.stringify(uri)]]);
-    await negotiated.channel.request('resources/unsubscribe', params, deadline).catch(() => {});
+    const { channel } = negotiated;
+    await askAbout(uri, 'resources/unsubscribe', channel, deadline, []).catch(() => {});
     deadline.release();
   }
 

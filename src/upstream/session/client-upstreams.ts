@@ -148,7 +148,8 @@ export class ClientUpstreams {
     if (server.verdict?.transport === 'sse') {
       const channel = await this.connections.connect(endpoint, capabilities);
       const forget = () => Promise.resolve(channel.close());
-      return { name: server.name, key: channel, channel, forget };
+      const { hidden } = endpoint;
+      return { name: server.name, key: channel, channel, hidden, forget };
     }
     const { maxAnswerBytes } = this.#settings;
     const opening = acquireSession(holder, endpoint, capabilities, maxAnswerBytes);
@@ -165,6 +166,7 @@ export class ClientUpstreams {
       name: server.name,
       key: stream?.opening ?? sessionId,
       channel: createHttpChannel(endpoint, protocol, maxAnswerBytes),
+      hidden: endpoint.hidden,
       forget: () => holder.forget(serverId, sessionId),
     };
   }

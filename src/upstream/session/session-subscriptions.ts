@@ -8,8 +8,9 @@
 import { isSessionOwner } from '../../shared/identity/object-owners.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
-import { covers, type WatchFailure } from '../../shared/events.ts';
+import { covers, toWatchFailure, type WatchFailure } from '../../shared/events.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
+import { askAbout } from './ask-about.ts';
 import type { Channel } from './channel.ts';
 import { createDeadline } from '../../http/deadline.ts';
 import { SessionForgotten } from '../exchange.ts';
@@ -31,6 +32,8 @@ export interface HeardSession {
   /** Another one for each session or connection. */
   key: unknown;
   channel: Channel;
+  /** What its refusals must not repeat. */
+  hidden: readonly string[];
   /** The server forgot it. */
   forget(): Promise<void>;
 }
@@ -93,9 +96,8 @@ export class SessionSubscriptions {
       return undefined;
     } catch (thrown) {
       await this.#remove(key);
-      const { code, message } = toPorticoError(thrown);
       const name = this.#asked.get(wanted.serverId)?.session.name;
-      return { code, detail: name === undefined ? message : `${name}: ${message}` };
+      return toWatchFailure(toPorticoError(thrown), name);
     }
   }
 
@@ -107,7 +109,7 @@ export class SessionSubscriptions {
     );
     const asked = this.#asked.get(serverId);
     if (left.length > 0 || !asked?.uris.delete(uri)) return;
-    await request(asked.session.channel, 'resources/unsubscribe', uri).catch(() => {});
+    await request(asked.session, 'resources/unsubscribe', uri).catch(() => {});
   }
 
   /** Names of the objects that are to hear of a resource. */
@@ -154,7 +156,7 @@ export class SessionSubscriptions {
       const asked = this.#askedIn(serverId, session);
       if (asked.uris.has(uri)) return;
       try {
-        await request(session.channel, 'resources/subscribe', uri);
+        await request(session, 'resources/subscribe', uri);
         asked.uris.add(uri);
         return;
       } catch (error) {
@@ -207,18 +209,13 @@ async function keyOf({ serverId, uri, owner }: Omit<SessionSubscription, 'capabi
   return PREFIX + (await sha256Hex(JSON.stringify([serverId, uri, owner])));
 }
 
+type Method = Parameters<typeof askAbout>[1];
+
 /** @throws PorticoError, SessionForgotten */
-async function request(channel: Channel, method: string, uri: string): Promise<void> {
+async function request({ channel, hidden }: HeardSession, method: Method, uri: string) {
   const deadline = createDeadline(ASK_MS);
   try {
-    const response = await channel.request(
-      method,
-      new Map([['uri', JSON.stringify(uri)]]),
-      deadline,
-    );
-    if ('error' in response) {
-      throw new PorticoError('upstream_4xx', 'The server refused the subscription');
-    }
+    await askAbout(uri, method, channel, deadline, hidden);
   } finally {
     deadline.release();
   }
