@@ -40,7 +40,10 @@ export function toAdvertised(
   if (tasks === 'modern' && peers.some(hasTasksExtension)) extensions[TASKS_EXTENSION] = {};
   const legacyTasks = tasks === 'legacy' ? legacyTasksOf(peers) : undefined;
   if (legacyTasks) capabilities['tasks'] = legacyTasks;
-  if (Object.keys(extensions).length > 0) capabilities['extensions'] = extensions;
+  const experimental = offeredExtensions(catalogs, 'experimental');
+  for (const [name, offered] of Object.entries({ extensions, experimental })) {
+    if (Object.keys(offered).length > 0) capabilities[name] = offered;
+  }
   const instructions =
     naming.kind === 'own' ? catalogs[0]?.instructions : mergeInstructions(instructionsOf(offering));
   return instructions === undefined ? { capabilities } : { capabilities, instructions };

@@ -1,6 +1,6 @@
 /**
- * Extensions of the protocol that the gateway knows nothing of: they pass, with their capability, where
- * it is plain whose they are. On an endpoint of one server that is always so; elsewhere where exactly
+ * Extensions of the protocol that the gateway knows nothing of, and what servers try out: they pass, with
+ * their capability, where it is plain whose they are. On an endpoint of one server that is always so; elsewhere where exactly
  * one server that the caller sees has it. Pure.
  */
 import type { Catalog } from '../servers/catalog/catalog.ts';
@@ -10,13 +10,20 @@ import { isObject, META, TASKS_EXTENSION, type JsonObject } from '../shared/prot
 /** Extensions that live in what is listed and called, so that any number of servers may have them. */
 const SHARED = new Set(['io.modelcontextprotocol/ui']);
 
-/** What an endpoint offers of its servers' extensions; tasks are another matter. */
-export function offeredExtensions(catalogs: readonly Catalog[]): JsonObject {
+/** Capabilities whose members the protocol does not know. */
+type Open = 'extensions' | 'experimental';
+
+/** What an endpoint offers of its servers' extensions, or of what they try out; tasks are another matter. */
+export function offeredExtensions(
+  catalogs: readonly Catalog[],
+  capability: Open = 'extensions',
+): JsonObject {
   const holders = new Map<string, number>();
   const offered: Record<string, unknown> = {};
   for (const catalog of catalogs) {
-    for (const [name, value] of Object.entries(extensionsOf(catalog))) {
-      if (name === TASKS_EXTENSION) continue;
+    for (const [name, value] of Object.entries(extensionsOf(catalog, capability))) {
+      // Clients refuse a handshake with another value, and with it all servers of an endpoint.
+      if (name === TASKS_EXTENSION || !isObject(value)) continue;
       holders.set(name, (holders.get(name) ?? 0) + 1);
       offered[name] = value;
     }
@@ -60,6 +67,7 @@ function declaresOne(params: RawObject, names: readonly string[]): boolean {
   return isObject(declared) && names.some(name => isObject(declared[name]));
 }
 
-function extensionsOf({ capabilities: { extensions } }: Catalog): JsonObject {
+function extensionsOf({ capabilities }: Catalog, capability: Open = 'extensions'): JsonObject {
+  const extensions = capabilities[capability];
   return isObject(extensions) ? extensions : {};
 }

@@ -1,5 +1,6 @@
 /** What an endpoint offers of its servers: each capability where one of them has it, instructions and tasks of whom they are. */
 import type { Naming } from '../../../src/gateway/viewer.ts';
+import { ServerCapabilitiesSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { toAdvertised, type Offering } from '../../../src/gateway/capabilities.ts';
@@ -119,17 +120,25 @@ describe('tasks', () => {
   });
 });
 
-describe('extensions', () => {
-  it('[MCP-4] are offered where it is plain whose they are', () => {
-    const extensionsOf = (...given: unknown[]) =>
-      toAdvertised(
-        given.map(extensions => offering({ extensions })),
-        dot,
-      ).capabilities['extensions'];
-    expect(extensionsOf({ 'com.example/a': { v: 1 } }, {})).toEqual({ 'com.example/a': { v: 1 } });
-    expect(extensionsOf({ 'com.example/a': {} }, { 'com.example/a': {} })).toBeUndefined();
-    expect(extensionsOf({ [UI]: {} }, { [UI]: {} })).toEqual({ [UI]: {} });
-    expect(extensionsOf({ [TASKS]: {} })).toBeUndefined();
-    expect(extensionsOf(['com.example/a'], 'x', null)).toBeUndefined();
+describe.each(['extensions', 'experimental'])('what %s has', member => {
+  const offeredOf = (...given: unknown[]) =>
+    toAdvertised(
+      given.map(each => offering({ [member]: each })),
+      dot,
+    ).capabilities[member];
+
+  it('[MCP-4] is offered where it is plain whose it is', () => {
+    expect(offeredOf({ 'com.example/a': { v: 1 } }, {})).toEqual({ 'com.example/a': { v: 1 } });
+    expect(offeredOf({ 'com.example/a': {} }, { 'com.example/a': {} })).toBeUndefined();
+    expect(offeredOf({ [UI]: {} }, { [UI]: {} })).toEqual({ [UI]: {} });
+    expect(offeredOf({ [TASKS]: {} })).toBeUndefined();
+    expect(offeredOf(['com.example/a'], 'x', null)).toBeUndefined();
+  });
+
+  it('[MCP-12] [MCP-4] is left out where it is of no form that clients take', () => {
+    const odd = { a: true, b: 'x', c: null, d: [], e: 7, good: {} };
+    expect(offeredOf(odd)).toEqual({ good: {} });
+    const { capabilities } = toAdvertised([offering({ [member]: odd })], dot);
+    expect(() => ServerCapabilitiesSchema.parse(capabilities)).not.toThrow();
   });
 });
