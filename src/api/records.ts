@@ -24,6 +24,7 @@ import {
 } from './frame.ts';
 import { nextOf, pageOf, pageQuery, positionOf } from './paging.ts';
 import { deleteRoute, getRoute, idOf, updateRoute } from './record-routes.ts';
+import { wholeText } from './whole-text.ts';
 
 /** A kind of record in the API. */
 export interface RecordResource<T> {
@@ -134,7 +135,7 @@ export function registerCreate<T extends { id: string }, Created>(
   });
   api.openapi(route, async context => {
     const { snapshot } = context.var;
-    const { record, shown } = await make(context.req.valid('json'), snapshot);
+    const { record, shown } = await make(wholeText(context.req.valid('json')), snapshot);
     const headers = { location: `${path}/${record.id}`, ...etagOf(record) };
     return context.json(shown ?? (await toView(record, snapshot.servers, snapshot)), 201, headers);
   });
@@ -261,7 +262,8 @@ export function registerEdits<T extends StoredRecord, Patch>(
     const { caller, servers } = snapshot;
     const { id } = context.req.valid('param');
     const ifRevision = parseIfMatch(context.req.valid('header')['if-match']);
-    const record = await records.update(caller, id, context.req.valid('json'), servers, ifRevision);
+    const body = wholeText(context.req.valid('json'));
+    const record = await records.update(caller, id, body, servers, ifRevision);
     return context.json(await toView(record, snapshot.servers, snapshot), 200, etagOf(record));
   });
 }

@@ -24,6 +24,7 @@ import {
 import { nextOf, pageOf, pageQuery, positionOf } from './paging.ts';
 import { exampleServer } from './server-examples.ts';
 import { deleteRoute, getRoute, idOf, updateRoute } from './record-routes.ts';
+import { wholeText } from './whole-text.ts';
 
 const PATH = '/api/v1/aggregator/servers';
 const tags = ['servers'];
@@ -159,7 +160,7 @@ const remove = deleteRoute({
 export function registerServers(api: Api, { connectorServers, servers, health }: ApiPorts): void {
   api.openapi(create, async context => {
     const { caller } = context.var.snapshot;
-    const input = context.req.valid('json');
+    const input = wholeText(context.req.valid('json'));
     const server =
       input.transport_type === 'STDIO'
         ? await connectorServers.createServer(caller, input)
@@ -185,7 +186,7 @@ export function registerServers(api: Api, { connectorServers, servers, health }:
   api.openapi(update, async context => {
     const { id } = context.req.valid('param');
     const ifRevision = parseIfMatch(context.req.valid('header')['if-match']);
-    const patch = context.req.valid('json');
+    const patch = wholeText(context.req.valid('json'));
     const server = await servers.update(context.var.snapshot.caller, id, patch, ifRevision);
     return context.json(await health.show(server), 200, etagOf(server));
   });
