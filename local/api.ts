@@ -31,6 +31,10 @@ export interface Api {
   deleteServer(id: string): Promise<void>;
   /** Whether the gateway takes a token: false only where it says that it does not. */
   isTokenKnown(token: string): Promise<boolean>;
+  /** @returns its id */
+  createPrincipal(principal: { name: string; scopes: string[] }): Promise<string>;
+  /** @returns the code of the invitation */
+  invite(invitation: { principal: string; valid_seconds: number }): Promise<string>;
   /** @returns its value */
   createToken(token: { name: string; scopes: string[] }): Promise<string>;
   /** Wait until a server has one of the states, or `timeoutMs` are over; gives the last record seen. */
@@ -53,6 +57,12 @@ export function createApi(origin: string, adminToken: string): Api {
     const text = await response.text();
     if (!response.ok) throw new Error(`${response.status} ${toReason(text)}`);
     return text;
+  };
+  const create = async (records: string, wanted: object, member: string): Promise<string> => {
+    const made: Record<string, string> = JSON.parse(
+      await call('POST', `/api/v1/${records}`, wanted),
+    );
+    return made[member] ?? '';
   };
   const getServer = async (id: string): Promise<ServerRecord> =>
     JSON.parse(await call('GET', `${SERVERS}/${id}`)) as ServerRecord;
@@ -78,10 +88,9 @@ export function createApi(origin: string, adminToken: string): Api {
         ({ status }) => status !== 401,
         () => true,
       ),
-    createToken: async wanted => {
-      const made = JSON.parse(await call('POST', '/api/v1/tokens', wanted)) as { token: string };
-      return made.token;
-    },
+    createPrincipal: wanted => create('principals', wanted, 'id'),
+    invite: wanted => create('invitations', wanted, 'code'),
+    createToken: wanted => create('tokens', wanted, 'token'),
     async waitForServer(id, states, timeoutMs) {
       const deadline = Date.now() + timeoutMs;
       for (;;) {

@@ -31,6 +31,7 @@ import { loadSecrets, makeDataFolder } from './secrets.ts';
 import { readSettings } from './settings.ts';
 import { StartError, toLine } from './start-error.ts';
 import { readSourceFiles } from './source-files.ts';
+import { provideSignInLink } from './sign-in-link.ts';
 import { createSteps } from './steps.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -105,8 +106,12 @@ async function start(): Promise<void> {
     return;
   }
   const memberToken = await provideMemberToken(secrets, api);
-  const shown = { origin: started.url, secrets, memberToken, dataDir: toShort(dataDir) };
-  steps.say(toReadyText({ ...shown, steps }));
+  // What lets somebody in is for a person's eyes, not for a log.
+  const signInLink = process.stdout.isTTY
+    ? await provideSignInLink(started.url, secrets, api)
+    : undefined;
+  const shown = { origin: started.url, secrets, memberToken, signInLink };
+  steps.say(toReadyText({ ...shown, dataDir: toShort(dataDir), steps }));
   if (secrets.isTokenUnseen) await secrets.markTokenSeen();
 }
 

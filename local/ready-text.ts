@@ -12,6 +12,8 @@ interface Ready {
   secrets: Pick<Secrets, 'adminToken' | 'isTokenUnseen' | 'file'>;
   /** What clients are given; undefined where there is none. */
   memberToken: string | undefined;
+  /** Signs the administrator in to the console; undefined where no person reads this. */
+  signInLink: string | undefined;
   /** The data folder, as the user would type it. */
   dataDir: string;
   steps: Pick<Steps, 'style'>;
@@ -19,7 +21,7 @@ interface Ready {
 
 /** The closing text of a start. */
 export function toReadyText(ready: Ready): string {
-  const { origin, secrets, dataDir } = ready;
+  const { origin, secrets, dataDir, signInLink } = ready;
   const { style } = ready.steps;
   const token = secrets.isTokenUnseen ? ready.memberToken : undefined;
   const tokenLines = secrets.isTokenUnseen ? toFirstLines(ready) : toLaterLines(ready);
@@ -31,7 +33,10 @@ export function toReadyText(ready: Ready): string {
   return [
     '',
     `${style('bold', 'Portico is ready')}  ${style('cyan', `${origin}/mcp`)}`,
-    `Its console       ${style('cyan', `${origin}/console`)}`,
+    `Its console       ${style('cyan', signInLink ?? `${origin}/console`)}`,
+    ...(signInLink === undefined
+      ? []
+      : [style('dim', '                  The address signs you in, once and within an hour.')]),
     '',
     ...tokenLines,
     ...snippets,

@@ -23,8 +23,11 @@ export interface Secrets {
   isTokenUnseen: boolean;
   /** A token that lists and calls tools; undefined before one was made. */
   memberToken: string | undefined;
+  /** The principal whom a start on a terminal lets sign in; undefined before one was made. */
+  administratorId: string | undefined;
   file: string;
   keepMemberToken(token: string): Promise<void>;
+  keepAdministrator(id: string): Promise<void>;
   /** Remember that the admin token was shown. */
   markTokenSeen(): Promise<void>;
 }
@@ -35,6 +38,7 @@ interface StoredSecrets {
   /** Whether the admin token was shown on a terminal; it is shown once. */
   isTokenSeen: boolean;
   memberToken?: string;
+  administratorId?: string;
 }
 
 /** A token in the format of all tokens. */
@@ -81,6 +85,7 @@ export async function loadSecrets(
     adminToken,
     isTokenSeen: !isNewToken && stored?.isTokenSeen === true,
     ...(stored?.memberToken === undefined ? {} : { memberToken: stored.memberToken }),
+    ...(stored?.administratorId === undefined ? {} : { administratorId: stored.administratorId }),
   };
   const keep = async (change: Partial<StoredSecrets>) =>
     writeSecrets(file, { ...((await readSecrets(file)) ?? secrets), ...change });
@@ -91,8 +96,10 @@ export async function loadSecrets(
     adminToken: secrets.adminToken,
     isTokenUnseen: !secrets.isTokenSeen,
     memberToken: secrets.memberToken,
+    administratorId: secrets.administratorId,
     file,
     keepMemberToken: async token => keep({ memberToken: token }),
+    keepAdministrator: async id => keep({ administratorId: id }),
     markTokenSeen: async () => keep({ isTokenSeen: true }),
   };
 }

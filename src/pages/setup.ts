@@ -61,7 +61,8 @@ const showToken = (token: string, origin: string): Html => html`
   <h1>You are the administrator</h1>
   <p>This is your token. It is shown this once; keep it where you keep passwords.</p>
   <pre id="token" tabindex="0">${token}</pre>
-  <p>Next, from a terminal in the folder of the project:</p>
+  <p><a href="/console">Open the console</a>, and paste it there.</p>
+  <p>Or go on from a terminal in the folder of the project:</p>
   <pre tabindex="0">
 export PORTICO_URL=${origin} PORTICO_TOKEN=${token}
 portico servers add NAME https://mcp.example.com/mcp

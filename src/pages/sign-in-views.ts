@@ -79,7 +79,13 @@ const askWho = (
 const showWho = ({ name }: SignedIn, path: string | undefined, hasPasskeys: boolean): Html => html`
   <h1>You are signed in</h1>
   <p>This browser is signed in as <strong>${name}</strong>.</p>
-  ${path === undefined ? '' : html`<p><a href="${path}">Go on</a></p>`}
+  <p>
+    ${
+      path === undefined
+        ? html`<a href="/console">Open the console</a>`
+        : html`<a href="${path}">Go on</a>`
+    }
+  </p>
   ${hasPasskeys ? html`<p><a href="${PASSKEY_PATHS.page}">Your passkeys</a></p>` : ''}
   <form method="post" action="/sign-out">
     <input type="hidden" name="return" value="${path ?? ''}" />

@@ -5,11 +5,12 @@ import { toReadyText } from '../../../local/ready-text.ts';
 const MEMBER = `portico_${'m'.repeat(43)}`;
 const ADMIN = `portico_${'a'.repeat(43)}`;
 
-const textOf = (isTokenUnseen: boolean, memberToken: string | undefined): string =>
+const textOf = (isTokenUnseen: boolean, memberToken?: string, signInLink?: string): string =>
   toReadyText({
     origin: 'http://127.0.0.1:8787',
     secrets: { adminToken: ADMIN, isTokenUnseen, file: '/data/secrets.json' },
     memberToken,
+    signInLink,
     dataDir: '.portico',
     steps: { style: (_how, text) => text },
   });
@@ -45,3 +46,10 @@ it.each([true, false])(
     expect(lines).toContain('Its console       http://127.0.0.1:8787/console');
   },
 );
+
+it('[OPS-1] tells a person at a terminal the address that signs them in to the console', () => {
+  const link = 'http://127.0.0.1:8787/sign-in?return=/console#code';
+  const lines = textOf(false, MEMBER, link).split('\n');
+  expect(lines).toContain(`Its console       ${link}`);
+  expect(lines).toContain('                  The address signs you in, once and within an hour.');
+});

@@ -224,6 +224,12 @@ describe('/sign-in', () => {
     expect(out.headers.get('location')).toBe(asked);
   });
 
+  it('[ACC-7] [OPS-1] leads who is signed in, and came from nowhere, to the console', async () => {
+    const { token } = await createToken(portico);
+    const page = await (await signedIn(token)).get('/sign-in');
+    expect(await page.text()).toContain('<a href="/console">Open the console</a>');
+  });
+
   it('[ACC-7] [SEC-5] is a page without a secret, framed by nobody and kept by nobody', async () => {
     const { token } = await createToken(portico);
     const browser = createBrowser(portico);
@@ -241,7 +247,9 @@ describe('/sign-in', () => {
       expect(text).not.toMatch(/<script(?![^>]*src=)|<style|style=|\son\w+=/);
       expect(text).not.toContain(token.slice(0, -1));
       for (const [, path] of text.matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
-        expect([path, (await portico.fetch(path ?? '')).status]).toEqual([path, 200]);
+        // The console leads who is not signed in to this page.
+        const status = path === '/console' ? 303 : 200;
+        expect([path, (await portico.fetch(path ?? '')).status]).toEqual([path, status]);
       }
     }
   });

@@ -1,0 +1,105 @@
+/** What a start shows a person on a terminal, and nobody else: an address that signs them in to the console. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { findFreePort, until } from '../../fixtures/start-fixture.ts';
+import { createCookieBrowser } from '../support/cookie-browser.ts';
+import { endGateway, spawnStart, withoutSettings } from '../support/gateway.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const CTRL_C = '\x03';
+let data = '';
+let port = 0;
+let origin = '';
+
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'portico-link-'));
+  port = await findFreePort();
+  origin = `http://127.0.0.1:${port}`;
+});
+
+afterEach(async () => rm(data, { recursive: true, force: true }));
+
+const args = () => ['--port', String(port), '--data', data, '--no-demo'];
+
+/** A start on a terminal of its own, which `script` makes. */
+function startOnTerminal(): { child: ChildProcess; output(): string; end(): Promise<void> } {
+  const command = ['node', 'local/start.mjs', ...args()].join(' ');
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+    cwd: ROOT,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: withoutSettings(process.env),
+  });
+  let text = '';
+  child.stdout.on('data', chunk => (text += String(chunk)));
+  return {
+    child,
+    output: () => text,
+    async end() {
+      const exit = child.exitCode === null ? once(child, 'exit') : undefined;
+      child.stdin.write(CTRL_C);
+      await exit;
+    },
+  };
+}
+
+const codeIn = (text: string) =>
+  new RegExp(`${origin}/sign-in\\?return=/console#([\\w-]{43})`, 'u').exec(text)?.[1];
+
+it('[OPS-1] [OPS-3] [ACC-7] a start on a terminal shows an address that signs in to the console, once', async () => {
+  const first = startOnTerminal();
+  try {
+    const code = await until('the address', 60_000, async () => codeIn(first.output()));
+    expect(first.output()).toContain('The address signs you in, once and within an hour.');
+
+    const browser = createCookieBrowser();
+    const page = await browser.open(`${origin}/sign-in`, { code, return: '/console' });
+    expect(page.text).toContain('This browser is signed in as <strong>administrator</strong>');
+    const cookie = [...(browser.cookies.get('127.0.0.1') ?? [])]
+      .map(pair => pair.join('='))
+      .join('; ');
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    const me = await fetch(`${origin}/api/v1/token`, { headers });
+    expect(await me.json()).toMatchObject({
+      name: 'administrator',
+      scopes: ['admin'],
+      limited: false,
+    });
+
+    const again = await createCookieBrowser().open(`${origin}/sign-in`, { code, return: '' });
+    expect([again.status, again.text.includes('This signs nobody in')]).toEqual([403, true]);
+    await first.end();
+
+    const second = startOnTerminal();
+    try {
+      const other = await until('the next address', 60_000, async () => codeIn(second.output()));
+      expect(other).not.toBe(code);
+      const answer = await fetch(`${origin}/api/v1/principals`, { headers });
+      const { principals } = (await answer.json()) as { principals: { name: string }[] };
+      expect(principals.filter(({ name }) => name === 'administrator')).toHaveLength(1);
+    } finally {
+      await second.end();
+    }
+  } finally {
+    await first.end();
+  }
+});
+
+it('[OPS-3] a start whose output is read by something else shows none', async () => {
+  const { child, output } = spawnStart(args());
+  try {
+    await until(
+      'the start is over',
+      60_000,
+      async () => output().includes('Ctrl-C ends') || undefined,
+    );
+    expect(output()).toContain(`Its console       ${origin}/console\n`);
+    expect(output()).not.toContain('/sign-in');
+  } finally {
+    await endGateway(child);
+  }
+});
