@@ -62,7 +62,7 @@ export async function exchange(
   maxBytes: number,
 ): Promise<Reply> {
   const response = await send(request, deadline);
-  if (response.status !== 200) {
+  if (!ANSWERED.has(response.status)) {
     return failed(response, request, deadline, maxBytes);
   }
   // It is sent, and never again: what is kept of it is the caller's.
@@ -93,6 +93,8 @@ export async function exchange(
   throw new PorticoError('upstream_bad_content_type');
 }
 
+/** Statuses of an answer: the transport names none, and some frameworks answer each POST with 201. */
+const ANSWERED: ReadonlySet<number> = new Set([200, 201]);
 /** Encodings that the platform asks servers for, and decodes. */
 const DECODED: ReadonlySet<string> = new Set(['gzip', 'br', 'identity', '']);
 const UNASKED = 'The answer is in an encoding that was not asked for; gzip and br are';
@@ -149,7 +151,7 @@ async function parsed(
 /** Longest error that is read where it came with its status. */
 const MAX_ERROR_BYTES = 1_048_576;
 
-/** An answer that is not 200: a JSON-RPC error to our request passes, all else has a code. What is too large to be read has that of its status. */
+/** An answer of another status: a JSON-RPC error to our request passes, all else has a code. What is too large to be read has that of its status. */
 async function failed(
   response: Response,
   request: ExchangeRequest,
