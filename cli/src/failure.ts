@@ -18,6 +18,11 @@ export class Failure extends Error {
   }
 }
 
+/** An answer of another shape than the code was written for; what Node itself throws has a code or a cause. */
+const isUnforeseen = (error: unknown): error is TypeError =>
+  error instanceof TypeError && !('code' in error) && error.cause === undefined;
+const IF_UNFORESEEN = 'is --url a Portico gateway of this version? see portico doctor';
+
 const toLine = (message: string): string =>
   message
     .split('\n')
@@ -31,7 +36,11 @@ export function reportFailure(error: unknown, to: { write(text: string): unknown
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
   // The reader of the output went away; other tools end by a signal then, with this code.
   if (isClosedOutput(error)) return CLOSED_OUTPUT;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = isUnforeseen(error)
+    ? `something is not as this version expects it (${error.message}); ${IF_UNFORESEEN}`
+    : error instanceof Error
+      ? error.message
+      : String(error);
   to.write(`portico: ${visible(toLine(message))}\n`);
   const { exitCode } = error as { exitCode?: unknown };
   return typeof exitCode === 'number' ? exitCode : EXIT.failed;

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { readEvents, whenAborted, type SseEvent } from '../../../src/http/sse-events.ts';
+import { isObject } from '../../../src/shared/protocol.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { sendWithToken, toSource, type TokenSource } from '../login/token-source.ts';
 import { reasonOf } from '../stdio/refusal.ts';
@@ -113,12 +114,14 @@ export class Api {
     const response = await this.send(method, path, text, undefined, headers);
     if (!response.ok) throw await toFailure(response, this.#origin);
     const body = await response.text();
-    if (body === '') return undefined as T;
-    try {
-      return JSON.parse(body) as T;
-    } catch {
-      throw new Failure(`what answers at ${this.#origin} is no Portico gateway`);
-    }
+    if (body === '' && method === 'DELETE') return undefined as T;
+    const json = parseJson(body);
+    if (!isObject(json)) throw this.#noGateway();
+    return json as T;
+  }
+
+  #noGateway(): Failure {
+    return new Failure(`what answers at ${this.#origin} is no Portico gateway; is --url right?`);
   }
 
   /** The JSON of an answer to a request that may come twice: a busy gateway, or one that cannot be reached, is asked again. */
@@ -152,7 +155,7 @@ export class Api {
     const response = await this.send('POST', path, JSON.stringify(body), signal);
     if (!response.ok) throw await toFailure(response, this.#origin);
     if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      throw new Failure(`what answers at ${this.#origin} is no Portico gateway`);
+      throw this.#noGateway();
     }
     try {
       yield* readEvents(response.body, MAX_EVENT_CHARS, undefined, whenAborted(signal));
@@ -183,7 +186,9 @@ export class Api {
       const query = new URLSearchParams({ ...filter, limit: String(PAGE_SIZE) });
       if (cursor !== undefined) query.set('cursor', cursor);
       const answer = await this.json<Record<string, unknown>>('GET', `${path}?${query}`);
-      items.push(...((answer[member] ?? []) as T[]));
+      const found = answer[member];
+      if (!Array.isArray(found) || !found.every(isObject)) throw this.#noGateway();
+      items.push(...(found as T[]));
       if (typeof answer['next_cursor'] !== 'string') break;
       cursor = answer['next_cursor'];
     }
@@ -214,6 +219,15 @@ export function findRecord<T extends { id: string; name: string }>(
   if (other) throw new Failure(`several ${what}s are called '${wanted}'; use the id`, EXIT.usage);
   if (found) return found;
   throw new Failure(`there is no ${what} '${wanted}'; see ${listOf(what)}`, EXIT.notFound);
+}
+
+/** Undefined where it is none. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const EXIT_OF: Readonly<Record<number, number>> = {

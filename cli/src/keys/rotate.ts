@@ -3,6 +3,7 @@
  * the beginning where edits meanwhile left something behind.
  */
 import type { KeyUse } from '../../../src/credentials/lost-keys.ts';
+import { Failure } from '../failure.ts';
 import type { Api } from '../gateway/api.ts';
 
 export interface KeysView {
@@ -29,6 +30,7 @@ export interface KeysApi {
 
 const PATH = '/api/v1/keys';
 const MAX_PASSES = 3;
+const NO_PROGRESS = 'the answer does not say how far the rotation is; is --url a Portico gateway?';
 
 /** The routes of a gateway. A request that comes twice does no harm, so a busy one is asked again. */
 export const keysOf = (api: Pick<Api, 'withRetries'>): KeysApi => ({
@@ -36,10 +38,15 @@ export const keysOf = (api: Pick<Api, 'withRetries'>): KeysApi => ({
   rotate: (limit, cursor) => api.withRetries('POST', `${PATH}/rotate`, { limit, cursor }),
 });
 
+/** Without its end a rotation would have none here. */
+const isRotated = (progress: Partial<Rotated>): progress is Rotated =>
+  progress.next !== undefined && Number.isInteger(progress.remaining);
+
 /**
  * Rotate everything.
  * @param onProgress called after each request
  * @returns what is left, and how many records of the last pass could not be opened
+ * @throws Failure where an answer does not say how far it is
  */
 export async function rotateAll(
   api: KeysApi,
@@ -51,7 +58,8 @@ export async function rotateAll(
     unreadable = 0;
     let cursor: string | null = null;
     do {
-      const progress = await api.rotate(limit, cursor);
+      const progress: Partial<Rotated> = await api.rotate(limit, cursor);
+      if (!isRotated(progress)) throw new Failure(NO_PROGRESS);
       cursor = progress.next;
       unreadable += progress.unreadable;
       if (cursor !== null || pass === 0) onProgress(progress);
