@@ -9,7 +9,7 @@ import { createView } from '../connect/view-of-terminal.ts';
 import { untilSignalled } from '../connect/signals.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { serveStdio } from '../stdio/serve.ts';
-import { note } from '../terminal.ts';
+import { isTerminal, note } from '../terminal.ts';
 import type { Entries } from '../up/entries.ts';
 import type { Joined } from '../up/join.ts';
 import type { Up } from '../up/run-up.ts';
@@ -99,6 +99,9 @@ async function runUp(options: Options): Promise<void> {
   up.view.note(
     `ready: ${up.origin}/mcp; the tokens for clients (memberToken) and for administration (adminToken) are in ${up.secretsFile}`,
   );
+  if (up.signInLink !== undefined) {
+    up.view.note(`console: ${up.signInLink} signs you in, once and within an hour`);
+  }
   if (options.stdio) {
     await serveHost(options, up);
     up.stop();
@@ -139,6 +142,7 @@ async function start(options: Options, entries: Entries): Promise<Up> {
     environment: process.env,
     drainMs: options.drain * 1000,
     settleMs: options.stdio ? STDIO_SETTLE_MS : SETTLE_MS,
+    isOnTerminal: isTerminal() && !options.stdio && !options.quiet,
     createView: origin => createView(options, origin),
   });
 }

@@ -14,6 +14,7 @@ import { provideMemberToken } from '../../../local/member-token.ts';
 import { announce } from '../../../local/running.ts';
 import { loadSecrets, makeDataFolder } from '../../../local/secrets.ts';
 import { readSettings } from '../../../local/settings.ts';
+import { provideSignInLink } from '../../../local/sign-in-link.ts';
 import { createChildAdapter } from '../connect/child-adapter.ts';
 import type { ServerConfig } from '../connect/config.ts';
 import { startRun, type Run } from '../connect/run.ts';
@@ -36,6 +37,8 @@ export interface UpOptions {
   drainMs: number;
   /** How long it waits for servers before it says that it is ready, in milliseconds. */
   settleMs: number;
+  /** Somebody at a terminal reads what it says. */
+  isOnTerminal: boolean;
   createView(origin: string): View;
 }
 
@@ -44,6 +47,8 @@ export interface Up {
   adminToken: string;
   /** Where the admin token is kept. */
   secretsFile: string;
+  /** Signs its administrator in to the console; undefined where no person reads this. */
+  signInLink: string | undefined;
   view: View;
   /** Settles when the programs have ended, which they do after `stop`, or when the gateway sends the connector away. */
   done: Promise<void>;
@@ -97,13 +102,17 @@ export async function startUp(options: UpOptions): Promise<Up> {
     );
     view.progress(undefined);
     for (const text of toNotes(settled, await findHeldNote(api))) view.note(text, 'busy');
-    await provideMemberToken(secrets, createApi(origin, secrets.adminToken));
+    const ownApi = createApi(origin, secrets.adminToken);
+    await provideMemberToken(secrets, ownApi);
     await secrets.markTokenSeen();
     let drained: Promise<void> | undefined;
     return {
       origin,
       adminToken: secrets.adminToken,
       secretsFile: secrets.file,
+      signInLink: options.isOnTerminal
+        ? await provideSignInLink(origin, secrets, ownApi)
+        : undefined,
       view,
       done: run.done.finally(() => drained).finally(close),
       update: next => {

@@ -1,7 +1,7 @@
 /** What a start shows a person on a terminal, and nobody else: an address that signs them in to the console. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,10 +26,13 @@ afterEach(async () => rm(data, { recursive: true, force: true }));
 
 const args = () => ['--port', String(port), '--data', data, '--no-demo'];
 
-/** A start on a terminal of its own, which `script` makes. */
-function startOnTerminal(): { child: ChildProcess; output(): string; end(): Promise<void> } {
-  const command = ['node', 'local/start.mjs', ...args()].join(' ');
-  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+/** A command on a terminal of its own, which `script` makes. */
+function startOnTerminal(...words: string[]): {
+  child: ChildProcess;
+  output(): string;
+  end(): Promise<void>;
+} {
+  const child = spawn('script', ['-qefc', words.join(' '), '/dev/null'], {
     cwd: ROOT,
     stdio: ['pipe', 'pipe', 'inherit'],
     env: withoutSettings(process.env),
@@ -51,7 +54,7 @@ const codeIn = (text: string) =>
   new RegExp(`${origin}/sign-in\\?return=/console#([\\w-]{43})`, 'u').exec(text)?.[1];
 
 it('[OPS-1] [OPS-3] [ACC-7] a start on a terminal shows an address that signs in to the console, once', async () => {
-  const first = startOnTerminal();
+  const first = startOnTerminal('node', 'local/start.mjs', ...args());
   try {
     const code = await until('the address', 60_000, async () => codeIn(first.output()));
     expect(first.output()).toContain('The address signs you in, once and within an hour.');
@@ -74,7 +77,7 @@ it('[OPS-1] [OPS-3] [ACC-7] a start on a terminal shows an address that signs in
     expect([again.status, again.text.includes('This signs nobody in')]).toEqual([403, true]);
     await first.end();
 
-    const second = startOnTerminal();
+    const second = startOnTerminal('node', 'local/start.mjs', ...args());
     try {
       const other = await until('the next address', 60_000, async () => codeIn(second.output()));
       expect(other).not.toBe(code);
@@ -101,5 +104,19 @@ it('[OPS-3] a start whose output is read by something else shows none', async ()
     expect(output()).not.toContain('/sign-in');
   } finally {
     await endGateway(child);
+  }
+});
+
+it('[CLI-3] [OPS-1] `portico up` shows one too', async () => {
+  const file = join(data, 'mcp.json');
+  await writeFile(file, '{"mcpServers": {}}');
+  const words = ['cli/src/main.ts', 'up', '--config', file, '--data', data, '--port', String(port)];
+  const up = startOnTerminal(process.execPath, ...words);
+  try {
+    const code = await until('the address', 60_000, async () => codeIn(up.output()));
+    const page = await createCookieBrowser().open(`${origin}/sign-in`, { code, return: '' });
+    expect(page.text).toContain('This browser is signed in as <strong>administrator</strong>');
+  } finally {
+    await up.end();
   }
 });
