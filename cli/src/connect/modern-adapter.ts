@@ -5,7 +5,7 @@
 import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { isObject, META, MODERN_VERSION, RPC } from '../../../src/shared/protocol.ts';
 import { plainAnswer } from './answer.ts';
-import { Calls, type Notification, type Request } from './calls.ts';
+import { type Call, Calls, type Notification, type Request } from './calls.ts';
 import { errorText, rawAt, withMembers, type Change, type ChildMessage } from './child-message.ts';
 import { SESSION_UNKNOWN, type AdapterOptions } from './legacy-adapter.ts';
 
@@ -83,12 +83,13 @@ export class ModernAdapter {
       // The only request that a server may end so is a subscription.
       const call = this.#calls.get(params['requestId']);
       if (call?.method === LISTEN) this.#calls.end(call);
-    } else if (method === 'notifications/message') {
-      // It does not say which call it belongs to, so it must be the only one that wants any.
-      const live = this.#calls.live().filter(({ wantsLog }) => wantsLog);
-      const isCertain =
-        live.length === 1 && !this.#calls.cancelledCalls().some(call => call.wantsLog);
-      if (isCertain) live[0]?.answer.notify(withMembers(raw));
+    } else {
+      // It does not say which call it belongs to, so there must be only one that it can be for.
+      const isLog = method === 'notifications/message';
+      const takesIt = (call: Call<undefined>) => (isLog ? call.wantsLog : call.method !== LISTEN);
+      const [call, ...others] = this.#calls.live().filter(takesIt);
+      const isCertain = others.length === 0 && !this.#calls.cancelledCalls().some(takesIt);
+      if (isCertain) call?.answer.notify(withMembers(raw));
     }
   }
 }

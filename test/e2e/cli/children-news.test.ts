@@ -11,6 +11,24 @@ afterAll(closeStands);
 const conformance = (sdk: '1' | '2') => node('test/fixtures/conformance-stdio.ts', '--sdk', sdk);
 const odd = () => node('test/fixtures/odd-stdio.ts');
 
+/** A program of 2026-07-28 that tells something of its own in each call; of a pair the first one lasts until the second. */
+const TELLING = `
+const base = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+const say = message => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+let held;
+require('readline').createInterface({ input: process.stdin }).on('line', line => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  if (method === 'server/discover') {
+    const about = { capabilities: { tools: {} }, serverInfo: { name: 'telling', version: '1' } };
+    return say({ id, result: { ...base, supportedVersions: ['2026-07-28'], ...about } });
+  }
+  if (method !== 'tools/call') return say({ id, result: { ...base, tools: [] } });
+  if (params.name === 'pair' && held === undefined) return void (held = id);
+  say({ method: 'notifications/com.example/own', params: { a: 1 } });
+  for (const ended of [id, held]) if (ended !== undefined) say({ id: ended, result: { ...base, content: [] } });
+});`;
+
 const isQuestion = ({ id, method }: Record<string, unknown>) =>
   id !== undefined && method !== undefined;
 
@@ -204,6 +222,18 @@ describe('[CLI-1] a modern server', () => {
       '{"name":"test_logging_tool","_meta":{"io.modelcontextprotocol/logLevel":"info"}}',
     );
     expect(logged.messages[0]).toContain('test_logging_tool runs');
+    await stand.close();
+  });
+
+  it('[MCP-4] tells what only it knows to the one call there is, of two to none', async () => {
+    const stand = await openStand({ command: process.execPath, args: ['-e', TELLING] });
+    const client = openModern(stand);
+    const alone = await client.call('tell');
+    expect(alone.messages.slice(0, -1).map(text => JSON.parse(text) as object)).toEqual([
+      { jsonrpc: '2.0', method: 'notifications/com.example/own', params: { a: 1 } },
+    ]);
+    const pair = await Promise.all([client.call('pair'), client.call('pair')]);
+    expect(pair.map(({ messages }) => messages.length)).toEqual([1, 1]);
     await stand.close();
   });
 });
