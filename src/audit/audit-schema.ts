@@ -87,13 +87,14 @@ export interface ChainHead {
 /** The head of a shard without rows. */
 export const GENESIS: ChainHead = { seq: 0, hash: '0'.repeat(64) };
 
-/** Put an event behind the head of its shard. */
+/** Put an event behind the head of its shard, with its subject as UTF-8 keeps it: what is read again has to have the hash. */
 export async function chain(
   shard: string,
   head: ChainHead,
   event: AuditEvent,
 ): Promise<ChainedEvent> {
-  const placed = { ...event, shard, seq: head.seq + 1, previousHash: head.hash };
+  const subject = event.subject.toWellFormed();
+  const placed = { ...event, subject, shard, seq: head.seq + 1, previousHash: head.hash };
   return { ...placed, hash: await eventHash(placed) };
 }
 

@@ -31,6 +31,21 @@ async function rowsOf(act: () => Promise<Response>): Promise<[number, ChainedEve
 }
 
 describe('administrative acts', () => {
+  it('[SEC-6] stay in an intact chain, whatever a caller names that may do nothing', async () => {
+    const { token } = await createToken(portico, { scopes: ['tools:read'] });
+    const { length } = await chainOf();
+    const fingerprint = '0'.repeat(64);
+    for (const server_id of ['a\ud800', '\udc00b', 'a\0b', '😀']) {
+      const body = { items: [{ server_id, name: 'a', fingerprint }] };
+      const act = () => portico.api('POST', '/api/v1/approvals/reject', body, { token });
+      const [status, rows] = await rowsOf(act);
+      const row = { subject: server_id.toWellFormed(), outcome: 'denied' };
+      expect([status, rows]).toMatchObject([403, [row]]);
+    }
+    const verified = await portico.api('GET', '/api/v1/audit/verify');
+    expect(await verified.json()).toMatchObject({ rows: length + 4, is_intact: true });
+  });
+
   it('[SEC-6] leave one row each: who, what, outcome, and no secret', async () => {
     const created = await portico.api('POST', SERVERS, valid('audited'));
     const { id } = await created.json<ServerView>();
