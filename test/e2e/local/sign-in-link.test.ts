@@ -43,7 +43,8 @@ function startOnTerminal(...words: string[]): {
     child,
     output: () => text,
     async end() {
-      const exit = child.exitCode === null ? once(child, 'exit') : undefined;
+      if (child.exitCode !== null) return;
+      const exit = once(child, 'exit');
       child.stdin.write(CTRL_C);
       await exit;
     },
