@@ -12,6 +12,7 @@ import {
   type ApiPorts,
 } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
+import { wholeText } from './whole-text.ts';
 
 const PATH = '/api/v1/owners';
 const tags = ['owners'];
@@ -77,7 +78,7 @@ export function registerOwners(api: Api, { owners }: ApiPorts): void {
     return context.json({ records, ...(await nextOf(bound, page.next)) }, 200);
   });
   api.openapi(take, async context => {
-    const owned = context.req.valid('json');
+    const owned = wholeText(context.req.valid('json'));
     await owners.take(context.var.snapshot.caller, owned);
     return context.json(owned, 200);
   });

@@ -19,6 +19,7 @@ import {
   type ApiPorts,
   bodyOf,
 } from './frame.ts';
+import { wholeText } from './whole-text.ts';
 
 const PATH = '/api/v1/secrets';
 const tags = ['secrets'];
@@ -116,7 +117,7 @@ export function registerSecrets(api: Api, { secrets }: ApiPorts): void {
     const { name } = context.req.valid('param');
     const { caller } = context.var.snapshot;
     const ifRevision = parseIfStill(context.req.valid('header'));
-    const body = context.req.valid('json');
+    const body = wholeText(context.req.valid('json'));
     const { secret, users } = await secrets.put(caller, name, body, ifRevision);
     return context.json(toSecretView(secret, users), 200, { etag: toETag(secret.revision) });
   });

@@ -22,6 +22,7 @@ import {
 import { nextOf, pageOf, pageQuery, positionOf } from './paging.ts';
 import { idOf } from './record-routes.ts';
 import { createCountSkills, exampleSkill, SkillSchema } from './skills.ts';
+import { wholeText } from './whole-text.ts';
 
 const PATH = '/api/v1/skills/suggestions';
 const tags = ['skills'];
@@ -132,7 +133,7 @@ export function registerSkillSuggestions(api: Api, ports: ApiPorts): void {
   api.openapi(approve, async context => {
     const { caller } = context.var.snapshot;
     const { id } = context.req.valid('param');
-    const skill = await suggestions.approve(caller, id, context.req.valid('json'));
+    const skill = await suggestions.approve(caller, id, wholeText(context.req.valid('json')));
     return context.json(toSkillView(skill, 0), 200);
   });
   api.openapi(merge, async context => {

@@ -35,3 +35,18 @@ it.each<[path: string, body: object, field: string, key: string]>([
   }
   expect(await records.get(id)).toEqual(made);
 });
+
+it.each<[method: string, path: string, body: object, field: string]>([
+  [
+    'PUT',
+    '/api/v1/secrets/GITHUB',
+    { value: 'a\ud800', origins: ['https://mcp.example.com'] },
+    'value',
+  ],
+  ['PUT', '/api/v1/owners', { kind: 'rule', id: 'r', owner: 'file', key: '\udc00' }, 'key'],
+])('[REG-1] %s %s takes whole characters only', async (method, path, body, field) => {
+  const answer = await portico.api(method, path, body);
+  const { code, errors } = (await answer.json()) as { code: string; errors: { field: string }[] };
+  const fields = errors.map(one => one.field);
+  expect([answer.status, code, fields]).toEqual([422, 'validation_failed', [field]]);
+});
