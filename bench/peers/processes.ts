@@ -81,6 +81,22 @@ export async function whenReady(
   }
 }
 
+/** Starts a program, and gives it when it is ready; where it does not come to that it is ended. @throws Error as `whenReady` */
+export async function startReady(
+  args: readonly string[],
+  surroundings: Surroundings,
+  isReady: () => Promise<boolean>,
+): Promise<Program> {
+  const program = startProgram(args, surroundings);
+  try {
+    await whenReady(program, isReady);
+    return program;
+  } catch (error) {
+    await program.stop();
+    throw error;
+  }
+}
+
 /** A port of loopback that nobody listens on. */
 export async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -108,7 +108,7 @@ export class Streams {
     if (!failure) return;
     await object.unsubscribe(owner, subscription);
     const { code, detail, serverError } = failure;
-    throw new PorticoError(code, detail, serverError === undefined ? {} : { serverError });
+    throw new PorticoError(code, detail, { serverError });
   }
 
   async unsubscribe(owner: string, subscription: Subscription): Promise<void> {

@@ -1,7 +1,7 @@
 /** Mcp-proxy's functions in front of a server that has a URL, which its command cannot reach. */
 import type { Gateway } from '../gateway.ts';
 import { onlyOne, packageFile, peerEnvironment, pinnedVersion } from '../packages.ts';
-import { answers, findPort, startProgram, whenReady } from '../processes.ts';
+import { answers, findPort, startReady } from '../processes.ts';
 
 export const mcpProxyHttp: Gateway = {
   name: 'mcp-proxy-http',
@@ -12,18 +12,16 @@ export const mcpProxyHttp: Gateway = {
     "mcp-proxy's functions in a program of ours (`bench/peers/packages/mcp-proxy-http.mjs`), since its command reaches no server by URL.",
   async start(upstreams, home) {
     const port = await findPort();
-    const program = startProgram(
+    const origin = `http://127.0.0.1:${port}`;
+    const { pid, stop } = await startReady(
       [packageFile('mcp-proxy-http.mjs'), String(port), onlyOne(upstreams).url],
       { env: peerEnvironment(home) },
+      () => answers(`${origin}/ping`),
     );
-    const stop = () => program.stop();
-    await whenReady(program, () => answers(`http://127.0.0.1:${port}/ping`)).catch(
-      async (error: unknown) => {
-        await stop();
-        throw error;
-      },
-    );
-    const url = `http://127.0.0.1:${port}/mcp`;
-    return { endpoint: { transport: 'http', url }, pids: [program.pid], stop };
+    return {
+      endpoint: { transport: 'http', url: `${origin}/mcp` },
+      pids: [pid],
+      stop: () => stop(),
+    };
   },
 };

@@ -1,7 +1,7 @@
 /** Mcp-proxy in front of a stdio program, by its command. */
 import type { Gateway } from '../gateway.ts';
 import { onlyOne, packageFile, peerEnvironment, pinnedVersion } from '../packages.ts';
-import { answers, findPort, startProgram, whenReady } from '../processes.ts';
+import { answers, findPort, startReady } from '../processes.ts';
 
 export const mcpProxy: Gateway = {
   name: 'mcp-proxy',
@@ -14,18 +14,16 @@ export const mcpProxy: Gateway = {
     const port = await findPort();
     const file = packageFile('node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs');
     const options = ['--port', String(port), '--upstreamProtocol', 'auto'];
-    const program = startProgram(
+    const origin = `http://127.0.0.1:${port}`;
+    const { pid, stop } = await startReady(
       [file, ...options, '--', process.execPath, ...onlyOne(upstreams).command],
       { env: peerEnvironment(home) },
+      () => answers(`${origin}/ping`),
     );
-    const stop = () => program.stop();
-    await whenReady(program, () => answers(`http://127.0.0.1:${port}/ping`)).catch(
-      async (error: unknown) => {
-        await stop();
-        throw error;
-      },
-    );
-    const url = `http://127.0.0.1:${port}/mcp`;
-    return { endpoint: { transport: 'http', url }, pids: [program.pid], stop };
+    return {
+      endpoint: { transport: 'http', url: `${origin}/mcp` },
+      pids: [pid],
+      stop: () => stop(),
+    };
   },
 };

@@ -1,7 +1,7 @@
 /** Supergateway in front of a stdio program, with sessions. */
 import type { Gateway } from '../gateway.ts';
 import { onlyOne, packageFile, peerEnvironment, pinnedVersion } from '../packages.ts';
-import { answers, findPort, startProgram, whenReady } from '../processes.ts';
+import { answers, findPort, startReady } from '../processes.ts';
 
 export const supergateway: Gateway = {
   name: 'supergateway',
@@ -17,15 +17,11 @@ export const supergateway: Gateway = {
       .join(' ');
     const file = packageFile('node_modules/supergateway/dist/index.js');
     const output = ['--outputTransport', 'streamableHttp', '--stateful', '--port', String(port)];
-    const program = startProgram([file, '--stdio', command, ...output], {
-      env: peerEnvironment(home),
-    });
     const url = `http://127.0.0.1:${port}/mcp`;
-    const stop = () => program.stop();
-    await whenReady(program, () => answers(url)).catch(async (error: unknown) => {
-      await stop();
-      throw error;
-    });
-    return { endpoint: { transport: 'http', url }, pids: [program.pid], stop };
+    const args = [file, '--stdio', command, ...output];
+    const { pid, stop } = await startReady(args, { env: peerEnvironment(home) }, () =>
+      answers(url),
+    );
+    return { endpoint: { transport: 'http', url }, pids: [pid], stop: () => stop() };
   },
 };

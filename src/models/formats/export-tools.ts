@@ -7,6 +7,7 @@ import { toOwnArguments } from './schema-back.ts';
 import { bringDown } from './schema-down.ts';
 import { toPropertyNames } from './schema-refs.ts';
 import { Unsayable, type Lose, type SchemaRules } from './schema-rules.ts';
+import { shortened } from '../../shared/util/shortened.ts';
 
 /** A definition before it has the dialect's form. */
 export interface Definition {
@@ -77,8 +78,7 @@ function toDescription(
 ): string | undefined {
   if (description === undefined || description.length <= max) return description;
   lose('/description', 'changed', `cut to ${max} characters`);
-  // Half of a pair is no character.
-  return `${description.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return shortened(description, max);
 }
 
 /** The strict schema of a tool; undefined, and told as a loss, where it has none. */

@@ -1,4 +1,5 @@
 /** Errors as `application/problem+json` (RFC 9457), for REST. */
+import { shortened } from '../util/shortened.ts';
 import type { FieldProblem, PorticoError } from './portico-error.ts';
 
 export interface Problem {
@@ -39,11 +40,7 @@ function toErrors(fields: readonly FieldProblem[]): FieldProblem[] {
   return others > 0 ? [...named, { field: '(others)', message: `${others} more` }] : named;
 }
 
-function clip(text: string): string {
-  if (text.length <= MAX_CHARS) return text;
-  // Half of a pair is no character.
-  return `${text.slice(0, MAX_CHARS - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
-}
+const clip = (text: string): string => shortened(text, MAX_CHARS);
 
 /** Project an error to a response with the problem as its body. */
 export function toProblemResponse(error: PorticoError): Response {

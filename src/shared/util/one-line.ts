@@ -2,6 +2,7 @@
  * Text of others on one short line, for a model or a table: white space is single spaces, what cannot be seen or moves what is
  * beside it is gone, and what is too long ends in `…`. Pure.
  */
+import { shortened } from './shortened.ts';
 
 const SPACE = /[\t-\r\u0085\p{Z}\u2800]+/gu;
 const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
@@ -13,6 +14,5 @@ export function toOneLine(text: string, maxChars: number): string {
   const begin = text.slice(0, maxChars * LOOKED_AT);
   const line = begin.replaceAll(SPACE, ' ').replaceAll(HIDDEN, '').replaceAll(/ +/g, ' ').trim();
   if (line.length <= maxChars) return begin.length < text.length ? `${line}…` : line;
-  // Half of a pair is no character.
-  return `${line.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  return shortened(line, maxChars);
 }
