@@ -1,4 +1,4 @@
-/** Routes: the MCP endpoints first, since they are the path of a call; then health; then the API. */
+/** Maps paths to handlers. The MCP endpoints come first, since every call passes here; then health; then the API. */
 import type { McpPorts } from './mcp/ports.ts';
 import { createApi } from './api/api.ts';
 import { handleDocs, isDocsPath } from './api/docs.ts';
@@ -29,7 +29,7 @@ export interface App {
 
 const PART_PATH = /^\/(mcp|sse)\/(servers|toolsets)\/([^/]+)$/;
 
-/** Build the application. */
+/** Builds the application. */
 export function createApp(ports: AppPorts): App {
   const api = createApi(ports);
   const answerSchema = createPublishedSchema(ports);
@@ -67,7 +67,7 @@ export function createApp(ports: AppPorts): App {
       );
     },
   };
-  /** What is no message of MCP. */
+  /** Serves every path that is not an MCP endpoint, health or `/connect`. */
   function serveOther(
     request: Request,
     url: URL,
@@ -79,7 +79,7 @@ export function createApp(ports: AppPorts): App {
     if (isOAuthPath(url.pathname)) return handleOAuth(request, url, ports.oauth);
     const page = servePage(request, url, ports);
     if (page) return page;
-    // Its routes read the URL of the request.
+    // The API's routes read the URL from the request itself.
     const asked = request.url === url.href ? request : new Request(url, request);
     return api.fetch(asked, { operation }, context);
   }
@@ -87,14 +87,14 @@ export function createApp(ports: AppPorts): App {
     async fetch(request, url, context) {
       const response = await routes.fetch(request, url, context);
       if (response.status !== 401 && response.status !== 403) return response;
-      // What programs show there is no bearer token; it has challenges of its own.
+      // The OAuth endpoints take no bearer token and send their own challenges.
       return isOAuthPath(url.pathname) ? response : withChallenge(request, url, response);
     },
   };
   return createEntryChecks(ports, challenging);
 }
 
-/** A path part as text; what is no valid encoding names no server. */
+/** Decodes a part of the path. Returns '' for an invalid encoding, which matches no server. */
 function decodeName(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,4 +1,4 @@
-/** The composition root: builds the rooms from the bindings, in the order in which they need each other. Once per isolate. */
+/** The composition root: builds the rooms from the bindings, lower rooms first. Runs once per isolate. */
 import { createAccess } from './access/create-access.ts';
 import { createAgents } from './agents/create-agents.ts';
 import type { AppPorts } from './app.ts';
@@ -33,8 +33,8 @@ import { createExpectEvents } from './webhooks/expect-events.ts';
 import { createWebhooks } from './webhooks/webhook-service.ts';
 
 /**
- * Build the application's parts.
- * @throws Error that names the setting that is missing or not right
+ * Builds the application's parts.
+ * @throws Error that names the missing or invalid setting
  */
 export function compose(env: Env): AppPorts {
   const config = parseConfig(env);

@@ -1,6 +1,6 @@
 /**
- * The settings of a deployment. `parseConfig` is the one place that reads them; it fails closed: a setting that is misspelt or not
- * right stops every request. Pure: the local host checks an environment with it before it starts anything.
+ * The settings of a deployment. Only `parseConfig` reads them. It fails closed: a misspelt or invalid setting makes every request fail.
+ * Pure, so the local host can check an environment before it starts anything.
  */
 import { z } from 'zod';
 import type { DefaultAccess } from './access/policy/rule.ts';
@@ -35,81 +35,81 @@ import {
 import { OTLP_SETTINGS, toOtlpSettings, type OtlpSettings } from './tracing/otlp-settings.ts';
 
 export interface Config extends HostSettings {
-  /** Longest time of one call of an upstream, in milliseconds. */
+  /** Timeout of one call to an upstream, in milliseconds. */
   readonly callTimeoutMs: number;
-  /** Longest time a server's question to a client waits for its answer, in milliseconds. */
+  /** Longest time a server request waits for the client's answer, in milliseconds. */
   readonly questionTimeoutMs: number;
-  /** When the lists of a connected server are read again. */
+  /** How often the lists of a connected server are discovered. */
   readonly discovery: Pace;
-  /** Change streams of servers are held all the time, and not only for resources that somebody subscribed to. */
+  /** Keep servers' change streams open all the time, rather than only for resources that somebody subscribed to. */
   readonly holdsChangeStreams: boolean;
-  /** How the tools of a server are approved that does not say it. */
+  /** Default tool-approval mode for servers that set none. */
   readonly toolApproval: ToolApproval;
-  /** Failures in a row, of calls and checks, after which no call is sent to a server for a while. */
+  /** Failures in a row, of calls and checks, that open a server's circuit. */
   readonly circuitFailures: number;
-  /** Time that calls under way have when their server is disconnected, in milliseconds. */
+  /** Time that running calls get to finish when their server is disconnected, in milliseconds. */
   readonly drainMs: number;
-  /** Time between two reports of good calls to a server's monitor, in milliseconds. */
+  /** Time between two reports of successful calls to a server's monitor, in milliseconds. */
   readonly reportIntervalMs: number;
-  /** How the health of a server is judged that has no settings of its own. */
+  /** Default health settings for servers that set none. */
   readonly health: HealthDefaults;
   /** Largest request body, in bytes. */
   readonly maxBodyBytes: number;
-  /** How deep a request body may be nested, and how many members it may have. */
+  /** Maximum nesting depth and number of members of a request body. */
   readonly json: JsonBounds;
-  /** Largest answer of an upstream that is read, in bytes. */
+  /** Largest upstream response that is read, in bytes. */
   readonly maxAnswerBytes: number;
-  /** How much of bodies and answers may be in memory at once. */
+  /** How many bytes of bodies and responses may be in memory at once. */
   readonly bytesInFlight: ByteLimits;
   /** How many event streams may be open at once. */
   readonly openStreams: StreamLimits;
-  /** Most legacy sessions of one principal; one more ends the one that was used longest ago. */
+  /** Maximum number of legacy sessions per principal. Opening one more ends the least recently used one. */
   readonly principalSessions: number;
-  /** A legacy session ends after this time without a request, in milliseconds. */
+  /** A legacy session without requests ends after this time, in milliseconds. */
   readonly sessionIdleMs: number;
-  /** Time between two comments that keep an open stream alive, in milliseconds. */
+  /** Time between two keep-alive comments on an open stream, in milliseconds. */
   readonly keepAliveMs: number;
-  /** The notification stream of a legacy server's session is held this long after a call, in milliseconds. */
+  /** How long after a call the notification stream of a legacy server's session stays open, in milliseconds. */
   readonly standingStreamMs: number;
-  /** How much of a legacy session's stream is kept for a client that resumes. */
+  /** How much of a legacy session's stream is kept for a client that resumes it. */
   readonly replay: { readonly maxEvents: number; readonly maxBytes: number };
-  /** Most items on one page of a list. */
-  /** Most servers that one connector may have registered. */
+  /** Maximum number of servers that one connector may register. */
   readonly connectorServers: number;
+  /** Maximum number of items on one page of a list. */
   readonly pageSize: number;
-  /** What callers may do where no access rule says anything. */
+  /** Default access, where no access rule matches. */
   readonly posture: DefaultAccess;
-  /** How names are written where neither the URL nor a toolset says. */
+  /** Default naming style, where neither the URL nor a toolset sets one. */
   readonly nameStyle: NameStyle;
-  /** Which tools an endpoint lists where neither the URL nor a toolset says. */
+  /** Which tools an endpoint lists by default, where neither the URL nor a toolset sets it. */
   readonly tools: ToolsShown;
-  /** Searches learn from what is called after them. */
+  /** Whether search learns from the calls that follow a search. */
   readonly learnsFromUse: boolean;
-  /** Oldest policy or registry row a request is decided on, in milliseconds. */
+  /** Maximum age of the policy and registry rows on which a request is decided, in milliseconds. */
   readonly snapshotMaxAgeMs: number;
-  /** The same for a request that lists: who was just told of a change must not see the old list. */
+  /** The same for list requests: a client that was just notified of a change must not get the old list. */
   readonly listMaxAgeMs: number;
   readonly audit: {
     /** How calls are recorded (`gateway/call-log/call-log.ts`). */
     readonly calls: 'batched' | 'durable' | 'before' | 'off';
-    /** Ended calls are gathered this long before they are handed over, in milliseconds. */
+    /** Ended calls are gathered this long before they are written, in milliseconds. */
     readonly gatherMs: number;
-    /** How many days rows are kept; 0 keeps them for ever. */
+    /** Days for which rows are kept; 0 keeps them for ever. */
     readonly retentionDays: number;
   };
-  /** How many calls one principal may make, in all and at one server; undefined is no limit. */
+  /** Rate limits of one principal, in total and per server; undefined means no limit. */
   readonly limits: { readonly principal: Limit | undefined; readonly server: Limit | undefined };
-  /** What bounds a request to ask. */
+  /** Limits of an ask request. */
   readonly ask: AskSettings;
-  /** The language model there is; undefined where there is none. */
+  /** The language model, or undefined if none is set. */
   readonly model: ModelSettings | undefined;
   /** What chats may use, and how long they are kept. */
   readonly chat: ChatSettings;
-  /** How much the cache of results may hold. */
+  /** Limits of the result cache. */
   readonly cache: CacheSettings;
-  /** Where traces are sent; undefined where nowhere. */
+  /** Where traces are sent; undefined if nowhere. */
   readonly otlp: OtlpSettings | undefined;
-  /** Which requests are traced, and what the log says of them. */
+  /** Which requests are traced and what is logged about them. */
   readonly telemetry: TelemetrySettings;
 }
 
@@ -119,21 +119,21 @@ const optionalMilliseconds = z.coerce.number().int().min(1).max(86_400_000).opti
 const bytes = (fallback: number) =>
   z.coerce.number().int().min(1024).max(67_108_864).default(fallback);
 
-/** 0 is none. */
+/** 0 means no limit. */
 const calls = z.coerce.number().int().min(0).max(1_000_000).default(0);
 
-/** Locally rows are to be there soon; on Cloudflare each hand-over costs a write, and work after a response may last half a minute. */
+/** Local rows should appear soon. On Cloudflare each hand-over costs a write, and work after a response may last half a minute. */
 const GATHER_MS = { local: 1_000, production: 25_000 };
 
-/** Locally numbers are to be there soon; on Cloudflare each report is a request and a write. */
+/** Local numbers should appear soon. On Cloudflare each report costs a request and a write. */
 const REPORT_MS = { local: 2_000, production: 300_000 };
 
-/** Between two checks, and two looks at the lists, of a server that nobody set anything for. */
+/** Default interval between two checks and between two discoveries of a server. */
 const INTERVAL_MS = 30_000;
-/** The same where nothing happens at it. On Cloudflare each alarm is a request and a write. */
+/** The default interval for a quiet server. On Cloudflare each alarm costs a request and a write. */
 const QUIET_MS = { local: INTERVAL_MS, production: 300_000 };
 
-/** An interval that somebody set is kept, however quiet it is. */
+/** An interval that was set explicitly is kept for quiet servers too. */
 const toPace = (set: number | undefined, quietMs: number): Pace =>
   set === undefined
     ? { intervalMs: INTERVAL_MS, quietMs: Math.max(INTERVAL_MS, quietMs) }
@@ -186,7 +186,7 @@ const SettingsSchema = z.object({
   PORTICO_SERVER_RATE_LIMIT: calls,
 });
 
-/** The name of every setting of the Worker. */
+/** The names of all settings of the Worker. */
 export const SETTING_NAMES: readonly string[] = [
   ...Object.keys(SettingsSchema.shape),
   'PORTICO_KEYS',
@@ -194,8 +194,8 @@ export const SETTING_NAMES: readonly string[] = [
 ];
 
 /**
- * Refuse a misspelt setting: one that is not read would leave its default in force, be it `closed` or a limit. A name that is
- * like no other passes, so that a deployment can go back to a version that does not know it yet.
+ * Refuses a misspelt setting, since ignoring it would leave the default in force, for `closed` as for a limit. A name that resembles no
+ * setting passes, so that a deployment can go back to a version that does not know the setting yet.
  */
 function refuseMisspelt(env: object): void {
   for (const name of Object.keys(env)) {
@@ -207,7 +207,10 @@ function refuseMisspelt(env: object): void {
 
 const parsed = new WeakMap<object, Config>();
 
-/** The settings of an environment, checked once: the many objects of an isolate have the same. @throws Error as `parseConfig` */
+/**
+ * Returns the settings of an environment. They are checked once, since the many objects of an isolate share them. @throws Error as
+ * `parseConfig`
+ */
 export function configOf(env: object): Config {
   const config = parsed.get(env) ?? parseConfig(env);
   parsed.set(env, config);
@@ -215,9 +218,9 @@ export function configOf(env: object): Config {
 }
 
 /**
- * Check the settings of an environment.
- * @param env bindings and settings; what is no setting is not looked at
- * @throws Error that names the setting that is not right
+ * Checks the settings of an environment.
+ * @param env bindings and settings; anything that is not a setting is ignored
+ * @throws Error that names the invalid setting
  */
 export function parseConfig(env: object): Config {
   refuseMisspelt(env);

@@ -21,7 +21,8 @@ export default {
       apps.set(env, app);
     }
     const answer = Promise.resolve(app.fetch(request, context));
-    // Without it nothing of a request runs on, once its client resets the connection: what it counts and what it writes would stay half done.
+    // Without `waitUntil`, the work of a request stops when its client resets the connection, which would leave counters and writes half
+    // done.
     context.waitUntil(answer.catch(() => {}));
     return answer;
   },
