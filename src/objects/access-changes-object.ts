@@ -1,21 +1,21 @@
 /**
- * AccessChanges: one object for the deployment that tells open streams when callers may see other things than before. It notes
- * the news in storage first and tells by its alarm, so that a Worker that stops after a change loses nothing.
+ * AccessChanges: one object for the deployment. It notifies open streams when access changed, so that callers may see other lists than
+ * before. It stores an alarm first and notifies in the alarm, so nothing is lost if a Worker stops after a change.
  *
- * Invariant: what changed while it tells is told once more.
+ * Invariant: a change that arrives during a notification causes another one.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
 import { listStreamOwners } from '../sessions/notifications/stream-store.ts';
 import { notifyOwners } from '../sessions/notifications/fan-out.ts';
 
-/** Told this long after no isolate decides on what was before, in milliseconds. */
+/** Streams are notified this long after the last isolate stopped using the old access data, in milliseconds. */
 const MARGIN_MS = 50;
 
 export class AccessChanges extends DurableObject<Env> {
   readonly #settleMs = configOf(this.env).listMaxAgeMs + MARGIN_MS;
 
-  /** Rules, toolsets, groups, scopes or tokens are others now. */
+  /** Access rules, toolsets, groups, scopes or tokens have changed. */
   async changed(): Promise<void> {
     await this.ctx.storage.setAlarm(Date.now() + this.#settleMs);
   }

@@ -1,4 +1,7 @@
-/** What looks after the account of a principal at a server, built of the bindings, for the object of both: renews its token, reads its lists. */
+/**
+ * Builds from the bindings what the object of a principal and a server needs for the principal's account there: token renewal and reading
+ * of its lists.
+ */
 import { AdminAudit } from '../audit/admin-audit.ts';
 import { configOf } from '../config.ts';
 import { CodeFlow } from '../credentials/oauth/code-flow.ts';

@@ -1,10 +1,10 @@
 /**
- * AuditLog: what one principal calls, and how much it may; named `budget:…`, how many calls of a day a budget has counted. Owns the token buckets and the open rows of its calls, closes those nobody
- * ends, numbers and chains what has ended, brings it to the database and prunes it there. Named `calls:{principal}`; the object named
- * `admin` prunes the chains of the acts.
+ * AuditLog: the calls and rate limits of one principal. Owns the token buckets and the open rows of the principal's calls, ends abandoned
+ * calls, numbers and chains ended calls, exports them to the database and prunes old rows there. The object named `calls:{principal}`
+ * serves a principal, `budget:...` counts a budget's calls of a day, and `admin` prunes the chains of administrative changes.
  *
- * Invariants: what `begin` answered is durable; of two calls at once each gets its own token; a call has exactly one end; the methods
- * are reachable only through the binding.
+ * Invariants: what `begin` admits is durable; two concurrent calls never get the same token; a call ends exactly once; the methods are
+ * reachable only through the binding.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
@@ -28,20 +28,20 @@ import { KeptChains } from '../audit/kept-chain-store.ts';
 import { pruneUsage } from '../audit/usage/usage-roll-up.ts';
 import { prune, shardsOf } from '../audit/pruning.ts';
 
-/** When a call that was refused and asks again may come back, in milliseconds: its bucket was asked a moment ago. */
+/** Retry delay for a limited call whose `begin` is repeated, in milliseconds: its bucket was checked a moment ago. */
 const REPEATED_MS = 1_000;
-/** Ended calls are gathered this long before they go to the database, in milliseconds. */
+/** Ended calls are gathered this long before they are exported, in milliseconds. */
 const GATHER_MS = 1_000;
-/** Waits before a failed export is tried again, in milliseconds: doubled from the first to the last. */
+/** Delays before a failed export is retried, in milliseconds: doubled from the first to the last. */
 const RETRY_MS = { first: 2_000, last: 30_000 };
-/** An alarm that is so late was lost: on a full disk it is neither kept nor called, and comes back after many minutes or never. */
+/** An alarm that is this late was lost: on a full disk an alarm is neither stored nor run, and comes back after many minutes or never. */
 const LOST_MS = 2_000;
-/** From so many open calls on, calls wait for the others of their moment. */
+/** From this many open calls on, calls that arrive in the same moment are written together. */
 const BUSY_AT = 8;
-/** Wait before pruning goes on that was not finished, in milliseconds. */
+/** Delay before an unfinished pruning continues, in milliseconds. */
 const PRUNE_ON_MS = 5_000;
 
-/** A call that waits for the others of its moment. */
+/** A call that waits to be written together with others. */
 interface Waiting {
   beginning: CallBeginning;
   resolve(admission: Admission): void;
@@ -59,15 +59,15 @@ export class AuditLog extends DurableObject<Env> {
     calls: this.#calls,
     chains: this.#chains,
   });
-  /** There only where this object counts the calls of a budget. */
+  /** Set only in an object that counts a budget's calls. */
   #dayBudget: DayBudget | undefined;
-  /** The day of which it was told that the budget is reached. */
+  /** The day for which webhooks were notified that the budget is reached. */
   #toldDay: number | undefined;
   #principalId = this.#chains.principalId;
   readonly #waiting: Waiting[] = [];
-  /** How many calls are on their way, about. */
+  /** Approximate number of running calls. */
   #open = 0;
-  /** The time the alarm is set to, as far as this instance knows. */
+  /** Time the alarm is set to, as far as this instance knows. */
   #alarmAt = Number.POSITIVE_INFINITY;
   #retryMs = RETRY_MS.first;
 
@@ -79,8 +79,8 @@ export class AuditLog extends DurableObject<Env> {
   }
 
   /**
-   * A call wants to leave: it gets its tokens and its row, or the row of its refusal. Where many are on their way, those that come in
-   * the same moment are written together.
+   * Admits a call: spends its tokens and writes its row, or writes the row of its refusal. While many calls are running, those that arrive
+   * in the same moment are written together.
    */
   begin(beginning: CallBeginning): Promise<Admission> {
     const { promise, resolve, reject } = Promise.withResolvers<Admission>();
@@ -90,29 +90,29 @@ export class AuditLog extends DurableObject<Env> {
     return promise;
   }
 
-  /** Calls have ended; the first word on each counts. */
+  /** Ends calls; the first end reported for a call counts. */
   end(ended: readonly CallEnd[]): void {
     this.#endAll(ended, Date.now());
   }
 
-  /** A call goes on. */
+  /** Renews the lease of a running call. */
   renew(id: string): void {
     this.#calls.renew(id, Date.now() + LEASE_MS);
   }
 
-  /** Tokens for calls of an isolate that are not recorded before they leave. */
+  /** Leases tokens to an isolate, for calls that are not recorded before they leave. */
   lease(principalId: string, request: LeaseRequest): Lease {
     const now = Date.now();
     this.#own(principalId, now);
     return this.#leases.draw(request, now);
   }
 
-  /** Tokens of a lease were not spent. */
+  /** Takes back the unspent tokens of a lease. */
   giveBack(id: string, unspent: number): void {
     this.#leases.giveBack(id, unspent, Date.now());
   }
 
-  /** Tokens of a day, for calls of an isolate. @param name of this object */
+  /** Leases tokens of a daily budget to an isolate. @param name of this object */
   drawBudget(name: string, request: LeaseRequest): Lease {
     const now = Date.now();
     const lease = this.#budget.draw(request, now);
@@ -121,24 +121,24 @@ export class AuditLog extends DurableObject<Env> {
     return lease;
   }
 
-  /** Once a day; where it cannot be told now, the next call that is refused tells it. */
+  /** Notifies webhooks once a day. If that fails, the next refused call tries again. */
   async #tellReached(name: string, { limits }: LeaseRequest, now: number): Promise<void> {
     this.#toldDay = dayOf(now);
     const calls = limits[0]?.burst ?? 0;
     if (!(await tellBudgetReached(this.env, name, calls, now))) this.#toldDay = undefined;
   }
 
-  /** Tokens of a day's lease were not spent. */
+  /** Takes back the unspent tokens of a daily lease. */
   giveBackBudget(id: string, unspent: number): void {
     this.#budget.giveBack(id, unspent, Date.now());
   }
 
-  /** A call did not leave that was counted in a day. */
+  /** Refunds a call that was counted in a day but did not leave. */
   refundBudget(id: string, day: number): void {
     this.#budget.refund(id, day);
   }
 
-  /** Calls of this day. */
+  /** Number of calls counted today. */
   budgetUsed(): number {
     return this.#budget.used(Date.now());
   }
@@ -147,16 +147,16 @@ export class AuditLog extends DurableObject<Env> {
     return (this.#dayBudget ??= new DayBudget(this.ctx.storage.sql));
   }
 
-  /** Brings what has ended to the database. @returns what this object knows of a shard */
+  /** Exports ended calls to the database. @returns what this object knows of the chain of a shard */
   async keep(shard: string): Promise<KeptChain> {
-    // What the database does not take shows in the comparison.
+    // Rows that the database did not take show up when the chains are compared.
     await this.#export.run().catch(() => {});
     const exported = this.#chains.find('exported');
     return { exported, pruned: this.#chains.find(`pruned:${shard}`) };
   }
 
   /**
-   * Does what the alarm is for, which may have been lost.
+   * Does the work of the alarm, in case the alarm was lost.
    * @throws Error where the database or the object cannot be written
    */
   async settle(): Promise<void> {
@@ -167,7 +167,7 @@ export class AuditLog extends DurableObject<Env> {
     }
   }
 
-  /** See to it that old rows are looked for. */
+  /** Schedules pruning if none is scheduled. */
   wake(): void {
     if (this.#chains.pruneAt === undefined) this.#schedulePruning(Date.now());
   }
@@ -179,7 +179,7 @@ export class AuditLog extends DurableObject<Env> {
     this.#buckets.sweep(now);
     let exportAt: number | undefined;
     try {
-      // What it brings to the database is added up there.
+      // The export also adds up calls, and some may have been denied.
       if (await this.#export.run()) await tellDenials(this.env);
       this.#retryMs = RETRY_MS.first;
     } catch {
@@ -207,7 +207,7 @@ export class AuditLog extends DurableObject<Env> {
   #admit({ principalId, call, refused, limits, ended }: CallBeginning, now: number): Admission {
     this.#own(principalId, now);
     this.#endAll(ended, now);
-    // The Worker asks again where it did not hear the answer.
+    // The Worker repeats the request if it got no response.
     if (!this.#calls.insert(call, now + LEASE_MS, refused)) {
       return this.#calls.isLimited(call.id) ? { retryAfterMs: REPEATED_MS } : {};
     }
@@ -268,7 +268,7 @@ export class AuditLog extends DurableObject<Env> {
     this.#wakeAt(at);
   }
 
-  /** The alarm comes at this time at the latest. */
+  /** Sets the alarm to this time, unless it is already set to an earlier one. */
   #wakeAt(at: number): void {
     const isLost = this.#alarmAt < Date.now() - LOST_MS;
     if (at >= this.#alarmAt && !isLost) return;

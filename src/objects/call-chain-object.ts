@@ -1,6 +1,6 @@
 /**
- * CallChain: seals the chunks of calls, adds their calls up, and deletes those that are older than the deployment keeps them. One object for the deployment,
- * woken by the isolates that handed something over; while there is nothing it does nothing but look once a day whether a chunk is old.
+ * CallChain: one object for the deployment. Seals the chunks of calls, adds up their calls, and deletes chunks older than the retention
+ * time. Isolates wake it after they wrote chunks. With nothing to seal, it only checks once a day for old chunks.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { AdminAudit } from '../audit/admin-audit.ts';
@@ -8,14 +8,14 @@ import { CallChain as Chain, type KeptSeals } from '../audit/chunks/call-chain.t
 import { configOf } from '../config.ts';
 import { tellDenials } from './events-of.ts';
 
-/** Chunks are sealed so long after the first of them came, in milliseconds. */
+/** Chunks are sealed this long after the first of them was written, in milliseconds. */
 const SEAL_MS = 300_000;
 const DAY_MS = 86_400_000;
-/** Who looks at usage waits so long for another seal, or another part of it, in milliseconds. */
+/** A request for usage waits this long for another seal or another part of the sum, in milliseconds. */
 const LOOK_MS = 100;
-/** Wait before what a look left over is added up, in milliseconds. */
+/** Delay before the work that such a request left over continues, in milliseconds. */
 const NEXT_MS = 1_000;
-/** Wait before what failed, or was not finished, goes on, in milliseconds. */
+/** Delay before failed or unfinished work continues, in milliseconds. */
 const AGAIN_MS = 30_000;
 
 export class CallChain extends DurableObject<Env> {
@@ -25,21 +25,21 @@ export class CallChain extends DurableObject<Env> {
     adminAudit: new AdminAudit(this.env.DB),
   });
 
-  /** There is something to be sealed, or will be. */
+  /** Chunks to seal exist or are about to be written. */
   async wake(): Promise<void> {
     await this.#wakeIn(SEAL_MS);
   }
 
   /** Seals what can be sealed. @returns what this object knows of the chain */
   async keep(): Promise<KeptSeals> {
-    // What the database does not take shows in the comparison.
+    // Chunks that the database did not seal show up when the chain is compared.
     await this.#chain.seal().catch(() => {});
     return this.#chain.kept;
   }
 
   /**
-   * Seals what can be sealed, and adds up what is. What is left over is next, and shows until then in what is told of it.
-   * @param isWhole whoever asks waits until there is nothing left
+   * Seals what can be sealed and adds up the sealed calls. Work that is left over continues later; until then it shows in what is reported.
+   * @param isWhole wait until nothing is left over
    */
   async addUp(isWhole = false): Promise<void> {
     const until = Date.now() + (isWhole ? Number.POSITIVE_INFINITY : LOOK_MS);
@@ -66,12 +66,12 @@ export class CallChain extends DurableObject<Env> {
     }
     const { sealed, pruned } = this.#chain.kept;
     if (isMore) await this.#wakeIn(AGAIN_MS);
-    // What came last was too young to be sealed.
+    // The newest chunks were too young to be sealed.
     else if (sealed.seq > seq) await this.#wakeIn(SEAL_MS);
     else if (sealed.seq > pruned.seq) await this.#wakeIn(DAY_MS);
   }
 
-  /** The alarm comes after this time at the latest, in milliseconds. */
+  /** Sets the alarm to at most this time from now, in milliseconds. */
   async #wakeIn(ms: number): Promise<void> {
     const at = Date.now() + ms;
     const alarmAt = await this.ctx.storage.getAlarm();

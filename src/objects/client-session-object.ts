@@ -1,10 +1,10 @@
 /**
- * ClientSession: the state of one client that must outlive a request. Owns the sessions this client has at legacy upstreams, the few calls an
- * object must make itself (`object-calls.ts`; all others the Worker makes), and the tokens of its account. Keyed by `session:{id}` for a
+ * ClientSession: the state of one client that must outlive a request. Owns the client's sessions at legacy upstreams, the few calls that an
+ * object must make itself (`object-calls.ts`; the Worker makes all others), and the tokens of its account. Keyed by `session:{id}` for a
  * legacy client and `principal:{id}:{server}` for callers without a session.
  *
- * Invariants: an upstream session is stored before it is used; an object nobody used for the idle time deletes itself; the methods are
- * reachable only through the binding.
+ * Invariants: an upstream session is stored before it is used; an object that was not used for the idle time deletes itself; the methods
+ * are reachable only through the binding.
  */
 import { isSessionOwner } from '../shared/identity/object-owners.ts';
 import { DurableObject } from 'cloudflare:workers';
@@ -39,7 +39,7 @@ import { UseClock } from '../sessions/use-clock.ts';
 
 /** Longest time one caller may take to open an upstream session. */
 const CLAIM_LIMIT_MS = 15_000;
-/** Streams of sessions with subscriptions are looked after this often, in milliseconds. */
+/** Interval at which the streams of sessions with subscriptions are checked, in milliseconds. */
 const KEEP_MS = 60_000;
 
 export class ClientSession extends DurableObject<Env> {
@@ -76,7 +76,7 @@ export class ClientSession extends DurableObject<Env> {
       unsubscribeAll(this.env, owner, resources, one => this.unsubscribeInSession(one)),
   });
 
-  /** The session at a server, or the right to open it; waits while another caller opens it. */
+  /** Returns the session at a server, or the right to open it. Waits while another caller is opening it. */
   async acquire(serverId: string, credentialKey: string): Promise<Acquired> {
     await this.#clock.touch();
     for (;;) {
@@ -87,7 +87,7 @@ export class ClientSession extends DurableObject<Env> {
     }
   }
 
-  /** Store the session a claim was for; without one the next caller tries. */
+  /** Stores the session that a claim was for. Without a session, the next caller may try to open one. */
   async settle(serverId: string, claim: string, session?: UpstreamSession): Promise<boolean> {
     if (!this.#claims.holds(serverId, claim)) return false;
     if (session) {
@@ -97,51 +97,51 @@ export class ClientSession extends DurableObject<Env> {
     return this.#claims.settle(serverId, claim);
   }
 
-  /** The upstream forgot this session; a newer one stays. */
+  /** Forgets a session that the upstream no longer knows. A newer session stays. */
   async forget(serverId: string, sessionId: string): Promise<void> {
     await this.#stored.forget(serverId, sessionId);
     this.#upstreams.forget(serverId, sessionId);
   }
 
-  /** Have a server tell an object of a resource in the session that this client has there. @returns why it will not, if so */
+  /** Subscribes an object to a resource in this client's session at the server. @returns the failure, if the server refuses */
   async subscribeInSession(wanted: SessionSubscription): Promise<WatchFailure | undefined> {
     await this.#clock.touch();
     return this.#upstreams.subscriptions.subscribe(wanted);
   }
 
-  /** An object no longer wants to hear of a resource in the session that this client has. */
+  /** Ends an object's subscription to a resource in this client's session. */
   async unsubscribeInSession(unwanted: Omit<SessionSubscription, 'capabilities'>): Promise<void> {
     await this.#upstreams.subscriptions.unsubscribe(unwanted);
   }
 
-  /** A token of the principal's account at the server whose object this is. It is not lost where whoever asks is gone. */
+  /** Returns a token of the principal's account at this object's server. The token is not lost if the requester is gone meanwhile. */
   accountToken(held: Held): Promise<AccountTokenReply> {
     return this.#accounts.tokens.answer(held);
   }
 
-  /** The server wants more of that account than it may. */
+  /** The server requires a scope that the account lacks. */
   wantScope(accountId: string, scope: string): Promise<void> {
     return this.#accounts.tokens.want(accountId, scope);
   }
 
-  /** Read which of the server's catalog the principal's account is not listed, where that is due; in the background. */
+  /** Reads in the background, if due, which tools of the server's catalog the principal's account does not list. */
   readOwnLists(serverId: string): void {
     this.#accounts.lists.read(serverId);
   }
 
-  /** The client wants other log messages: what is open now obeys at once, all else with its next call. */
+  /** Sets the client's log level: at once for what is open now, with the next call for everything else. */
   async setLogLevel(level: LogLevel): Promise<void> {
     this.#hearing.setLevel(level);
     await this.#upstreams.setLevel(level);
   }
 
-  /** Make a call that an object must make; its messages come as lines (`sessions/call-stream.ts`). */
+  /** Makes a call that an object must make. Its messages are lines (`sessions/call-stream.ts`). */
   async startCall(call: ObjectCall, terms: CallTerms): Promise<ReadableStream<Uint8Array>> {
     await this.#clock.touch();
     return this.#calls.start(call, terms, work => this.ctx.waitUntil(work));
   }
 
-  /** Take over a call that a Worker made, whose server asks; both ways its messages are lines. */
+  /** Takes over a Worker's call because the server sent a server request. Messages are lines in both directions. */
   async adoptCall(
     lines: ReadableStream<Uint8Array>,
     answer: AnswerByKey,
@@ -152,7 +152,7 @@ export class ClientSession extends DurableObject<Env> {
     return this.#calls.adopt(lines, kept, terms);
   }
 
-  /** Go on with a call that waits for its client, whose answers these are. */
+  /** Resumes a suspended call with the client's answers. */
   async resumeCall(
     callId: string,
     answers: [key: string, answer: RawAnswer][],
@@ -161,12 +161,12 @@ export class ClientSession extends DurableObject<Env> {
     return this.#calls.resume(callId, new Map(answers));
   }
 
-  /** The answer to a question of a call that goes on meanwhile. */
+  /** Passes on the answer to a server request of a call that keeps running. */
   async answerCall(callId: string, key: string, answer: RawAnswer): Promise<void> {
     await this.#calls.answer(callId, key, answer);
   }
 
-  /** WebSockets for the rest: what each path is for stands with whoever accepts it. */
+  /** Accepts all other WebSockets. The class that accepts a path documents it. */
   override fetch(request: Request): Response | Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === OwnStreamHearing.PATH) return this.#hearing.accept();
@@ -178,12 +178,12 @@ export class ClientSession extends DurableObject<Env> {
     return acceptLine(this.ctx, searchParams.get('id') ?? '');
   }
 
-  /** The client cancelled a request; `key` stands for its id. */
+  /** The client cancelled a request; `key` identifies it. */
   cancelCall(key: string): void {
     this.#cancelled.cancel(key);
   }
 
-  /** A message for the Worker that holds an old client's stream. @returns false where none does */
+  /** Sends a message to the Worker that holds an HTTP+SSE client's stream. @returns false if no Worker does */
   relay(text: string, authorization: string): boolean {
     return relay(this.ctx, text, authorization);
   }
@@ -197,7 +197,7 @@ export class ClientSession extends DurableObject<Env> {
     const said = JSON.parse(String(message)) as StreamOpening | StreamView;
     if (!('owner' in said)) return this.#streams.recheck(socket, said);
     await this.#streams.open(socket, said);
-    // What was subscribed to before is heard again.
+    // Renews the session's earlier subscriptions.
     if (said.kind === 'session') this.ctx.waitUntil(this.#upstreams.subscriptions.keep());
   }
 
@@ -210,33 +210,33 @@ export class ClientSession extends DurableObject<Env> {
     await this.#streams.close(socket);
   }
 
-  /** The session wants to hear of a resource. @returns false where it has too many */
+  /** Subscribes the session to a resource. @returns false if it has too many subscriptions */
   async subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<boolean> {
     await this.#clock.touch();
     return this.#streams.subscribe(owner, audience, wanted);
   }
 
-  /** The session no longer wants to hear of a resource. */
+  /** Ends the session's subscription to a resource. */
   unsubscribe(owner: string, unwanted: Subscription): Promise<void> {
     return this.#streams.unsubscribe(owner, unwanted);
   }
 
-  /** A socket that broke is a closed one. */
+  /** A broken socket is handled like a closed one. */
   override webSocketError(socket: WebSocket): Promise<void> {
     return this.webSocketClose(socket);
   }
 
-  /** Something changed at a server. @returns false where nobody here wants to hear any more */
+  /** Announces a change at a server to the owner's streams. @returns false if no stream here wants to know any more */
   announce(owner: string, change: ChangeEvent): Promise<boolean> {
     return this.#streams.announce(owner, change);
   }
 
-  /** A client's answer to a question, for the call that waits for it. @returns false if none does */
+  /** Passes a client's answer to the call whose server request it answers. @returns false if no call waits for it */
   passAnswer(id: RequestId, answer: RawAnswer): boolean {
     return passAnswer(this.ctx, id, answer);
   }
 
-  /** The client ended its session: forget everything. Returns what to end at the upstreams. */
+  /** The client ended its session: forgets everything. @returns the sessions to end at the upstreams */
   async end(): Promise<EndedSession[]> {
     const stored = await this.#stored.all();
     this.#upstreams.close();
@@ -255,7 +255,7 @@ export class ClientSession extends DurableObject<Env> {
     else if (keeps) await subscriptions.keep();
   }
 
-  /** Whether the Worker of the client's own stream looks after all streams of its sessions. */
+  /** Whether the Worker that holds the client's own stream also keeps all streams of its sessions. */
   get #hearsElsewhere(): boolean {
     return this.#hearing.isThere && !this.#upstreams.subscriptions.isForOthers;
   }

@@ -1,10 +1,9 @@
 /**
- * Connector: one object per enrolled connector. It hands frames on between the machine's socket and the sockets of calls, and
- * knows nothing of what they hold. All it remembers is attached to the sockets, so it sleeps between two frames, also while a
- * call runs.
+ * Connector: one object per enrolled connector. It forwards frames between the machine's socket and the sockets of calls, without reading
+ * their content. Its whole state is attached to the sockets, so it can hibernate between two frames, even during a call.
  *
- * Invariants: one machine at a time, the newest; a call is a socket and a channel, both end together; what was sent to a
- * machine that is gone is never sent to the next one.
+ * Invariants: only the newest machine is connected; a call is one socket and one channel, which end together; a frame sent to a machine
+ * that is gone is never sent to the next one.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { findRecord } from '../records/record-store.ts';
@@ -26,15 +25,15 @@ import {
   notePresence,
 } from '../servers/connectors/connector-store.ts';
 
-/** Who a connector is. */
+/** Identifies a connector. */
 export interface ConnectorName {
   id: string;
   name: string;
-  /** Of the device token that its machine came with. */
+  /** When the device token that the machine connected with was rotated. */
   rotatedAt: number;
 }
 
-/** By which the Worker says whose socket it is. */
+/** The header in which the Worker passes the connector's identity. */
 export const CONNECTOR_HEADER = 'portico-connector';
 
 interface Machine extends ConnectorName {
@@ -44,9 +43,9 @@ interface Machine extends ConnectorName {
 
 type Attachment = Machine | { kind: 'call'; channel: number };
 
-/** A revocation that was announced is looked for after this time, in milliseconds. */
+/** The object checks for an announced revocation after this time, in milliseconds. */
 const EXPECT_MS = 3_000;
-/** Calls of one connector at the same time. */
+/** Maximum number of concurrent calls per connector. */
 const MAX_CALLS = 5_000;
 const MACHINE = 'machine';
 const CALL = 'call';
@@ -68,7 +67,9 @@ export class Connector extends DurableObject<Env> {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
   }
 
-  /** A socket of the machine at `/machine`, of a call at `/call`. Only the Worker comes here, and it has asked for the token. */
+  /**
+   * Accepts the machine's socket at `/machine` and a call's socket at `/call`. Only the Worker can reach this, after it checked the token.
+   */
   override fetch(request: Request): Response {
     const { 0: theirs, 1: own } = new WebSocketPair();
     if (new URL(request.url).pathname === '/call') this.#acceptCall(own);
@@ -91,7 +92,7 @@ export class Connector extends DurableObject<Env> {
       endCall(own, 'failed', 'Its connector has too many calls under way');
   }
 
-  /** The newest takes the place of the one before. */
+  /** Accepts a machine's socket and disconnects the previous machine. */
   #acceptMachine(own: WebSocket, connector: ConnectorName): void {
     this.#dismiss('replaced');
     this.ctx.acceptWebSocket(own, [MACHINE]);
@@ -102,12 +103,12 @@ export class Connector extends DurableObject<Env> {
     } satisfies Attachment);
   }
 
-  /** The connector, or its token, is about to be revoked: look whether it was, even if nobody says so. */
+  /** The connector or its token is about to be revoked: sets an alarm to check it, in case the revocation is never reported. */
   async expectRevocation(): Promise<void> {
     await this.ctx.storage.setAlarm(Date.now() + EXPECT_MS);
   }
 
-  /** The connector, or the token that its machine came with, was revoked. */
+  /** The connector, or the token that its machine connected with, was revoked. */
   revoke(): void {
     this.#dismiss('revoked');
   }
@@ -117,7 +118,7 @@ export class Connector extends DurableObject<Env> {
     if (!socket) return;
     const { id, rotatedAt } = socket.deserializeAttachment() as Machine;
     const connector = await findRecord(this.env.DB, CONNECTORS, id);
-    // A machine that came before tokens could be rotated says nothing of that.
+    // A machine that connected before tokens could be rotated has no such time.
     if (connector?.rotated_at !== (rotatedAt ?? 0)) this.revoke();
   }
 
@@ -148,7 +149,7 @@ export class Connector extends DurableObject<Env> {
     return this.webSocketClose(socket, ABNORMAL);
   }
 
-  /** What the machine says of itself. */
+  /** Handles the frames of channel 0, which concern the machine itself. */
   async #hear(socket: WebSocket, attachment: Machine, { type, payload }: Frame): Promise<void> {
     if (type === 'hello') {
       const { version } = parsePayload('hello', payload) ?? {};
@@ -166,7 +167,7 @@ export class Connector extends DurableObject<Env> {
     } else if (type === 'bye') socket.close(CLOSED.done);
   }
 
-  /** The machine is gone: what it was asked is lost. One that was replaced has been dealt with. */
+  /** The machine is gone, and with it the calls sent to it. A replaced machine was already handled in `#dismiss`. */
   async #lose(socket: WebSocket, { id, isGreeted }: Machine): Promise<void> {
     const isReplaced = this.ctx
       .getWebSockets(MACHINE)
@@ -181,13 +182,13 @@ export class Connector extends DurableObject<Env> {
     );
   }
 
-  /** These servers are worth a look now, whatever was last known of them. */
+  /** Makes the monitors of these servers check them now, whatever their last status. */
   async #lookAt(servers: readonly { id: string }[]): Promise<void> {
     const monitors = this.env.SERVER_MONITOR;
     await Promise.allSettled(servers.map(({ id }) => monitors.getByName(id).follow(id)));
   }
 
-  /** The machine that is there and has said hello. */
+  /** The connected machine, if it has said hello. */
   #machine(): WebSocket | undefined {
     return this.ctx.getWebSockets(MACHINE).find(socket => {
       const { isGreeted } = socket.deserializeAttachment() as Machine;
@@ -199,7 +200,7 @@ export class Connector extends DurableObject<Env> {
     this.#machine()?.send(bytes);
   }
 
-  /** Send the machine away, whose calls end. */
+  /** Disconnects the machine and ends its calls. */
   #dismiss(reason: 'replaced' | 'revoked'): void {
     const [first, ...rest] = this.ctx.getWebSockets(MACHINE).filter(isOpen);
     if (!first) return;
@@ -211,7 +212,7 @@ export class Connector extends DurableObject<Env> {
     for (const call of this.ctx.getWebSockets(CALL).filter(isOpen)) endCall(call, 'failed', why);
   }
 
-  /** Drawn at random, so that nothing has to be remembered. */
+  /** Draws a channel at random, so that no counter has to be stored. */
   #freeChannel(): number {
     for (;;) {
       const [channel = 0] = crypto.getRandomValues(new Uint32Array(1));
@@ -220,7 +221,7 @@ export class Connector extends DurableObject<Env> {
   }
 }
 
-/** Say goodbye to a machine. */
+/** Sends a closing message to a machine and closes its socket. */
 function end(socket: WebSocket, reason: keyof typeof CLOSED & Payload<'bye'>['reason']): void {
   socket.send(toJsonFrame('bye', 0, { reason }));
   socket.close(CLOSED[reason], reason);

@@ -1,4 +1,4 @@
-/** How the objects say that something came, or comes, that webhooks may be told of. */
+/** How the objects report events, or expected events, that go to webhooks. */
 import { insertBudgetReached } from '../webhooks/budget-event-store.ts';
 import { createExpectEvents, wakeIfDue } from '../webhooks/expect-events.ts';
 
@@ -7,14 +7,14 @@ type Bindings = Pick<Env, 'DB' | 'WEBHOOKS'>;
 export const expectEventsOf = ({ DB, WEBHOOKS }: Bindings) =>
   createExpectEvents(DB, () => WEBHOOKS.getByName('all').expect());
 
-/** Calls were added up, and some of them may have been denied. */
+/** Calls were added up: delivers events if some of the calls were denied. */
 export const tellDenials = ({ DB, WEBHOOKS }: Bindings): Promise<void> =>
   wakeIfDue(DB, () => WEBHOOKS.getByName('all').wake());
 
 /**
- * A call was refused since its budget was reached. Never throws.
- * @param name of the object that counts
- * @returns whether webhooks will be told of it
+ * Records that a call was refused because its budget was reached. Never throws.
+ * @param name of the object that counts the budget's calls
+ * @returns whether the event was stored, so that webhooks will get it
  */
 export async function tellBudgetReached(
   { DB, WEBHOOKS }: Bindings,

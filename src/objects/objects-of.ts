@@ -1,4 +1,4 @@
-/** The objects of a deployment, as the rooms reach them: by what they are asked for, never by their bindings. */
+/** The Durable Objects of a deployment as functions with the rooms' names, so that no room sees a binding. */
 import type { KeptChain } from '../audit/calls/call-schema.ts';
 import type { KeptSeals } from '../audit/chunks/call-chain.ts';
 import type { CallReport } from '../servers/health/call-report.ts';
@@ -24,17 +24,17 @@ export function objectsOf(env: Env) {
     servers: env.SERVER_MONITOR,
     connectors: env.CONNECTOR,
     auditLogOf,
-    /** The object that counts the calls of a budget; the same class, without calls. */
+    /** The object that counts a budget's calls. It is of the same class, but holds no calls. */
     budgetShardOf: auditLogOf,
-    /** The object that keeps the results under these keys. */
+    /** The shard that stores the result under a key. */
     cacheShardOf: (key: string) => env.RESULT_CACHE.getByName(shardOf(key)),
-    /** Tells open streams that access changed. */
+    /** Notifies open streams that access changed. */
     tellAccessChanged: () => env.ACCESS_CHANGES.getByName('all').changed(),
-    /** The object that seals the chunks of calls. */
+    /** Seals the chunks of calls. */
     keepCalls: (): Promise<KeptSeals> => callChain().keep(),
     addUpCalls: (isWhole: boolean): Promise<void> => callChain().addUp(isWhole),
     wakeCallChain: () => callChain().wake(),
-    /** An event may come that webhooks are told of. */
+    /** An event for webhooks may come soon. */
     expectWebhookEvent: () => webhooks().expect(),
     wakeWebhooks: () => webhooks().wake(),
     keepChain: (shard: string): Promise<KeptChain> => auditLogOf(shard).keep(shard),
@@ -48,7 +48,7 @@ export function objectsOf(env: Env) {
       want: (id: string, generation: number) => monitorOf(id).want(generation),
       history: (id: string, before: number | undefined, limit: number) =>
         monitorOf(id).history(before, limit),
-      /** The way on which a call that lasts hears that its server is taken down. */
+      /** Opens the channel on which a long call learns that its server is taken down. */
       openCallChannel: async (id: string) =>
         (await monitorOf(id).fetch('https://monitor/call', { headers: UPGRADE })).webSocket,
     },
@@ -56,7 +56,7 @@ export function objectsOf(env: Env) {
       expectRevocation: (id: string) => env.CONNECTOR.getByName(id).expectRevocation(),
       revoke: (id: string) => env.CONNECTOR.getByName(id).revoke(),
     },
-    /** The socket of a machine, which its object takes. */
+    /** Opens the socket of a machine at its connector's object. */
     openMachine({ id, name, rotatedAt }: Machine) {
       const headers = { ...UPGRADE, [CONNECTOR_HEADER]: JSON.stringify({ id, name, rotatedAt }) };
       return env.CONNECTOR.getByName(id).fetch('https://connector/machine', { headers });

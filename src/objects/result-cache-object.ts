@@ -1,9 +1,9 @@
 /**
- * ResultCache: one shard of the cache of results. Owns sealed results with their bounds, and who leads of equal calls at one moment.
+ * ResultCache: one shard of the result cache. Owns sealed results within its limits, and decides which of equal concurrent calls leads.
  * Named by the first digits of its keys, which are hashes.
  *
- * Invariants: it holds no key and reads no result; what it answers for a key was put for that key; the methods are reachable only through
- * the binding.
+ * Invariants: it holds no encryption key and reads no result; the result it returns for a key was put under that key; the methods are
+ * reachable only through the binding.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
@@ -12,7 +12,7 @@ import { SHARDS } from '../gateway/cache/cache-shards.ts';
 import { EntryStore } from '../gateway/cache/entry-store.ts';
 import { SingleFlight } from '../gateway/cache/single-flight.ts';
 
-/** Results that ended are looked for this often at most, in milliseconds. */
+/** Minimum time between two sweeps of expired results, in milliseconds. */
 const SWEEP_MS = 60_000;
 
 export class ResultCache extends DurableObject<Env> implements CacheShard {

@@ -1,7 +1,8 @@
 /**
- * ServerMonitor: one object per server, driven by its alarm. Negotiates once, discovers, writes the catalog and the server's row, retries with
- * backoff, hears of changes, keeps its access token. The only writer of these; no request waits for it but for a token.
- * Invariants: a catalog is in KV before a row names it; one look runs at a time; a deleted server leaves no alarm and no stored value.
+ * ServerMonitor: one object per server, driven by its alarm. Negotiates once, discovers, writes the catalog and the server's row, retries
+ * with backoff, watches for changes, keeps the access token. It is the only writer of these; requests wait for it only to get a token.
+ * Invariants: a catalog is in KV before a row names it; one check cycle runs at a time; a deleted server leaves no alarm and no stored
+ * value.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { expectEventsOf } from './events-of.ts';
@@ -35,11 +36,11 @@ import { ServerWatch } from '../monitor/server-watch.ts';
 import { Subscribers } from '../monitor/subscribers.ts';
 import { ChangeNotifier } from '../monitor/change-notifier.ts';
 
-/** A change that was announced is looked for after this time, in milliseconds. */
+/** The monitor checks for an announced change after this time, in milliseconds. */
 const EXPECT_MS = 3_000;
-/** A wake-up within this time after a look waits for the rest of it, in milliseconds. */
+/** A wake within this time after a check cycle waits for the rest of it, in milliseconds. */
 const WAKE_GAP_MS = 200;
-/** Clients are told this long after the oldest list is gone, in milliseconds. */
+/** Clients are notified this long after the last old list is gone, in milliseconds. */
 const TELL_MARGIN_MS = 50;
 
 export class ServerMonitor extends DurableObject<Env> {
@@ -97,15 +98,15 @@ export class ServerMonitor extends DurableObject<Env> {
   /** How often the server was disconnected or deleted. */
   #takenDown = 0;
 
-  /** A change of the server's row comes now: look at it in a while, even if nobody says that it came. */
+  /** The server's row is about to change: sets an alarm to read it, should nobody report the change. */
   async expect(serverId: string, inMs = EXPECT_MS): Promise<void> {
     await this.#noteId(serverId);
     await this.#clock.want({ wakeAt: Date.now() + inMs });
   }
 
   /**
-   * Do what the server's row wants now. Calls of this in any order end with what the last row wants.
-   * @returns calls that were under way at a server that was taken down
+   * Applies the server's current row. Concurrent calls in any order end with the state that the last row asks for.
+   * @returns how many calls were running at a server that is now disconnected
    */
   async follow(serverId: string): Promise<number> {
     const server = await this.#obey(serverId);
@@ -116,10 +117,7 @@ export class ServerMonitor extends DurableObject<Env> {
     return 0;
   }
 
-  /**
-   * Do what the server's row wants, one reading after the other, so that the last one decides.
-   * @returns the row
-   */
+  /** Applies the server's row and returns it. Reads run one after the other, so that the last one decides. */
   #obey(serverId: string): Promise<Server | undefined> {
     const result = this.#reading.then(async () => {
       const server = await this.#servers.find(serverId);
@@ -135,7 +133,7 @@ export class ServerMonitor extends DurableObject<Env> {
     if ((await storage.get('serverId')) !== serverId) await storage.put('serverId', serverId);
   }
 
-  /** Clients see other names where it was renamed, and nothing where it is not offered. */
+  /** After a rename clients see new names; if the server is no longer offered, they see nothing of it. */
   async #noteRow(server: Server): Promise<void> {
     const { id, name, status } = server;
     await this.#noteId(id);
@@ -146,7 +144,7 @@ export class ServerMonitor extends DurableObject<Env> {
     this.ctx.waitUntil(this.#notifier.notifyChanges(id));
   }
 
-  /** Look at the server soon: it told of a change, or is unlike its verdict. One that fails is looked at in its time. */
+  /** Schedules a discovery: the server announced a change or contradicts its negotiated protocol. A failing server keeps its schedule. */
   async wake(): Promise<void> {
     if ((await this.ctx.storage.get('serverId')) === undefined) return;
     if (await this.#health.isFailing()) return;
@@ -154,7 +152,7 @@ export class ServerMonitor extends DurableObject<Env> {
     await this.#clock.want({ lookAt: Math.max(Date.now(), this.#lookedAt + WAKE_GAP_MS) });
   }
 
-  /** The server is disconnected: nothing is asked of it, and its calls are drained. */
+  /** The server is disconnected: stops all requests to it and drains its calls. */
   async #rest({ disconnectedAt }: Server): Promise<void> {
     this.#watch.drop();
     await this.#after.stop();
@@ -162,7 +160,7 @@ export class ServerMonitor extends DurableObject<Env> {
     if (await this.#calls.drain(disconnectedAt ?? 0)) this.#takenDown += 1;
   }
 
-  /** The server was deleted: nothing of it stays. */
+  /** The server was deleted: removes everything stored about it. */
   async #remove(serverId: string): Promise<void> {
     this.#takenDown += 1;
     this.#watch.drop();
@@ -176,19 +174,19 @@ export class ServerMonitor extends DurableObject<Env> {
     this.ctx.waitUntil(tell());
   }
 
-  /** An object wants to hear of a resource. @returns why the server does not tell, if so */
+  /** Subscribes an object to a resource. @returns the failure, if the server refuses */
   async subscribe(owner: string, uri: string): Promise<WatchFailure | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     const server = serverId === undefined ? undefined : await this.#servers.find(serverId);
     return this.#listeners.subscribe(server, owner, uri);
   }
 
-  /** An object no longer wants to hear of a resource. */
+  /** Ends an object's subscription to a resource. */
   unsubscribe(owner: string, uri: string): Promise<void> {
     return this.#listeners.unsubscribe(owner, uri);
   }
 
-  /** An access token for the server, where it is reached with client credentials. */
+  /** Returns an access token for a server that is reached with client credentials. */
   async accessToken(serverId: string): Promise<AccessTokenReply> {
     const server = await this.#servers.find(serverId);
     return server ? this.#tokens.answer(server) : { failure: 'The server is gone' };
@@ -237,7 +235,7 @@ export class ServerMonitor extends DurableObject<Env> {
     });
   }
 
-  /** Rebuild a catalog that KV no longer has: looks at the server and answers with its text. */
+  /** Rebuilds a catalog that KV no longer has: discovers the server and returns the catalog's text. */
   async rebuild(hash: string): Promise<string | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     if (serverId === undefined) return undefined;
@@ -245,23 +243,23 @@ export class ServerMonitor extends DurableObject<Env> {
     return this.#stored.findText(serverId, hash);
   }
 
-  /** What an isolate saw of the server's calls. @returns whether it opened or closed the circuit */
+  /** Takes an isolate's report of the server's calls. @returns whether the report opened or closed the circuit */
   async report(report: CallReport): Promise<boolean> {
     const id = await this.ctx.storage.get<string>('serverId');
     return id !== undefined && this.#callEvents.hear(id, report);
   }
 
-  /** Calls of the server are refused, since its circuit is open: it is tried soon. */
+  /** Calls of the server are refused because its circuit is open: schedules a trial. */
   want(generation: number): Promise<void> {
     return this.#callEvents.want(generation);
   }
 
-  /** The past of the server's health. @param before id of a check; those before it are given */
+  /** Returns the server's health history. @param before id of a check; only earlier checks are returned */
   history(before: number | undefined, limit: number): History {
     return this.#health.history(before, limit, Date.now());
   }
 
-  /** The socket of a call that lasts (`gateway/health/draining.ts`). */
+  /** Accepts the socket of a long call (`gateway/health/draining.ts`). */
   override async fetch(): Promise<Response> {
     return this.#calls.accept((await this.ctx.storage.get('serverId')) === undefined);
   }
@@ -272,7 +270,7 @@ export class ServerMonitor extends DurableObject<Env> {
     await this.#round(id, await this.#clock.take(Date.now()));
   }
 
-  /** One round after the other, so that none works with what another is about to change. */
+  /** Runs check cycles one after the other, so that none works with data that another is about to change. */
   #round(serverId: string, task: Task): Promise<void> {
     const result = this.#turn.then(() => this.#runRound(serverId, task));
     this.#turn = result.catch(() => {});
@@ -285,7 +283,7 @@ export class ServerMonitor extends DurableObject<Env> {
     const takenDown = this.#takenDown;
     const wanted = await this.#checkCycle.run(server, task);
     if (takenDown !== this.#takenDown) {
-      // Taken down meanwhile: what this round opened and wrote goes too.
+      // The server was disconnected or deleted meanwhile: `#obey` also removes what this cycle opened and wrote.
       const after = await this.#obey(serverId);
       if (!after || after.status === 'DISCONNECTED') return;
     }

@@ -1,10 +1,13 @@
-/** Where resources are heard for the object of a client, and how that ends: a monitor hears of most, an object of the rest. */
+/**
+ * Where the resource subscriptions of a client's object are held, and how they end: most at a server's monitor, the rest in a client's
+ * object.
+ */
 import type { Subscription } from '../shared/events.ts';
 import type { SessionSubscription } from '../upstream/session/session-subscriptions.ts';
 
 type Unwanted = Omit<SessionSubscription, 'capabilities'>;
 
-/** Nobody of this owner wants to hear of these resources any more. @param here ends what the owner's own object hears */
+/** Ends these subscriptions of an owner. @param here ends a subscription that the owner's own object holds */
 export async function unsubscribeAll(
   { SERVER_MONITOR: monitors, CLIENT_SESSION: clients }: Env,
   owner: string,

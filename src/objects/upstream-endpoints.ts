@@ -1,4 +1,4 @@
-/** Upstream endpoints of a deployment: the network's, and those behind the deployment's connectors. */
+/** Creates the upstream endpoints of a deployment: those on the network and those behind its connectors. */
 import type { Config } from '../config.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import { bytesOfIsolate } from '../shared/limits/bytes-in-flight.ts';
@@ -25,7 +25,7 @@ export function createUpstreamEndpoints(
     });
     return response.webSocket;
   });
-  // All that is read for nobody's call: handshakes, lists.
+  // Bytes of everything that is read outside a call: handshakes and lists.
   const openBytes = () => bytesOfIsolate(config.bytesInFlight).request('upstreams');
   const accounts = new RemoteAccountTokens(owner => clients.getByName(owner));
   const { allowsLoopback } = config;

@@ -1,8 +1,8 @@
 /**
- * Webhooks: one object for the deployment that delivers events by its alarm. The events are rows of the database; it is told before one
- * may come, and looks until it has come. Without a webhook it has no alarm.
+ * Webhooks: one object for the deployment that delivers events in its alarm. The events are rows of the database. The object is told before
+ * an event may come, and then polls for it for a while. Without a webhook it sets no alarm.
  *
- * Invariant: while an event waits, an alarm is set that is not later than its time.
+ * Invariant: while an event waits, an alarm is set no later than the event's time.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
@@ -10,20 +10,20 @@ import { createKeyRing } from '../shared/crypto/key-ring.ts';
 import { deliver } from '../webhooks/deliver.ts';
 import { hasWebhooks } from '../webhooks/webhook-store.ts';
 
-/** An event that is expected is looked for after this time, in milliseconds, ... */
+/** First poll for an expected event after this time, in milliseconds. */
 const LOOK_MS = 1_000;
-/** ... as often, ... */
+/** Interval of the next polls, in milliseconds. */
 const AGAIN_MS = 10_000;
-/** ... and so long: no write of the gateway takes longer. */
+/** How long an event is expected, in milliseconds: no write of the gateway takes longer. */
 const EXPECT_MS = 60_000;
-/** A run that failed is made again after this time, in milliseconds. */
+/** A failed run is retried after this time, in milliseconds. */
 const FAILED_MS = 30_000;
-/** Whatever nobody told of is found within this time, in milliseconds. */
+/** Events that nobody reported are found within this time, in milliseconds. */
 const SWEEP_MS = 86_400_000;
 const UNTIL_KEY = 'expectedUntil';
 
 export class Webhooks extends DurableObject<Env> {
-  /** An event may come now, or in a while. */
+  /** An event may come now or soon. */
   async expect(): Promise<void> {
     const now = Date.now();
     await this.ctx.storage.put(UNTIL_KEY, now + EXPECT_MS);
@@ -53,7 +53,7 @@ export class Webhooks extends DurableObject<Env> {
     await this.#wakeAt(Math.min(againAt, nextAt ?? againAt));
   }
 
-  /** The alarm comes at this time at the latest. */
+  /** Sets the alarm to this time, unless it is already set to an earlier one. */
   async #wakeAt(at: number): Promise<void> {
     const alarmAt = await this.ctx.storage.getAlarm();
     if (alarmAt === null || alarmAt > at) await this.ctx.storage.setAlarm(at);
