@@ -93,6 +93,17 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || typeof value === 'bigint' || Number.isSafeInteger(value);
 }
 
+/** Digits of a number that `isRequestId` takes. */
+const NUMBER_AS_TEXT = /^(?:0|[1-9]\d{0,14})$/;
+
+/**
+ * The id that a server sent back, as the number that Portico sent: of a response, or of progress.
+ * Some servers send the number as text, and clients of the SDK accept that.
+ */
+export function toOwnId<T>(id: T): T | number {
+  return typeof id === 'string' && NUMBER_AS_TEXT.test(id) ? Number(id) : id;
+}
+
 /** JSON text of an id, with its own digits. */
 export function idText(id: RequestId | null): string {
   return typeof id === 'bigint' ? id.toString() : JSON.stringify(id);

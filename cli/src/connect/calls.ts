@@ -16,7 +16,7 @@ import {
 } from './child-message.ts';
 import type { Room } from './event-stream.ts';
 import type { Limits } from './limits.ts';
-import { META, RPC, type RequestId } from '../../../src/shared/protocol.ts';
+import { META, RPC, toOwnId, type RequestId } from '../../../src/shared/protocol.ts';
 
 export type Request = Extract<ChildMessage, { kind: 'request' }>;
 export type Response = Extract<ChildMessage, { kind: 'response' }>;
@@ -108,16 +108,17 @@ export class Calls<S> {
 
   /** The child has answered. */
   respond(response: Response): void {
-    this.#cancelledCalls.delete(response.id);
-    const cancelledCall = this.#pings.get(response.id);
+    const id = toOwnId(response.id);
+    this.#cancelledCalls.delete(id);
+    const cancelledCall = this.#pings.get(id);
     if (cancelledCall) {
-      this.#pings.delete(response.id);
+      this.#pings.delete(id);
       cancelledCall.until = Math.min(
         cancelledCall.until,
         Date.now() + this.#options.limits.cancelledMs,
       );
     }
-    const call = this.#live.get(response.id);
+    const call = this.#live.get(id);
     if (!call) return;
     this.#live.delete(call.id);
     const changes = call.onResponse(response);
@@ -126,7 +127,7 @@ export class Calls<S> {
 
   /** The child tells of progress, to the caller whose token it was. */
   progress(notification: Notification): void {
-    const call = this.#live.get(notification.params['progressToken'] as RequestId);
+    const call = this.#live.get(toOwnId(notification.params['progressToken'] as RequestId));
     if (call?.progressToken === undefined) return;
     const change: Change = [['params', 'progressToken'], call.progressToken];
     call.answer.notify(withMembers(notification.raw, change));

@@ -12,6 +12,7 @@ import {
   META,
   MODERN_VERSION,
   RPC,
+  toOwnId,
 } from '../../../src/shared/protocol.ts';
 import { declaring, type ClientFeature } from '../../../src/shared/client-capabilities.ts';
 import type { Child } from './child.ts';
@@ -65,7 +66,7 @@ export class Handshake {
    * @param isOver the handshake is over: only what was asked in it concerns it
    */
   take(message: ChildMessage, isOver = false): void {
-    if (message.kind === 'response') this.#waiting.get(message.id)?.(message);
+    if (message.kind === 'response') this.#waiting.get(toOwnId(message.id))?.(message);
     if (message.kind !== 'request' || isOver) return;
     const rawId = idText(message.id);
     if (message.method === 'ping') this.#child.send(`{"jsonrpc":"2.0","id":${rawId},"result":{}}`);

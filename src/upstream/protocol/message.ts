@@ -18,6 +18,7 @@ import {
   isObject,
   isRequestId,
   RPC,
+  toOwnId,
   type JsonObject,
   type RequestId,
 } from '../../shared/protocol.ts';
@@ -74,7 +75,7 @@ export function parseMessage(text: string, id: RequestId, bounds?: JsonBounds): 
     if ('id' in json) return { kind: 'foreign' };
     return { kind: 'notification', method, text };
   }
-  if (json['id'] !== id) return { kind: 'foreign' };
+  if (json['id'] !== id && toOwnId(json['id']) !== id) return { kind: 'foreign' };
   const members = rawMembers(text);
   const { result, error } = json;
   if (isObject(result) && error === undefined) {

@@ -167,9 +167,8 @@ export class SharedStream {
     const isProgress = message.method === 'notifications/progress';
     if (!isProgress && this.#options.onEvent?.(message)) return true;
     if (!isProgress && !FOR_LAST.has(message.method)) return true;
-    const token = isProgress ? progressTokenOf(message.text) : undefined;
     const listener = isProgress
-      ? listeners.find(({ progressToken }) => token !== undefined && progressToken === token)
+      ? withToken(listeners, progressTokenOf(message.text))
       : listeners.at(-1);
     listener?.put(message);
     return listener !== undefined;
@@ -179,4 +178,13 @@ export class SharedStream {
     if (this.#options.graceMs === 0) return;
     this.#early = [...this.#early, { message, at: Date.now() }].slice(-MAX_EARLY);
   }
+}
+
+/** The call that progress is for. A server may send a number that it was given back as text. @param token raw JSON */
+function withToken(listeners: readonly Listener[], token: string | undefined) {
+  if (token === undefined) return undefined;
+  return (
+    listeners.find(({ progressToken }) => progressToken === token) ??
+    listeners.find(({ progressToken }) => progressToken && token === `"${progressToken}"`)
+  );
 }

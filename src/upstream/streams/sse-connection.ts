@@ -10,7 +10,7 @@ import { finalResponse } from '../protocol/final-response.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
 import { AsyncQueue } from '../../shared/util/async-queue.ts';
 import { readEvents, type SseEvent } from '../../http/sse-events.ts';
-import { LATEST_LEGACY_VERSION, type RequestId } from '../../shared/protocol.ts';
+import { LATEST_LEGACY_VERSION, toOwnId, type RequestId } from '../../shared/protocol.ts';
 import type { Channel } from '../session/channel.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import { idOf, parseMessage, type RawResponse, type UpstreamMessage } from '../protocol/message.ts';
@@ -222,7 +222,7 @@ export class SseConnection implements Channel {
 
   #receive(event: SseEvent): void {
     if (event.event !== 'message') return;
-    const id = idOf(event.data);
+    const id = toOwnId(idOf(event.data));
     const waiting = id === undefined ? undefined : this.#waiting.get(id);
     try {
       const message = parseMessage(event.data, id ?? '');

@@ -143,6 +143,14 @@ describe('[CLI-1] a child that is slow or old', () => {
     await stand.close();
   });
 
+  it('and answers numbers of requests as text is understood', async () => {
+    const stand = await openStand(odd('--text-ids'));
+    const client = await openLegacy(stand);
+    const answer = await client.call('pid');
+    expect([textOf(answer), answer.message.id]).toEqual([String(pidOf(stand)), 1]);
+    await stand.close();
+  });
+
   it('and is not ready in time is not waited for longer', async () => {
     const limits = { probeMs: 60_000, waitMs: 50 };
     const stand = await openStand(odd('--mute'), { limits });

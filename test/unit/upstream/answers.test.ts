@@ -39,7 +39,9 @@ describe('parseMessage', () => {
     ],
     ['a request', '{"jsonrpc":"2.0","id":7,"method":"ping"}', 'request'],
     ['a response to another id', '{"jsonrpc":"2.0","id":8,"result":{}}', 'foreign'],
-    ['a response to the id as text', '{"jsonrpc":"2.0","id":"7","result":{}}', 'foreign'],
+    ['a response to another id as text', '{"jsonrpc":"2.0","id":"8","result":{}}', 'foreign'],
+    ['a response to no whole number', '{"jsonrpc":"2.0","id":"7.0","result":{}}', 'foreign'],
+    ['a response to the id as text', '{"jsonrpc":"2.0","id":"7","result":{}}', 'response'],
     [
       'a request under a fractional id',
       '{"jsonrpc":"2.0","id":1.5,"method":"roots/list"}',

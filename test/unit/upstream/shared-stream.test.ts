@@ -129,11 +129,15 @@ describe('a question on a shared stream', () => {
 });
 
 it('[MCP-4] progress goes to the call whose it is, a log message to the call begun last', () => {
-  const calls = [listen(stream, [], '"a"'), listen(stream, [], '1'), listen(stream)];
+  const tokens = ['"a"', '1', '"2"', '2'];
+  const calls = [...tokens.map(token => listen(stream, [], token)), listen(stream)];
   stream.take(notification('notifications/progress', { progressToken: 'a', progress: 1 }));
   stream.take(notification('notifications/progress', { progressToken: 1, progress: 1 }));
+  // The digits of a number that a call sent, which the server sends back as text; of another call it is its own text.
   stream.take(notification('notifications/progress', { progressToken: '1', progress: 1 }));
+  stream.take(notification('notifications/progress', { progressToken: '2', progress: 1 }));
+  stream.take(notification('notifications/progress', { progressToken: '3', progress: 1 }));
   stream.take(notification('notifications/message', { level: 'info', data: 1 }));
   stream.take(notification('notifications/tools/list_changed', {}));
-  expect(calls.map(({ heard }) => heard.length)).toEqual([1, 1, 1]);
+  expect(calls.map(({ heard }) => heard.length)).toEqual([1, 2, 1, 0, 1]);
 });
