@@ -1,4 +1,6 @@
-/** Admits a request to an MCP endpoint: who calls, on which snapshot, what the endpoint comes to, in which session. */
+/**
+ * Admits a request to an MCP endpoint: finds its caller, the snapshot to decide on, what the endpoint shows that caller, and the session.
+ */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { McpPorts } from './ports.ts';
 import { coversUrl, parseBearer } from '../shared/identity/principal.ts';
@@ -14,15 +16,15 @@ export interface Admitted {
   incoming: Incoming;
   endpoint: Endpoint;
   snapshot: Snapshot;
-  /** Who calls, and what the endpoint comes to for it. */
+  /** The caller, with what the endpoint shows it. */
   viewer: EndpointViewer;
   facts: SessionFacts | undefined;
   waitUntil: WaitUntil;
-  /** Admits the same request again, later: its credential, endpoint or session may be gone. */
+  /** Admits the same request again, later. @throws PorticoError where its credential, endpoint or session is gone */
   again(maxAgeMs?: number, sessionAgeMs?: number): Promise<Admitted>;
 }
 
-/** Who calls, on which snapshot, within which scope and session. */
+/** Checks the credential and finds the caller's snapshot, its view of the endpoint and the facts of its session. @throws PorticoError */
 export async function admit(
   incoming: Incoming,
   endpoint: () => Endpoint,
@@ -46,7 +48,7 @@ export async function admit(
   return { incoming, endpoint: where, snapshot, viewer, facts, waitUntil, again };
 }
 
-/** An access token is for a URL and what is below it. @throws PorticoError `unauthorized` elsewhere */
+/** Checks that an access token is for this URL or one above it. @throws PorticoError `unauthorized` for any other URL */
 export function requireAudience({ caller }: Snapshot, { origin, path }: Endpoint): void {
   if (!coversUrl(caller.audience, { origin, pathname: path })) {
     throw new PorticoError('unauthorized', 'This token is for another URL');
@@ -54,7 +56,8 @@ export function requireAudience({ caller }: Snapshot, { origin, path }: Endpoint
 }
 
 /**
- * What an endpoint comes to for a caller. A server of which it sees nothing does not exist, nor does a toolset it may not use.
+ * Returns what an endpoint shows a caller. A server of which the caller sees nothing does not exist for it, nor does a toolset that it may
+ * not use.
  * @throws PorticoError `not_found`
  */
 export async function findViewer(
@@ -72,7 +75,7 @@ export async function findViewer(
 }
 
 /**
- * The id of the legacy session a request names, or undefined where it names none.
+ * Returns the id of the legacy session that a request names, or undefined where it names none.
  * @throws PorticoError `session_not_found`
  */
 export function liveSession(admitted: Admitted, { sessions }: McpPorts): string | undefined {

@@ -1,7 +1,6 @@
 /**
- * Decides once, at the border, which era a POST belongs to and whether its envelope and its
- * mirrored headers are right. The body decides; headers are checked against it and never change
- * the era. Pure; throws PorticoError for what is refused.
+ * Decides once, at the border, which era a POST belongs to and whether its envelope and its mirrored headers are valid. The body decides
+ * the era; headers are checked against the body and never change the era. Pure; throws PorticoError for messages that are refused.
  *
  * Source: MCP 2026-07-28, Streamable HTTP (Request Metadata, Server Validation) and basic/index.
  */
@@ -17,7 +16,7 @@ import {
 } from '../shared/protocol.ts';
 import { checkNames } from './params.ts';
 
-/** The headers that matter here; null where absent. */
+/** The request headers that classification reads; null where absent. */
 export interface ProtocolHeaders {
   version: string | null;
   method: string | null;
@@ -35,7 +34,7 @@ export type Classified =
 /** Whether a version header or `_meta` key claims the modern era. */
 export const isModernVersion = (version: string) => version >= MODERN_VERSION;
 
-/** Which member of `params` the `Mcp-Name` header repeats. */
+/** The member of `params` that the `Mcp-Name` header repeats, by method. */
 const NAMED: ReadonlyMap<string, 'name' | 'uri' | 'taskId'> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -155,8 +154,7 @@ function classifyNotification(
 }
 
 /**
- * Batches exist in 2025-03-26 only; one with a modern or invalid message is refused with the whole,
- * so that no part of it has been dispatched by then.
+ * Only 2025-03-26 has batches. One modern or invalid message refuses the whole batch, so that no part of it has been dispatched by then.
  */
 function classifyBatch(messages: unknown[]): Classified {
   if (messages.length === 0) throw new PorticoError('invalid_request', 'The batch is empty');

@@ -1,4 +1,4 @@
-/** Which endpoint a request is for: all servers, one, or a toolset. Pure. */
+/** Finds which servers an endpoint serves: all, one, or those of a toolset. Pure. */
 import type { CallerView, Viewer, VisibleServers } from '../gateway/viewer.ts';
 import { ToolsShownSchema, type Toolset, type ToolsShown } from '../access/policy/toolset.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
@@ -8,17 +8,17 @@ import { withinToolset } from '../gateway/toolset-scope.ts';
 import type { Audience } from '../shared/events.ts';
 
 export interface Endpoint {
-  /** Of the gateway, as the client asks it. */
+  /** Origin of the gateway as the client addresses it. */
   origin: string;
-  /** Path without the query; a session is valid on its own only. */
+  /** Path without the query. A session is valid only on the path that it was opened on. */
   path: string;
   /** Name of the one server, or undefined for all. */
   serverName?: string;
-  /** Name of the toolset, where it is one's endpoint. */
+  /** Name of the toolset, on a toolset's endpoint. */
   toolsetName?: string;
-  /** How the URL wants names written; absent where it does not say. */
+  /** Name style that the URL asks for; absent where the URL names none. */
   style?: NameStyle;
-  /** Which tools the URL wants listed; absent where it does not say. */
+  /** Which tools the URL wants listed; absent where the URL does not say. */
   tools?: ToolsShown;
 }
 
@@ -29,8 +29,8 @@ const STYLES: readonly string[] = ['dot', 'colon', 'underscore'];
 const TOOLS: readonly string[] = ToolsShownSchema.options;
 
 /**
- * The endpoint of a URL's path, with what its query chooses.
- * @throws PorticoError `invalid_params` for a name style or a choice of tools that does not exist
+ * Parses the endpoint from a URL's path, with the choices in its query.
+ * @throws PorticoError `invalid_params` for an unknown name style or choice of tools
  */
 export function parseEndpoint(
   { origin, pathname, searchParams }: URL,
@@ -53,20 +53,21 @@ export function parseEndpoint(
   };
 }
 
-/** A caller at an endpoint: which servers the endpoint reaches, how it names tools and which it lists. */
+/** A caller at an endpoint: which servers the endpoint reaches, how it names tools and which tools it lists. */
 export interface EndpointViewer extends Viewer {
   tools: ToolsShown;
-  /** Name of the toolset, where it is one's endpoint. */
+  /** Name of the toolset, on a toolset's endpoint. */
   toolset?: string;
 }
 
-/** What an endpoint does where neither its URL nor a toolset says. */
+/** Defaults for endpoints where neither the URL nor a toolset chooses. */
 export interface EndpointDefaults {
   nameStyle: NameStyle;
   tools: ToolsShown;
 }
 
 /**
+ * Returns the viewer of an endpoint.
  * @param view what the caller sees of all servers
  * @returns undefined where the endpoint's server or toolset does not exist for the caller
  */
@@ -110,7 +111,10 @@ interface Selected {
 
 const made = new WeakMap<Toolset, WeakMap<VisibleServers, Selected>>();
 
-/** What a toolset leaves of what is seen, and under which names; made once for the requests on the same state. */
+/**
+ * Returns the servers and tools that a toolset selects from what is visible, with the toolset's names; computed once for all requests on
+ * the same state.
+ */
 function selectedOf(toolset: Toolset, seen: VisibleServers): Selected {
   let known = made.get(toolset);
   if (!known) made.set(toolset, (known = new WeakMap()));
@@ -124,7 +128,10 @@ function select(toolset: Toolset, seen: VisibleServers): Selected {
   return { visible, renames: new Renames(toolset.definition.overrides, visible.servers) };
 }
 
-/** Of which servers a caller may hear on an endpoint, also of those still to come; what it hears of each is looked at again. */
+/**
+ * Returns the servers whose events a stream on this endpoint may carry, including servers to come; each event is checked again when it
+ * occurs.
+ */
 export function audienceOf({ caller, naming }: Viewer): Audience {
   return naming.kind === 'own' ? [naming.serverId] : caller.policy.servers;
 }

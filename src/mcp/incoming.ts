@@ -1,7 +1,7 @@
-/** What is known of a message before it is read: as its transport hands it over. A request of Streamable HTTP is one by itself. */
+/** What a transport knows of a message before the body is read. A Streamable HTTP `Request` already has this shape. */
 export interface Incoming {
-  /** `Authorization`, `Mcp-Session-Id`, `MCP-Protocol-Version`, `Accept` and the mirrored ones. */
+  /** `Authorization`, `Mcp-Session-Id`, `MCP-Protocol-Version`, `Accept` and the mirrored headers. */
   headers: Pick<Headers, 'get'>;
-  /** Aborts when the client goes away, or takes the message back. */
+  /** Aborts when the client disconnects or cancels the message. */
   signal: AbortSignal;
 }

@@ -1,9 +1,9 @@
 /**
- * What the params of a message may be. Their names are bounded in length before anything looks one up, compares, records or repeats it.
- * They are taken apart once they can be read in one way only (SEC-10): the gateway decides on members by their exact names and forwards
- * the others unseen; a server that folds names would read `Name` in place of the `name` that was decided on. So a member that folds to a
- * decided name is refused, and one that is there twice, wherever it stands among the decided ones. What is below `arguments` is the
- * tool's own and is not judged. Pure; linear in the text.
+ * Checks the params of a message. Names are bounded in length before anything looks them up, compares, records or repeats them.
+ * Params are taken apart only if they can be read in one way (SEC-10). The gateway decides on members by their exact names and forwards the
+ * others unread, but a server that folds names would read `Name` in place of the `name` that was decided on. So a member that folds to a
+ * decided name is refused, and so is any member that occurs twice in an object with decided names. What is below `arguments` belongs to the
+ * tool and is not checked. Pure; linear in the text.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
@@ -12,29 +12,29 @@ import { toVisible } from '../shared/util/visible-text.ts';
 import { META, isObject, type JsonObject, type RpcRequest } from '../shared/protocol.ts';
 import { MAX_NAME_CHARS, MAX_URI_CHARS } from '../shared/util/name-limits.ts';
 
-/** Longest rest that is folded, in UTF-16 units; no known name is near it. */
+/** Longest remainder that is folded, in UTF-16 units; every known name is far shorter. */
 const MAX_REST_CHARS = 128;
 const ASCII_NAME = /^[\x20-\x7e]*$/;
 const ASCII_IGNORED = /[ _-]+/g;
-/** What no name is made of: marks, blanks, controls, what shows nothing. */
+/** Characters that carry no part of a name: marks, blanks, controls, invisible ones, `_` and `-`. */
 const IGNORED = /[\p{M}\p{C}\p{Z}\p{Default_Ignorable_Code_Point}_-]+/gu;
 
 /**
- * A name as lenient parsers of JSON read it, without case, marks, blanks, separators and compatibility forms: some match names without
- * case (Go's `encoding/json`, .NET), some without `_` and `-` (Go's v2, Python's aliases), some stop at NUL or drop what cannot be seen.
- * @returns undefined where it is too long to fold to a known name
+ * Folds a name as lenient JSON parsers read it: without case, marks, blanks, separators and compatibility forms. Some parsers ignore case
+ * (Go's `encoding/json`, .NET), some ignore `_` and `-` (Go's v2, Python's aliases), some stop at NUL or drop invisible characters.
+ * @returns undefined where the name is too long to fold to a known name
  */
 export function foldName(name: string): string | undefined {
   if (ASCII_NAME.test(name)) return name.replaceAll(ASCII_IGNORED, '').toLowerCase();
-  // Marks go first: to put a long run of them in order would cost its square.
+  // Remove marks first: normalising a long run of them takes quadratic time.
   const rest = name.replaceAll(IGNORED, '');
   if (rest.length > MAX_REST_CHARS) return undefined;
   const plain = rest.normalize('NFKD').replaceAll(IGNORED, '');
-  // Upper case first, since some letters have a case of others: U+0131 is a small letter of I.
+  // Upper case first, since some letters share their upper case with others: U+0131 becomes I.
   return plain.toUpperCase().toLowerCase().normalize('NFKD').replaceAll(IGNORED, '');
 }
 
-/** The names that something is decided on, to be told from those that fold to one of them. */
+/** A set of names that the gateway decides on; finds other names that fold to one of them. */
 export class DecidedNames {
   readonly #names: ReadonlySet<string>;
   readonly #folded: ReadonlyMap<string, string>;
@@ -44,7 +44,7 @@ export class DecidedNames {
     this.#folded = new Map(names.map(name => [foldName(name) ?? name, name]));
   }
 
-  /** The decided name that a name is another spelling of; undefined for the decided names themselves. */
+  /** Returns the decided name that a name is another spelling of; undefined for the decided names themselves. */
   otherSpellingOf(name: string): string | undefined {
     if (this.#names.has(name)) return undefined;
     const folded = foldName(name);
@@ -55,7 +55,7 @@ export class DecidedNames {
 const MAX_SHOWN_CHARS = 60;
 
 const MESSAGE = new DecidedNames(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
-/** Of every method in one: none gives the name of another's a meaning of its own. */
+/** The names of all methods in one set: no method gives another's name a meaning of its own. */
 const PARAMS = new DecidedNames([
   '_meta',
   'argument',
@@ -83,8 +83,8 @@ const CAPABILITIES = new DecidedNames(['roots', 'sampling', 'elicitation', 'exte
 const CALL = new DecidedNames(['name', 'arguments']);
 
 /**
- * The raw params of a message.
- * @param text of the whole message, valid JSON
+ * Returns the raw params of a message.
+ * @param text the whole message, valid JSON
  * @throws PorticoError `invalid_request`, `invalid_params`
  */
 export function readParams(text: string): RawObject {
@@ -99,14 +99,14 @@ export function readParams(text: string): RawObject {
 }
 
 /**
- * The raw arguments of `call_tool`, which are the params of another call.
+ * Returns the raw arguments of `call_tool`, which are the params of another call.
  * @throws PorticoError `invalid_params`
  */
 export function readCallArguments(text: string | undefined): RawObject {
   return readOnce(text, CALL, 'call_tool: arguments');
 }
 
-/** Members of an object of which none is there in two spellings; none where the text is no object. */
+/** Returns the members of an object and refuses repeated members and other spellings; empty where the text is no object. */
 function readOnce(
   text: string | undefined,
   names: DecidedNames,
@@ -127,7 +127,7 @@ function readOnce(
   return members;
 }
 
-/** Longest id of a task and cursor: both are made here, and hold a name of a server in a form of ours. */
+/** Longest task id and longest cursor: the gateway makes both, and they contain a server's name in an encoded form. */
 const MAX_OWN_CHARS = 32_768;
 
 const PARAM_BOUNDS: readonly (readonly [member: string, maxChars: number])[] = [
@@ -144,6 +144,7 @@ const REF_BOUNDS = [
 const META_BOUNDS = [['progressToken', MAX_NAME_CHARS]] as const;
 
 /**
+ * Checks the lengths of the names in a request.
  * @param request whose params are absent or an object
  * @throws PorticoError `invalid_request`, `invalid_params`
  */

@@ -1,4 +1,4 @@
-/** What the MCP endpoints need of the gateway. */
+/** What the MCP endpoints need from the rest of the gateway. */
 import type { QuestionLine } from '../sessions/question-channel.ts';
 import type { Snapshots } from '../access/admission/snapshots.ts';
 import { type Snapshot } from '../access/admission/snapshots.ts';
@@ -26,15 +26,15 @@ export interface McpPorts {
   streams: Streams;
   cancellations: Cancellations;
   bytes: BytesInFlight;
-  /** Absent where no host asks for it. */
+  /** Absent where the deployment has no drain. */
   drain: Pick<Drain, 'check'> | undefined;
   telemetry: Pick<Telemetry, 'begin'>;
   openStreams: Pick<StreamCount, 'open' | 'turn'>;
-  /** What a session's object does for questions. */
+  /** What a session's object does for server requests. */
   upstreamSessions: {
     openLine(owner: string, timeoutMs: number): Promise<QuestionLine>;
     passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<boolean>;
   };
-  /** End what a session has at its upstreams; nobody waits for it. */
+  /** Ends a session's sessions at its upstreams; nothing waits for it. */
   endUpstreams(owner: string, snapshot: Snapshot): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What the handlers of MCP work with for one request. */
+/** What the MCP handlers work with for one request. */
 import type { EndpointViewer } from './endpoint.ts';
 import type { QuestionLine } from '../sessions/question-channel.ts';
 import type { ChatService } from '../agents/chat/chat-service.ts';
@@ -11,11 +11,11 @@ import type { CacheDirective } from '../gateway/cache/cache-control.ts';
 /** A caller on an endpoint. */
 export interface CallerContext {
   viewer: EndpointViewer;
-  /** Which log messages the client of a legacy session wants; absent where servers may decide. */
+  /** Least severe log messages that the client of a legacy session wants; absent where servers may decide. */
   logLevel?: LogLevel | undefined;
 }
 
-/** What the handlers of either era work with for one request. */
+/** What the handlers of both eras work with for one request. */
 export interface RequestContext {
   viewer: EndpointViewer;
   gateway: Gateway;
@@ -26,30 +26,30 @@ export interface RequestContext {
   /** What a stream that stays open needs. */
   listening: {
     keepAliveMs: number;
-    /** Counts a stream. @returns to be called when it is over @throws PorticoError `busy` */
+    /** Counts a stream. @returns a function to call when the stream has ended @throws PorticoError `busy` */
     open(): () => void;
-    /** Waits until a stream may be opened. @returns to be called when it is open, or never will be @throws PorticoError `busy` */
+    /** Waits until a stream may be opened. @returns a function to call once it is open or never will be @throws PorticoError `busy` */
     turn(): Promise<() => void>;
-    /** Who calls and what the endpoint comes to by now. @throws PorticoError where that is nobody or nothing */
+    /** The caller and its view of the endpoint as they are now. @throws PorticoError where the credential or the endpoint is gone */
     now(): Promise<CallerContext>;
   };
-  /** The parsed body is not needed any more; absent where other requests came with it. */
+  /** Drops the parsed body, which is no longer needed; absent where other requests came in the same body. */
   dropParsed?: () => void;
-  /** The revision that the legacy session agreed on; absent where the request is in none. */
+  /** Revision that the legacy session negotiated; absent outside a session. */
   version?: string | undefined;
-  /** Name of the object of the legacy session; absent where the request is in none. */
+  /** Name of the legacy session's object; absent outside a session. */
   sessionObject?: string;
   pageSize: number;
   acceptsStream: boolean;
-  /** Opens the way on which a legacy client's answers come back; absent where it cannot be asked. */
+  /** Opens the channel for a legacy client's answers to server requests; absent where the client cannot answer any. */
   openLine?: (() => Promise<QuestionLine>) | undefined;
   /** Reads the mirrored headers of a modern request. */
   readHeader?: (name: string) => string | null;
-  /** Which log messages the client gets; absent where servers may decide. */
+  /** Least severe log messages that the client gets; absent where servers may decide. */
   logLevel?: LogLevel | 'none' | undefined;
-  /** What the request's headers say of results of before. */
+  /** Cache directive from the request's headers. */
   cache?: CacheDirective | undefined;
-  /** Remembers the level of the client's session; absent where it has none. */
+  /** Stores the log level of the client's session; absent where it has none. */
   setLogLevel?: (level: LogLevel) => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The MCP endpoint, both eras on one URL: `/mcp`, `/mcp/servers/{server}` and `/mcp/toolsets/{toolset}`, as Streamable HTTP has it: POST
- * brings a message, GET opens the stream of a legacy session, DELETE ends it.
+ * The MCP endpoints, both eras on one URL: `/mcp`, `/mcp/servers/{server}` and `/mcp/toolsets/{toolset}`, as Streamable HTTP: POST sends a
+ * message, GET opens the stream of a legacy session, DELETE ends the session.
  */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { McpPorts } from './ports.ts';
@@ -17,7 +17,7 @@ import { admit, liveSession, type Admitted } from './admit.ts';
 import type { Endpoint } from './endpoint.ts';
 import { openLegacyStream } from './legacy/legacy-stream.ts';
 
-/** Serve one request to an MCP endpoint. */
+/** Serves one request to an MCP endpoint. */
 export async function handleMcp(
   request: Request,
   url: URL,
@@ -46,7 +46,7 @@ export async function handleMcp(
   }
 }
 
-/** End a legacy session. @throws PorticoError `session_required`, `session_not_found` */
+/** Ends a legacy session. @throws PorticoError `session_required`, `session_not_found` */
 export async function endSession(admitted: Admitted, ports: McpPorts): Promise<Response> {
   const { snapshot, waitUntil } = admitted;
   const sessionId = liveSession(admitted, ports);
@@ -58,10 +58,13 @@ export async function endSession(admitted: Admitted, ports: McpPorts): Promise<R
   return new Response(null, { status: 200 });
 }
 
-/** What ends a session closes its streams, so these look up its row rarely; oldest one, in milliseconds. */
+/**
+ * Largest age of the session row that open streams are checked against, in milliseconds. Rare reads suffice: whatever ends a session closes
+ * its streams.
+ */
 const STREAM_SESSION_MS = 120_000;
 
-/** Open the stream of a legacy session. @throws PorticoError */
+/** Opens the stream of a legacy session. @throws PorticoError */
 export async function openStream(admitted: Admitted, ports: McpPorts): Promise<Response> {
   const { incoming, snapshot, facts } = admitted;
   const sessionId = liveSession(admitted, ports);

@@ -1,6 +1,6 @@
 /**
- * One message of a client, whatever transport brought it: who sent it and what they reach is decided, then it is read once, and handed to
- * its era's handler. Nothing is dispatched before all checks have passed.
+ * Serves one message of a client, whatever transport brought it: decides who sent it and what the sender reaches, reads the body once, and
+ * passes it to the handler of its era. Nothing is dispatched before all checks have passed.
  */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { McpPorts } from './ports.ts';
@@ -39,16 +39,16 @@ import {
 import { handleModern } from './modern/modern.ts';
 import { readParams } from './params.ts';
 
-/** Reads a message, counted by `bytes`. @throws PorticoError where it is too large, or none */
+/** Reads a message and counts its bytes in `bytes`. @throws PorticoError where it is too large or no JSON */
 export type ReadBody = (bytes: RequestBytes) => JsonBody | Promise<JsonBody>;
 
-/** How an error is written before the message is read; after that the message decides. */
+/** Era in which an error is written before the body is read; once read, the body decides. */
 export function claimedEra({ headers }: Incoming): Era {
   const claimed = headers.get('mcp-protocol-version');
   return claimed !== null && isModernVersion(claimed) ? 'modern' : 'legacy';
 }
 
-/** Serves a message; what is wrong with it is answered too. */
+/** Serves a message; errors become responses too. */
 export async function serveMessage(
   incoming: Incoming,
   read: ReadBody,
@@ -80,17 +80,17 @@ export async function serveMessage(
   } catch (thrown) {
     const error = toPorticoError(thrown);
     operation.ends(toEnding(error.code));
-    // An endpoint that is none is found out before the message is read; the answer names its request all the same.
+    // Endpoint errors occur before the body is read; read it now, so that the error response carries the request's id.
     if (OF_ENDPOINTS.has(error.code) && !bytes) id = await idOf(read, ports);
     return toRpcErrorResponse(error, id, era);
   } finally {
-    // What goes on after this holds what it needs.
+    // Work that continues after this holds its own share.
     bytes?.release();
     operation.release();
   }
 }
 
-/** What a message is, as it is seen from outside. */
+/** What telemetry records of a message. */
 function toFacts(
   classified: Classified,
   { snapshot, facts }: Admitted,
@@ -108,15 +108,15 @@ function toFacts(
   return { ...known, method, requestId: String(id) };
 }
 
-/** What begins something new; an answer to a question belongs to what is under way. */
+/** Kinds that start new work, which a drain refuses; a client's response belongs to a call that is running. */
 const BEGINS: ReadonlySet<Classified['kind']> = new Set(['request', 'batch']);
 
-/** What is wrong with an endpoint, for who has a credential. */
+/** Errors about an endpoint that a caller with a credential gets. */
 const OF_ENDPOINTS: ReadonlySet<ErrorCode> = new Set(['invalid_params', 'not_found']);
 
-/** The id of the request in a message; null where it has none or cannot be read. */
+/** Reads the id of the request in a message; null where it has none or cannot be read. */
 async function idOf(read: ReadBody, { bytes }: McpPorts): Promise<RequestId | null> {
-  // Of callers of no endpoint, all together.
+  // Counted together, under no principal.
   const held = bytes.request('');
   try {
     const { json, text } = await read(held);
@@ -129,7 +129,7 @@ async function idOf(read: ReadBody, { bytes }: McpPorts): Promise<RequestId | nu
   }
 }
 
-/** A list is read from a registry so fresh that nobody told of a change sees the old one. */
+/** Whether a message lists something. Lists use a fresher registry, so that no client that was notified of a change gets the old list. */
 function listsSomething(classified: Classified): boolean {
   if (classified.kind === 'batch') return true;
   return classified.kind === 'request' && classified.request.method.endsWith('/list');

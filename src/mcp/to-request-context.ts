@@ -1,6 +1,6 @@
 /**
- * What the handlers of either era work with, made of what is known of a request, of who calls, and of the client: its session if it has
- * one, and what it can be asked in which way.
+ * Builds what the handlers of both eras work with from the admitted request and the client: its session, if any, and which server requests
+ * it can answer, and how.
  */
 import type { McpPorts } from './ports.ts';
 import type { RequestContext, CallerContext } from './request-context.ts';
@@ -32,17 +32,17 @@ interface Client extends Pick<CallContext, 'capabilities' | 'questions'> {
   sessionId?: string | undefined;
 }
 
-/** A client that cannot be asked. */
+/** A client that can answer no server request. */
 export const SILENT_CLIENT: Client = { capabilities: {}, questions: 'ask' };
 
-/** A modern client answers with its next request. */
+/** A modern client answers server requests with its next request. */
 export function modernClient({ params }: RpcRequest): Client {
   const meta = params?.['_meta'];
   const capabilities = isObject(meta) ? clientCapabilitiesOf(meta[META.clientCapabilities]) : {};
   return { capabilities, questions: 'suspend' };
 }
 
-/** A legacy client can be asked in a session, on the stream of its call. */
+/** A legacy client answers server requests only in a session, on the stream of its call. */
 export function legacyClient(
   incoming: Incoming,
   { session }: Snapshot,
@@ -53,7 +53,7 @@ export function legacyClient(
   return { sessionId, capabilities, questions: 'ask' };
 }
 
-/** A viewer as a client of an era with these capabilities: servers of both eras are of its own. */
+/** Narrows a viewer to a client's era and capabilities: servers that speak both eras are used in the client's era. */
 export function viewerOfClient(
   viewer: EndpointViewer,
   era: Era,
@@ -62,13 +62,13 @@ export function viewerOfClient(
   return { ...viewer, visible: visibleToClient(viewer.visible, era, capabilities) };
 }
 
-/** Whether a request takes an event stream as its answer; one that does not say takes all. */
+/** Whether a request accepts an event stream as its response; without an `Accept` header it accepts everything. */
 function acceptsStream({ headers }: Incoming): boolean {
   const accept = headers.get('accept');
   return accept === null || /text\/(event-stream|\*)|\*\/\*/i.test(accept);
 }
 
-/** A client's response as the answer to a question. */
+/** Turns a client's response into the answer to a server request. */
 export function toAnswer(text: string): { id: RequestId; answer: RawAnswer } {
   const members = rawMembers(text);
   const id = JSON.parse(members.get('id') ?? '""') as RequestId;
@@ -76,7 +76,7 @@ export function toAnswer(text: string): { id: RequestId; answer: RawAnswer } {
   return { id, answer: result ? { result } : { error: members.get('error') ?? '{}' } };
 }
 
-/** How what came parsed is forgotten, so that a call does not wait with it in memory. */
+/** Makes `dropParsed`, so that a waiting call does not keep its parsed params in memory. */
 export function dropping(request: RpcRequest, bytes: RequestBytes) {
   return {
     dropParsed() {
@@ -86,7 +86,7 @@ export function dropping(request: RpcRequest, bytes: RequestBytes) {
   };
 }
 
-/** @param admitted with what counts what the request has in memory, and what it is seen as */
+/** @param admitted with the counter of the request's bytes in memory, and the request's telemetry */
 export function toRequestContext(
   admitted: Admitted & { bytes: RequestBytes; operation: Operation },
   client: Client,
@@ -138,7 +138,7 @@ export function toRequestContext(
   };
 }
 
-/** Who calls now and what the endpoint comes to, on a state as fresh as for a list. */
+/** Returns the caller and its view of the endpoint as they are now, as fresh as for a list. */
 export async function callerContext(
   admitted: Admitted,
   { config }: McpPorts,
@@ -150,7 +150,7 @@ export async function callerContext(
   return { viewer: viewerOfClient(viewer, era, client), logLevel };
 }
 
-/** What a request in a live legacy session can do beside the others. */
+/** What a request can do only in a live legacy session. */
 function inSession(sessionId: string, key: string, admitted: Admitted, ports: McpPorts) {
   const { sessions, streams, upstreamSessions, config } = ports;
   const { waitUntil, snapshot, facts } = admitted;

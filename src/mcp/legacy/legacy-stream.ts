@@ -1,6 +1,6 @@
 /**
- * GET of the legacy era: the stream on which a session hears what belongs to no request of its own.
- * Resumes after `Last-Event-ID`. Source: MCP 2025-11-25, transports, Listening for Messages.
+ * GET of the legacy era: opens the session's notification stream, for messages that belong to none of its requests. Resumes after
+ * `Last-Event-ID`. Source: MCP 2025-11-25, transports, Listening for Messages.
  */
 import type { CallerContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -17,7 +17,7 @@ import { audienceOf } from '../endpoint.ts';
 import { changingLists, recheckLists, mayTell, seenBy } from '../own-tools/own-lists.ts';
 import { streamResponse } from '../reply/stream-response.ts';
 
-/** From this version on clients take an event without data, which only names an id. */
+/** Since this version, clients accept an event with empty data that only carries an id. */
 const PRIMING_SINCE = '2025-11-25';
 
 export interface LegacyStream {
@@ -29,7 +29,7 @@ export interface LegacyStream {
   protocolVersion: string;
   keepAliveMs: number;
   signal: AbortSignal;
-  /** Told when it is open, or is over before that. */
+  /** Called when the stream is open, or has ended before that. */
   onOpen(): void;
   release(): void;
   isAllowed(): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * Requests of the legacy era (2024-11-05 to 2025-11-25) on Streamable HTTP. Translated here, once:
- * below this file nothing asks for a version. Errors of a request are in-band, with 200.
+ * Requests of the legacy era (2024-11-05 to 2025-11-25) on Streamable HTTP. They are translated here, once: below this file nothing asks
+ * for a version. Errors of a request are in-band, with 200.
  */
 import type { RequestContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -28,7 +28,7 @@ const MAX_BATCH = 50;
 const SUBSCRIPTIONS = new Set(['resources/subscribe', 'resources/unsubscribe']);
 
 /**
- * The version to answer `initialize` with: the client's where it is known, else the newest.
+ * Returns the version to answer `initialize` with: the client's where it is known, else the newest legacy one.
  * @throws PorticoError `invalid_params` where the client names none
  */
 export function negotiatedVersion(request: RpcRequest): string {
@@ -39,12 +39,12 @@ export function negotiatedVersion(request: RpcRequest): string {
   return LEGACY_VERSIONS.includes(wanted) ? wanted : LATEST_LEGACY_VERSION;
 }
 
-/** The one revision that has batches; 2025-06-18 took them out again. */
+/** The one revision that has batches; 2025-06-18 removed them. */
 const BATCH_VERSION = '2025-03-26';
 
 /**
- * A batch is a message in one revision only: that of the session, else of the header, else assumed (2025-06-18, Streamable HTTP:
- * without a header a server assumes 2025-03-26).
+ * Checks that a batch is allowed. The revision of the session decides, else that of the header, else 2025-03-26, which a server assumes
+ * without a header (2025-06-18, Streamable HTTP).
  * @throws PorticoError `invalid_request`
  */
 export function checkBatch(...versions: readonly (string | null | undefined)[]): void {
@@ -52,14 +52,14 @@ export function checkBatch(...versions: readonly (string | null | undefined)[]):
   throw new PorticoError('invalid_request', `Batches belong to ${BATCH_VERSION} only`);
 }
 
-/** The answer to `initialize`, with the id of the session just opened. */
+/** The response to `initialize`, with the id of the session just opened. */
 export async function initializeResponse(
   { gateway, viewer }: RequestContext,
   request: RpcRequest,
   protocolVersion: string,
   sealedId: string,
 ): Promise<Response> {
-  // Tasks are of the last legacy revision only.
+  // In the legacy era, only the last revision has tasks.
   const tasks = protocolVersion === LATEST_LEGACY_VERSION ? 'legacy' : undefined;
   const advertised = await gateway.advertise(viewer, tasks);
   const own = await toOwnAdvertised(gateway, advertised, viewer);
@@ -79,7 +79,7 @@ const LEGACY: EraMethods = {
   },
 };
 
-/** @param text the request as it came */
+/** @param text the raw request */
 export function handleLegacy(
   requestContext: RequestContext,
   request: RpcRequest,
@@ -89,8 +89,8 @@ export function handleLegacy(
 }
 
 /**
- * A batch of 2025-03-26: every request is answered, in one array.
- * @param text the batch as it came
+ * Answers every request of a 2025-03-26 batch, in one array.
+ * @param text the raw batch
  */
 export async function handleBatch(requestContext: RequestContext, text: string): Promise<Response> {
   const elements = rawElements(text);
@@ -124,14 +124,14 @@ async function answerOne(
   return response.text();
 }
 
-/** Id of the request a notification cancels, if it is such a one. */
+/** Returns the id of the request that a cancellation names; undefined for any other message. */
 export function cancelledRequest(message: unknown): RequestId | undefined {
   if (!isObject(message) || message['method'] !== 'notifications/cancelled') return undefined;
   const id = isObject(message['params']) ? message['params']['requestId'] : undefined;
   return isRequestId(id) ? id : undefined;
 }
 
-/** @throws PorticoError `invalid_request` where a header names a revision nobody knows */
+/** @throws PorticoError `invalid_request` where the header names an unknown revision */
 export function checkLegacyVersion(headers: Pick<Headers, 'get'>): void {
   const version = headers.get('mcp-protocol-version');
   if (version !== null && !LEGACY_VERSIONS.includes(version)) {

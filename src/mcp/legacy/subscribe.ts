@@ -1,6 +1,6 @@
 /**
- * `resources/subscribe` and `resources/unsubscribe` of the legacy era. They belong to a session,
- * whose own stream brings the updates. Source: MCP 2025-11-25, resources, Subscriptions.
+ * `resources/subscribe` and `resources/unsubscribe` of the legacy era. A subscription belongs to a session, whose notification stream
+ * delivers the updates. Source: MCP 2025-11-25, resources, Subscriptions.
  */
 import type { RequestContext } from '../request-context.ts';
 import type { VisibleServers } from '../../gateway/viewer.ts';
@@ -40,7 +40,7 @@ export async function subscribe(
   return resultResponse(request.id, '{}');
 }
 
-/** Whether a server of both eras opened no session for a client of the legacy one, whom it serves in the modern era then. */
+/** Whether a server of both eras opened no session for a legacy client, so that the server is used in the modern era. */
 function hasNoSession(
   error: unknown,
   { serverId }: Subscription,
@@ -51,8 +51,8 @@ function hasNoSession(
 }
 
 /**
- * Where a subscription is made: in the client's own session at a server that keeps one for each
- * client, since it may tell a session of what was done in that one alone; else by the monitor.
+ * Decides who makes a subscription: the client's own session, at a server that keeps one for each client, since such a server may notify a
+ * session only of what was done in that session; else the server's monitor.
  */
 export function placed(
   subscription: Subscription,

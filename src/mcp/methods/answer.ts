@@ -1,4 +1,6 @@
-/** How a request of either era is answered: what it is, its own methods, the methods that both eras share, and what is thrown. */
+/**
+ * Answers a request of either era: reads its params, tries the era's own methods, then the shared ones, and turns errors into responses.
+ */
 import type { RequestContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
@@ -12,21 +14,21 @@ import { readParams } from '../params.ts';
 import { thrownResponse } from '../reply/response.ts';
 import { handleShared } from './dispatch.ts';
 
-/** What is an era's own. */
+/** What differs between the eras. */
 export interface EraMethods {
   era: Era;
-  /** Errors of these codes answer with their own status; all others are in-band, with 200. */
+  /** Errors with these codes get their own HTTP status; all others are in-band, with 200. */
   refusedWithStatus: ReadonlySet<ErrorCode>;
-  /** Answers a method that only this era has; undefined for any other. */
+  /** Answers a method that only this era has; undefined for any other method. */
   handleOwn(
     requestContext: RequestContext,
     request: RpcRequest,
   ): Promise<Response | undefined> | Response | undefined;
-  /** What the shared methods work with, where the request says more of it. */
+  /** Adds to the context what a request of this era carries for the shared methods. */
   toShared?(requestContext: RequestContext, request: RpcRequest): RequestContext;
 }
 
-/** @param text the request as it came */
+/** @param text the raw request */
 export async function answerRequest(
   requestContext: RequestContext,
   request: RpcRequest,
@@ -56,8 +58,8 @@ export async function answerRequest(
 const same = (requestContext: RequestContext) => requestContext;
 
 /**
- * The raw params of a request; one that can be read in two ways is refused, which is recorded.
- * @param body the request as it came
+ * Returns the raw params of a request. Params that can be read in two ways are refused, and the refusal is recorded.
+ * @param body the raw request
  * @throws PorticoError `invalid_request`, `invalid_params`
  */
 async function paramsOf(
@@ -74,7 +76,7 @@ async function paramsOf(
   }
 }
 
-/** Record that a request was refused for want of a scope; calls are recorded by themselves. */
+/** Records that a request was refused for a missing scope; calls have audit rows of their own. */
 async function noteDenial(
   { gateway, viewer, context }: RequestContext,
   method: string,

@@ -1,6 +1,6 @@
 /**
- * The requests both eras share: lists from the catalog, and what is relayed to the one server it is
- * about. A method that is in neither table is not known here.
+ * Serves the methods that both eras share: lists come from the catalog, other requests are relayed to the one server they are about.
+ * Methods in neither table are unknown here.
  */
 import type { RequestContext } from '../request-context.ts';
 import type { Reference } from '../../gateway/listing.ts';
@@ -30,7 +30,7 @@ import type { Relayable } from '../reply/relay-messages.ts';
 import { keepAliveResponse } from '../reply/keep-alive-response.ts';
 import { isAboutTask, taskReference, wantedTasks } from './era-forms.ts';
 
-/** What endpoints list that do not list the servers' tools. */
+/** Lists of endpoints that do not list the servers' tools. */
 const OWN_LISTS: Record<Exclude<ToolsShown, 'all'>, OwnList> = {
   search: metaListResult,
   ask: askListResult,
@@ -48,15 +48,15 @@ const RELAYED: ReadonlyMap<string, (request: RpcRequest) => Reference> = new Map
   ['completion/complete', completionReference],
 ]);
 
-/** Whether a method goes to a server and so may last. */
+/** Whether a method is relayed to a server, so that it may take long. */
 export function isRelayed(method: string): boolean {
   return RELAYED.has(method) || isAboutTask(method);
 }
 
 /**
- * Serve a shared method.
+ * Serves a shared method.
  * @param params raw params of the request
- * @returns undefined where the method is not one of them
+ * @returns undefined where the method is not shared
  */
 export async function handleShared(
   requestContext: RequestContext,
@@ -84,7 +84,7 @@ export async function handleShared(
   if (!meta) return relay(requestContext, request, params, era);
   const asked = { id: request.id, method: request.method, era };
   if ('result' in meta) return ownResultResponse(asked, meta.result);
-  // What the client mirrored are the arguments of `call_tool`.
+  // The client's mirrored headers are about the arguments of `call_tool`.
   const { readHeader: _mirrored, ...rest } = requestContext;
   const name = text(meta.request, 'name');
   return relay(rest, meta.request, meta.params, era, {
@@ -94,7 +94,7 @@ export async function handleShared(
   });
 }
 
-/** Whether a request is a call of the one tool that the endpoint lists, which it is named after. */
+/** Whether a request calls the one tool that the endpoint lists and is named after. */
 function isCallOf(
   name: string,
   { viewer }: RequestContext,
@@ -123,7 +123,7 @@ function ask(requestContext: RequestContext, request: RpcRequest, era: Era): Pro
   return whenReady(responding, asked, requestContext);
 }
 
-/** A response that may take long: where the client takes a stream, it begins before it is there. */
+/** Returns a response that may take long. Where the client accepts a stream, the stream begins before the response is ready. */
 async function whenReady(
   responding: Promise<Response>,
   asked: Asked,
@@ -140,11 +140,11 @@ async function whenReady(
   return keepAliveResponse(responding, thrown => thrownText(thrown, asked), context.timers);
 }
 
-/** What is different for a call that came by `call_tool`. */
+/** What differs for a call that came through `call_tool`. */
 interface Through {
-  /** Answers what the gateway refused, or throws it again. */
+  /** Answers a refusal by the gateway, or throws it again. */
   rescue(thrown: unknown): Promise<Response>;
-  /** Adds to a failure what a model needs to put it right. */
+  /** Adds to a failed result what a model needs to correct the call. */
   mend(routed: Relayable): Promise<Relayable>;
 }
 
@@ -164,7 +164,7 @@ async function relay(
   const from = { source: era, version, ...header };
   const relayed = { method, reference, params, logLevel, tasks, cache, ...from };
   const asked = { id: request.id, method, era, tasks, client: requestContext };
-  // What is sent is raw: the call does not wait with a parsed copy of it in memory.
+  // The raw params are sent: a waiting call keeps no parsed copy in memory.
   delete request.params;
   requestContext.dropParsed?.();
   const responding = gateway
@@ -175,7 +175,7 @@ async function relay(
   return whenReady(responding, asked, requestContext);
 }
 
-/** What a request is about; one that does not say so rightly is refused, which is recorded. */
+/** Returns what a request refers to. A malformed reference is refused, and the refusal is recorded. */
 async function referenceOf(
   { gateway, viewer, context }: RequestContext,
   request: RpcRequest,
@@ -190,7 +190,7 @@ async function referenceOf(
   }
 }
 
-/** The form of tasks a request may speak of; most may not. */
+/** Returns the form of tasks that a request may use; undefined where it may use none, as most. */
 function tasksOf(request: RpcRequest, { kind }: Reference, era: Era): Era | undefined {
   if (kind === 'task') return era;
   return request.method === 'tools/call' ? wantedTasks(request, era) : undefined;

@@ -1,8 +1,7 @@
 /**
- * What the two eras say in different ways. Which log messages are wanted: `logging/setLevel` for a legacy session, a `_meta` key of each
- * request in the modern era, where no key means none. Which form of tasks a request speaks, and what a request about a task names: the
- * modern era declares an extension with each request, the legacy one asks for a task with a parameter of the call; the two are not each
- * other's.
+ * What the two eras express differently. Log level: a legacy session sets it with `logging/setLevel`; a modern request carries it in a
+ * `_meta` key, and without that key it wants no log messages. Tasks: a modern client declares an extension with each request, a legacy one
+ * asks for a task with a parameter of the call; tasks of one form cannot be used in the other.
  * Source: MCP 2025-11-25 and 2026-07-28, Logging; 2026-07-28, tasks extension; 2025-11-25, tasks.
  */
 import type { RequestContext } from '../request-context.ts';
@@ -25,14 +24,14 @@ function parseLogLevel(value: unknown): LogLevel {
   throw new PorticoError('invalid_params', `The log level must be one of ${LOG_LEVELS.join(', ')}`);
 }
 
-/** What a modern request asks for. @throws PorticoError `invalid_params` */
+/** Returns the log level that a modern request asks for. @throws PorticoError `invalid_params` */
 export function requestedLogLevel({ params }: RpcRequest): LogLevel | 'none' {
   const meta = params?.['_meta'];
   const value = isObject(meta) ? meta[META.logLevel] : undefined;
   return value === undefined ? 'none' : parseLogLevel(value);
 }
 
-/** Answer `logging/setLevel`. @throws PorticoError `session_required`, `invalid_params` */
+/** Answers `logging/setLevel`. @throws PorticoError `session_required`, `invalid_params` */
 export async function setLogLevel(
   { setLogLevel: remember }: RequestContext,
   { id, params }: RpcRequest,
@@ -42,7 +41,7 @@ export async function setLogLevel(
   return resultResponse(id, '{}');
 }
 
-/** The methods about a task, with the eras that have them. A list of tasks is in none. */
+/** The methods about a task, with the eras that have them. `tasks/list` is served in neither. */
 const TASK_METHODS: ReadonlyMap<string, readonly Era[]> = new Map<string, readonly Era[]>([
   ['tasks/get', ['legacy', 'modern']],
   ['tasks/cancel', ['legacy', 'modern']],
@@ -55,7 +54,7 @@ export function isAboutTask(method: string): boolean {
   return TASK_METHODS.has(method);
 }
 
-/** Whether a modern client declared the extension with this request. */
+/** Whether a modern client declared the tasks extension with this request. */
 function declaresTasks({ params }: RpcRequest): boolean {
   const meta = params?.['_meta'];
   const capabilities = isObject(meta) ? meta[META.clientCapabilities] : undefined;
@@ -63,14 +62,14 @@ function declaresTasks({ params }: RpcRequest): boolean {
   return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]);
 }
 
-/** The form of tasks a call may be answered with; undefined where the client takes none. */
+/** Returns the form of tasks that may answer a call; undefined where the client accepts no task. */
 export function wantedTasks(request: RpcRequest, era: Era): Era | undefined {
   if (era === 'modern') return declaresTasks(request) ? 'modern' : undefined;
   return isObject(request.params?.['task']) ? 'legacy' : undefined;
 }
 
 /**
- * A client must have declared what it asks for.
+ * Checks that a client declared the tasks extension.
  * @throws PorticoError `missing_client_capability`
  */
 export function requireTasks(request: RpcRequest): void {
@@ -81,7 +80,7 @@ export function requireTasks(request: RpcRequest): void {
 }
 
 /**
- * The task a request is about, by the client's id.
+ * Returns the task that a request is about, under the client's id.
  * @returns undefined where the era does not have the method
  * @throws PorticoError `missing_client_capability`, `invalid_params`
  */

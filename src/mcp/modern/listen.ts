@@ -1,7 +1,6 @@
 /**
- * `subscriptions/listen` of the modern era: an acknowledgement with what is honoured, then every
- * notification asked for, each under the subscription's id, until the client goes; nothing is
- * replayed. A stream that ends here ends with the request's result.
+ * `subscriptions/listen` of the modern era. The stream first acknowledges which notifications are honoured, then sends each of those, under
+ * the subscription's id, until the client leaves; nothing is replayed. A stream that the gateway ends is closed with the request's result.
  * Source: MCP 2026-07-28, patterns, subscriptions.
  */
 import type { RequestContext } from '../request-context.ts';
@@ -30,9 +29,9 @@ import { placed } from '../legacy/subscribe.ts';
 import { streamResponse, type LiveStream } from '../reply/stream-response.ts';
 import { requireTasks } from '../methods/era-forms.ts';
 
-/** Most resources one listener may subscribe to. */
+/** Most resources that one listener may subscribe to. */
 const MAX_RESOURCES = 1_000;
-/** Most tasks, each of which may be at another server. */
+/** Most tasks of one listener; each may be at another server. */
 const MAX_TASKS = 100;
 
 const FilterSchema = z.object({
@@ -80,7 +79,7 @@ async function listen(
       placed(resource, viewer.visible, context),
     ),
   };
-  /** The object has the stream: the servers are asked to tell, then the client is told so. */
+  /** Once the object has the stream, subscribes at the servers, then acknowledges to the client what they agreed to. */
   async function acknowledge(live: LiveStream): Promise<string> {
     const told = await Promise.all(
       opening.resources.map(async resource => {
@@ -99,7 +98,7 @@ async function listen(
     const text = JSON.stringify({ jsonrpc: '2.0', method, params: { notifications } });
     return toSseText(withSubscriptionId(text, id));
   }
-  /** A stream on which a server no longer tells of its tasks ends: nobody polls what he hears of. */
+  /** Ends the stream when a server stops notifying of its tasks, since a client does not poll a task that it is notified of. */
   async function subscribeTasks(
     ids: readonly string[],
     live: LiveStream,
@@ -134,7 +133,7 @@ async function listen(
   });
 }
 
-/** The resources asked for of which a server within reach can tell; the others are left out. */
+/** Returns the requested resources that a visible server can notify of; leaves out the others. */
 async function honoured(
   uris: readonly string[],
   viewer: Viewer,
@@ -151,7 +150,7 @@ async function honoured(
   return found.filter(subscription => subscription !== undefined);
 }
 
-/** A notification under the id of the subscription it belongs to. */
+/** Puts the id of its subscription into a notification. */
 function withSubscriptionId(text: string, id: RequestId): string {
   const members = rawMembers(text);
   const params = rawMembers(members.get('params') ?? '{}');
@@ -163,7 +162,7 @@ function withSubscriptionId(text: string, id: RequestId): string {
   );
 }
 
-/** The response to the request, with which a subscription ends in good order. */
+/** The response to the request, which ends a subscription in good order. */
 function resultText(id: RequestId): string {
   const named = `${JSON.stringify(META.subscriptionId)}:${idText(id)}`;
   const meta = `{${named},${JSON.stringify(META.serverInfo)}:${JSON.stringify(IMPLEMENTATION)}}`;

@@ -1,7 +1,4 @@
-/**
- * Requests of the modern era (2026-07-28): stateless, no session, no object. The envelope and the
- * mirrored headers have been checked.
- */
+/** Requests of the modern era (2026-07-28): stateless, no session, no object. The envelope and the mirrored headers have been checked. */
 import type { RequestContext } from '../request-context.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import {
@@ -39,7 +36,7 @@ const MODERN: EraMethods = {
   }),
 };
 
-/** @param text the request as it came */
+/** @param text the raw request */
 export function handleModern(
   requestContext: RequestContext,
   request: RpcRequest,

@@ -1,20 +1,20 @@
 /**
- * The calls of a chat about which a person has to decide, as one form (MCP 2026-07-28 and 2025-11-25, elicitation), and what the person
- * said. Whatever is no clear yes is no yes: who closes the form has decided nothing. Pure.
+ * Asks a person, with one form (MCP 2026-07-28 and 2025-11-25, elicitation), about the calls of a chat that need a decision, and reads the
+ * answer. Only an explicit yes approves a call; closing the form decides nothing. Pure.
  */
 import type { CallView } from '../../agents/chat/chat-events.ts';
 import type { ContinueChat } from '../../agents/chat/chat-schema.ts';
 import { toVisible } from '../../shared/util/visible-text.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
-/** The key of the form in a round of questions. */
+/** Key of the form among the input requests of a round. */
 const FORM_KEY = 'approval';
-/** Most arguments of a call that are shown, as JSON in UTF-16 units. */
+/** Longest arguments of a call that are shown, as JSON in UTF-16 units. */
 const MAX_SHOWN_CHARS = 2_000;
 
 const visible = (text: string) => toVisible(text, () => false);
 
-/** One line of a call: a person has to see what would be sent, as it would be sent. */
+/** One line for each call: a person has to see exactly what would be sent. */
 function toLine({ id, name, arguments: given }: CallView): string {
   const text = visible(JSON.stringify(given));
   const cut = text.slice(0, MAX_SHOWN_CHARS).replace(/[\uD800-\uDBFF]$/, '');
@@ -22,7 +22,7 @@ function toLine({ id, name, arguments: given }: CallView): string {
   return `${id}: ${visible(name)} ${cut}${more > 0 ? `… (${more} more characters)` : ''}`;
 }
 
-/** The `inputRequests` of an `input_required` result. */
+/** Returns the `inputRequests` of an `input_required` result. */
 export function toInputRequests(pending: readonly CallView[]): JsonObject {
   const properties = pending.map(({ id, name }) => [
     id,
@@ -40,7 +40,7 @@ export function toInputRequests(pending: readonly CallView[]): JsonObject {
 }
 
 /**
- * What a person decided, from the `inputResponses` of the next round.
+ * Reads the person's decisions from the `inputResponses` of the next round.
  * @returns undefined where nothing was decided
  */
 export function toDecisions(

@@ -1,6 +1,6 @@
 /**
- * Calls of `ask` on an endpoint that lists it: answered here, within what the endpoint reaches. What is wrong with the arguments, and a
- * model that is missing or fails, is a result that a model can read; a refused plan is one too.
+ * Answers calls of `ask` on an endpoint that lists it, within what the endpoint reaches. Bad arguments, and a model that is missing or
+ * fails, give a result that a model can read; so does a refused plan.
  */
 import type { RequestContext } from '../request-context.ts';
 import { AskSchema, toAskText, type AskOutcome } from '../../agents/ask/ask-schema.ts';
@@ -16,7 +16,7 @@ const READABLE: ReadonlySet<string> = new Set([
   'model_budget',
 ]);
 
-/** @returns the raw result. @throws PorticoError `forbidden`, and what is wrong beside the arguments and the model */
+/** @returns the raw result @throws PorticoError `forbidden`, and errors that concern neither the arguments nor the model */
 export async function answerAsk(
   requestContext: RequestContext,
   request: RpcRequest,

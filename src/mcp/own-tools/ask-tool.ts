@@ -1,6 +1,6 @@
 /**
- * The one tool of an endpoint that lists no others but `ask`: how it is described. The list is the same bytes for everybody, always, so
- * that no server's text stands in it.
+ * Definition of `ask`, the only tool on the endpoints that list it. The list has the same bytes for everybody, always, so that it contains
+ * no text of any server.
  */
 import { createOwnList } from './own-tools.ts';
 
@@ -47,7 +47,7 @@ const ASK = {
     },
     required: ['verdict', 'trace_id', 'usage'],
   },
-  // What is called may change something, where the operator allows that.
+  // The tool that is called may change something, where the operator allows that.
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 

@@ -1,7 +1,8 @@
 /**
- * Calls of `chat` on an endpoint that lists it. What the endpoint reaches is all that the chat ever reaches. Before a call that a person has
- * to allow the client is asked to fill in a form, in either era's way; where it cannot be asked, or the person decides nothing, the chat
- * waits: it is told so, and can be gone on with over REST or the terminal. What is done comes as progress, for who wants it.
+ * Answers calls of `chat` on an endpoint that lists it. A chat never reaches more than the endpoint does. Before a call that a person has
+ * to allow, the client is asked to fill in a form, in the way of its era. Where the client cannot be asked, or the person decides nothing,
+ * the chat waits: the result says so, and the chat can be continued over REST or in the terminal. Steps are sent as progress to clients
+ * that ask for it.
  */
 import type { RequestContext } from '../request-context.ts';
 import type { Relayable } from '../reply/relay-messages.ts';
@@ -33,7 +34,7 @@ const ArgumentsSchema = z.strictObject({
   message: BeginChatSchema.shape.message,
   chat_id: z.string().min(1).max(100).optional(),
 });
-/** What a model can read and do something about. */
+/** Errors that a model can read and act on. */
 const READABLE: ReadonlySet<string> = new Set([
   'invalid_params',
   'validation_failed',
@@ -43,7 +44,7 @@ const READABLE: ReadonlySet<string> = new Set([
   'busy',
   'payload_too_large',
 ]);
-/** Ends of a run that are failures. */
+/** Stop reasons of a run that count as failures. */
 const FAILED: ReadonlySet<unknown> = new Set([
   'model_failed',
   'model_budget',
@@ -52,7 +53,7 @@ const FAILED: ReadonlySet<unknown> = new Set([
   'refused',
 ]);
 
-/** @throws PorticoError `forbidden`, `rate_limited`, and what is wrong beside the arguments, the chat and the model */
+/** @throws PorticoError `forbidden`, `rate_limited`, and errors that concern neither the arguments, the chat nor the model */
 export async function startChat(
   requestContext: RequestContext,
   request: RpcRequest,
@@ -70,13 +71,13 @@ export async function startChat(
   };
 }
 
-/** One request of a client, over as many rounds of questions as it takes. */
+/** One `chat` request of a client, through as many rounds of input requests as it takes. */
 class Round {
   readonly #requestContext: RequestContext;
   readonly #request: RpcRequest;
   readonly #source: Era;
   readonly #gone = new AbortController();
-  /** The chat that it is about, as soon as that is known. */
+  /** Id of the chat; empty until it is known. */
   #chatId = '';
 
   constructor(requestContext: RequestContext, request: RpcRequest, source: Era) {
@@ -85,7 +86,7 @@ class Round {
     this.#source = source;
   }
 
-  /** @param round members of the params that belong to a round: `requestState`, `inputResponses` */
+  /** @param round members of the params that belong to one round: `requestState`, `inputResponses` */
   async start(round: JsonObject): Promise<CallReply> {
     try {
       const ready = await this.#ready(round);
@@ -98,7 +99,7 @@ class Round {
     }
   }
 
-  /** The chat as it waits for a person. */
+  /** Responds with the chat that waits for a person. */
   async waiting(): Promise<RawResponse> {
     const { chats } = this.#requestContext;
     return toResponse(toResultText(await chats.get(this.#toAsker(), this.#chatId)));
@@ -127,7 +128,7 @@ class Round {
     return chats.begin(asker, BeginChatSchema.parse({ message, tools: this.#only() }));
   }
 
-  /** The endpoint's own bounds, as they are kept with the chat. */
+  /** The endpoint's own limits, in the form stored with the chat. */
   #only(): JsonObject {
     const { naming, toolset } = this.#requestContext.viewer;
     if (naming.kind === 'own') return { servers: [naming.serverId] };
@@ -155,7 +156,7 @@ class Round {
     };
   }
 
-  /** Runs at once, whoever listens; the run ends where nobody listens any more. */
+  /** Starts the run at once, before anybody reads its messages; the run is aborted when their reader leaves. */
   #tell(ready: ReadyChat): CallMessages {
     const events = new AsyncQueue<ChatEvent>();
     const tell = (event: ChatEvent) => events.put(event);
@@ -198,7 +199,7 @@ class Round {
     return toResponse(JSON.stringify(result), { resultType: 'input_required' });
   }
 
-  /** Whether the client can be asked to fill in a form: a legacy one on the stream of its call, in a session. */
+  /** Whether the client can be asked to fill in a form: a legacy client only in a session, on the stream of its call. */
   #canAsk(): boolean {
     const { context, acceptsStream, openLine } = this.#requestContext;
     if (!fillsForms(context.capabilities)) return false;
@@ -215,7 +216,7 @@ const toResponse = (result: string, parsed: JsonObject = {}): RawResponse => ({
 const toResultText = (view: ChatView): string =>
   ownResultText(JSON.stringify(view), FAILED.has(view.stop_reason) || isCut(view));
 
-/** Whether calls were not made since the answer was too long: without calls a cut answer is one all the same. */
+/** Whether calls were dropped because the model's answer was too long. A cut answer without calls still counts as an answer. */
 const isCut = ({ stop_reason: reason, calls }: ChatView): boolean =>
   reason === 'length' && calls.some(({ decision }) => decision === 'not_made');
 
@@ -225,7 +226,7 @@ function progressTokenOf({ params }: RpcRequest): RequestId | undefined {
   return isRequestId(token) ? token : undefined;
 }
 
-/** What there is to tell of an event, in one line. */
+/** Returns the progress message for an event, one line; undefined where there is none. */
 function toProgress(event: ChatEvent): string | undefined {
   if (event.type === 'call' && event.call.decision === 'not_made') {
     return `${event.call.name} was not called: the answer of the model is not whole`;

@@ -1,6 +1,6 @@
 /**
- * The one tool of an endpoint that lists no others but `chat`: how it is described. Decisions about calls are no arguments of it: a model
- * that writes arguments must not approve what its own words brought about.
+ * Definition of `chat`, the only tool on the endpoints that list it. Decisions about calls are not among its arguments: a model that writes
+ * the arguments must not approve calls that its own words caused.
  */
 import { createOwnList } from './own-tools.ts';
 
@@ -35,7 +35,7 @@ const CHAT = {
     },
     required: ['id', 'status', 'answer', 'stop_reason', 'steps', 'calls', 'usage'],
   },
-  // What is called may change something.
+  // The tools that the chat calls may change something.
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 

@@ -1,6 +1,6 @@
 /**
- * A call through `call_tool` that failed for its arguments: the answer shows what the tool takes, so that a model can put them right in one
- * more call. Whether the arguments were at fault is decided here, by the tool's own schema: what servers say of it has no one form.
+ * Where a call through `call_tool` failed because of its arguments, the answer shows what the tool takes, so that a model can correct them
+ * in one more call. The tool's own schema decides whether the arguments were at fault, since servers report that in no uniform way.
  */
 import { checkSchema } from '../../agents/ask/schema-check.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
@@ -9,20 +9,20 @@ import { isObject, RPC, type JsonObject } from '../../shared/protocol.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { toSignature } from './signature.ts';
 
-/** A call as it was made. */
+/** A call that was made. */
 export interface MadeCall {
   tool: ListedItem;
   /** Raw arguments. */
   given: string;
 }
 
-/** Longest arguments and schemas that are compared, and longest schema that is shown, in UTF-16 units. */
+/** Longest arguments and schemas that are compared, longest schema and message that are shown, in UTF-16 units. */
 const MAX_COMPARED_CHARS = 65_536;
 const MAX_SHOWN_CHARS = 6_000;
 const MAX_MESSAGE_CHARS = 1_000;
 const MAX_STEPS = 10_000;
 
-/** The server's raw result; where its arguments do not fit, with what the tool takes. */
+/** Returns the server's raw result; adds what the tool takes to a failure whose arguments do not fit. */
 export function withSchema(result: string, parsed: JsonObject, call: MadeCall): string {
   if (parsed['isError'] !== true || !Array.isArray(parsed['content'])) return result;
   const members = rawMembers(result);
@@ -33,9 +33,9 @@ export function withSchema(result: string, parsed: JsonObject, call: MadeCall): 
 }
 
 /**
- * The same for a server that refused the request itself.
- * @param error parsed, of JSON-RPC
- * @returns the raw result of a tool in its place; undefined where the arguments are not at fault
+ * Does the same for a server that refused the request itself.
+ * @param error parsed JSON-RPC error
+ * @returns the raw tool result to give instead; undefined where the arguments are not at fault
  */
 export function refusedAsResult(
   error: JsonObject,
@@ -51,7 +51,7 @@ export function refusedAsResult(
 
 const toBlock = (text: string) => JSON.stringify({ type: 'text', text });
 
-/** What a model has to know to put its arguments right; undefined where they fit, or nobody can tell. */
+/** Returns what a model needs to correct its arguments; undefined where they fit, or where that cannot be decided. */
 function toHint({ tool, given }: MadeCall): string | undefined {
   const { raw } = tool.item;
   const schema = raw.get('inputSchema') ?? '';

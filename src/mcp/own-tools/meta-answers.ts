@@ -1,6 +1,7 @@
 /**
- * What a model reads of tools: hits of a search (`meta-search.ts`) and descriptions, small and the same for the same state. What servers
- * wrote is data here: on one line, bounded and visible where it is a text of ours, as they wrote it where it is their definition.
+ * Texts in which a model reads about tools: search hits (`meta-search.ts`) and descriptions; small, and equal for equal state. Text that
+ * servers wrote is data here: in the gateway's own texts it is put on one line, bounded and made visible; in a server's definition it stays
+ * as written.
  */
 import type { ListedItem } from '../../gateway/listing.ts';
 import { fromRawMembers, type RawObject } from '../../shared/json/json-spans.ts';
@@ -14,13 +15,13 @@ const MAX_NAME_CHARS = 256;
 const MAX_QUERY_CHARS = 80;
 const NOTHING = 'No tool fits; search with other or fewer words.';
 
-/** The members of a definition that a model needs to call the tool, and those that are shown at all. */
+/** Members of a definition that a model needs to call the tool, and all members that are shown. */
 const READ = ['name', 'description', 'inputSchema', 'annotations'];
 const SHOWN = [...READ, 'title', 'outputSchema', 'execution'];
 
 const toShown = (name: string) => toOneLine(name, MAX_NAME_CHARS);
 
-/** The first words of what a tool says of itself. */
+/** Returns the first words of a tool's description, else of its title. */
 export function toShortDescription({ item }: ListedItem): string {
   for (const member of ['description', 'title']) {
     const value: unknown = JSON.parse(item.raw.get(member) ?? 'null');
@@ -30,10 +31,10 @@ export function toShortDescription({ item }: ListedItem): string {
   return '';
 }
 
-/** Two digits tell how well a tool fits. */
+/** Rounds a score to two decimals, which show how well a tool fits. */
 const toShownScore = (score: number) => Math.round(score * 100) / 100;
 
-/** A hit for programs, and for hosts that show their models nothing else. */
+/** A hit for programs, and for hosts that show their models only the structured content. */
 function toFound(hit: SearchHit) {
   const hint = hintOf(hit.item);
   return {
@@ -46,19 +47,19 @@ function toFound(hit: SearchHit) {
   };
 }
 
-/** A hit for a model. Its place tells how well it fits: a number would be taken for a measure. */
+/** A hit for a model. Its position shows how well it fits: a number would be mistaken for a measure. */
 function toLine({ name, signature, hint, description }: ReturnType<typeof toFound>): string {
   const mark = hint === undefined ? '' : ` [${hint}]`;
   return `${toShown(name)}${signature}${mark}: ${description}`;
 }
 
-/** A query with what was found for it. */
+/** A query and what was found for it. */
 interface Answered {
   query: string;
   result: Pick<SearchResult, 'hits' | 'unmatched'>;
 }
 
-/** The raw result of a search: each tool once, where it is found first. */
+/** Returns the raw result of a search. Each tool is shown once, under the query that found it first. */
 export function foundText(answered: readonly Answered[], notes: readonly string[] = []): string {
   const tools = new Map<string, ReturnType<typeof toFound>>();
   const texts = answered.map(({ query, result }) => {
@@ -90,7 +91,7 @@ export function foundText(answered: readonly Answered[], notes: readonly string[
   });
 }
 
-/** The raw result that shows definitions: whole to programs, to a model what it needs for a call. */
+/** Returns the raw result that shows definitions: programs get all shown members, a model gets those it needs for a call. */
 export function describedText(items: readonly ListedItem[]): string {
   const members = items.map(item => toOwnMembers(item, 'tools'));
   const textOf = (keys: readonly string[]) => members.map(own => fromRawMembers(only(own, keys)));

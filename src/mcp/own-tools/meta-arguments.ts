@@ -1,6 +1,6 @@
 /**
- * The arguments of the three tools: what they may be, and one line for a model that got them wrong, which says what to do. The
- * arguments of the tool that is called are not looked at: they go on as they came.
+ * Checks the arguments of the three meta tools. A model that got them wrong gets one line that says what to do. The arguments for the tool
+ * that is called are not checked here: they are forwarded as they came.
  */
 import { z } from 'zod';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -14,9 +14,9 @@ import {
 } from '../../search/rank/limits.ts';
 import type { SearchRequest } from '../../gateway/search.ts';
 
-/** Most tools that are described at once. */
+/** Most tools that one call describes. */
 export const MAX_DESCRIBED = 5;
-/** Most queries of one search, and how many tools each finds where there are several and nothing is said. */
+/** Most queries of one search, and the default limit of each where there are several. */
 export const MAX_QUERIES = 5;
 const USUAL_FOUND_EACH = 5;
 const MAX_KEY_CHARS = 60;
@@ -68,7 +68,7 @@ const CallSchema = z.strictObject({
   arguments: z.looseObject({}, 'must be an object, written out, not as text').optional(),
 });
 
-/** What to search for, one request for each query. @throws PorticoError `invalid_params` */
+/** Returns the search requests, one for each query. @throws PorticoError `invalid_params` */
 export function parseSearch(given: unknown): readonly SearchRequest[] {
   const known = 'query, queries, limit, servers and skill';
   const parsed = parse(SearchSchema, 'search_tools', given, known);
@@ -83,7 +83,7 @@ export function parseSearch(given: unknown): readonly SearchRequest[] {
   return queries.map(text => ({ query: text, ...filters }));
 }
 
-/** The names of the tools to describe. @throws PorticoError `invalid_params` */
+/** Returns the names of the tools to describe. @throws PorticoError `invalid_params` */
 export function parseDescribe(given: unknown): readonly string[] {
   const hint = `give name, or names with up to ${MAX_DESCRIBED} of them`;
   const found = DescribeSchema.safeParse(given ?? {});
@@ -91,7 +91,7 @@ export function parseDescribe(given: unknown): readonly string[] {
   throw new PorticoError('invalid_params', `describe_tool: ${hint}, as search_tools gave them`);
 }
 
-/** Checks the arguments of `call_tool`. @returns the name of the tool to call. @throws PorticoError `invalid_params` */
+/** Checks the arguments of `call_tool`. @returns the name of the tool to call @throws PorticoError `invalid_params` */
 export function parseCall(given: unknown): string {
   const known = 'name and arguments; what the tool itself takes belongs into arguments';
   return parse(CallSchema, 'call_tool', given, known).name;

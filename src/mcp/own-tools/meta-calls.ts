@@ -1,7 +1,7 @@
 /**
- * Calls on an endpoint that lists three tools. Two of them are answered here, from what the caller sees; `call_tool` becomes the
- * call it stands for before anything else sees it, so that access, limits, the audit and the server meet the real tool by its
- * own name, and every byte of its arguments as it came. A real name is a call like on any other endpoint.
+ * Calls on an endpoint that lists the three meta tools. Two of them are answered here, from what the caller sees. `call_tool` becomes the
+ * call that it stands for before any other code sees it, so that access, limits, the audit and the server get the real tool by its own
+ * name, with every byte of its arguments as it came. A call by a real name works like on any other endpoint.
  */
 import type { RequestContext } from '../request-context.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
@@ -20,22 +20,22 @@ import type { Relayable } from '../reply/relay-messages.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { MAX_NAME_CHARS } from '../../shared/util/name-limits.ts';
 
-/** What is wrong with a name, which a model can put right. */
+/** Errors about a name, which a model can correct. */
 const NOT_FOUND: ReadonlySet<string> = new Set(['tool_not_found', 'tool_name_unprefixed']);
 
-/** A call: what the client asks for, parsed and raw. */
+/** A call that the client asks for, parsed and raw. */
 export interface RealCall {
   request: RpcRequest;
   /** Raw params. */
   params: RawObject;
 }
 
-/** What a call of one of the three comes to: an answer, or another call. */
+/** What a call of a meta tool becomes: a result, or another call. */
 export type MetaCall = { result: string } | RealCall;
 
 /**
- * @returns undefined where the request is no call of one of the three
- * @throws PorticoError `forbidden`, and what is wrong beside the arguments
+ * @returns undefined where the request calls no meta tool
+ * @throws PorticoError `forbidden`, and errors that do not concern the arguments
  */
 export async function toMetaCall(
   requestContext: RequestContext,
@@ -88,7 +88,7 @@ async function answerDescribe(
   return describedText(found);
 }
 
-/** The call that a call of `call_tool` stands for. @throws PorticoError `invalid_params` */
+/** Returns the call that a call of `call_tool` stands for. @throws PorticoError `invalid_params` */
 function toRealCall(request: RpcRequest, params: RawObject): RealCall {
   const given = request.params?.['arguments'];
   const name = parseCall(given);
@@ -106,9 +106,9 @@ function toRealCall(request: RpcRequest, params: RawObject): RealCall {
 }
 
 /**
- * A tool that one of the three was asked for and that is not there, as the result of the one that was called: a model can put
- * the name right (2025-11-25, tools, error handling). The names that are near come from what the caller sees.
- * @throws what it was given, where that is anything else
+ * Turns the error that a tool was not found into a result of the meta tool, so that a model can correct the name (2025-11-25, tools, error
+ * handling). The nearest names come from what the caller sees.
+ * @throws the given value, where it is any other error
  */
 export async function notFoundText(
   { gateway, viewer }: RequestContext,
@@ -126,13 +126,15 @@ export async function notFoundText(
 
 const toShown = (name: string) => toOneLine(name, MAX_NAME_CHARS);
 
-/** What is there for a caller that may read; others get no more than that it failed. A call that was made fails for no such reading. */
+/**
+ * Reads something that only improves an answer; undefined where the caller may not read it. A failed read never fails a call that was made.
+ */
 const ifReadable = <T>(reading: Promise<T>): Promise<T | undefined> =>
   reading.catch(() => undefined);
 
 /**
- * Adds to what comes of a call, where its arguments were at fault, what the tool takes: for a caller that may read it. The tool is looked up
- * once its server has begun to answer, so that no call waits for it.
+ * Adds what the tool takes to the answer of a call whose arguments were at fault, for callers that may read it. The tool is looked up once
+ * its server has begun to answer, so that no call waits for it.
  */
 export function mendOf(
   { gateway, viewer }: RequestContext,

@@ -1,6 +1,7 @@
 /**
- * The answer of `search_tools`, for one query or several. Where less was found than was asked for, it says why: filters that name what is not
- * here, words that no tool here has. All of it comes from what the caller sees, so that what is hidden is like what nobody has.
+ * Answers `search_tools`, for one query or several. Where less was found than asked for, the answer says why: filters that name something
+ * that is not here, or words that no tool here has. All of it comes from what the caller sees, so that hidden things look as if they did
+ * not exist.
  */
 import type { SearchRequest, SearchResult } from '../../gateway/search.ts';
 import { MAX_NAME_CHARS } from '../../shared/util/name-limits.ts';
@@ -9,7 +10,7 @@ import type { RequestContext } from '../request-context.ts';
 import { foundText } from './meta-answers.ts';
 import { nearestNames } from './nearest-tools.ts';
 
-/** Most names that one note tells. */
+/** Most names in one note. */
 const MAX_NAMES = 10;
 
 /** @returns the raw result */
@@ -18,7 +19,7 @@ export async function answerSearch(
   requests: readonly SearchRequest[],
 ): Promise<string> {
   const results: SearchResult[] = [];
-  // One after the other: a search takes all that an isolate has.
+  // One after the other: a search keeps the whole isolate busy.
   for (const request of requests) results.push(await gateway.search(viewer, request));
   const [{ servers = [] } = {}] = requests;
   const seen = servers.length === 0 ? [] : (await gateway.visible(viewer)).servers;
@@ -45,7 +46,7 @@ function aboutServer(wanted: string, names: readonly string[]): string {
   return `No server here is called ${toShown(wanted)}${toList(near.length > 0, told, names.length)}.`;
 }
 
-/** What a skill that nothing is found in may have been. */
+/** Returns a note about a skill in which nothing was found, with the skills that may have been meant. */
 function aboutSkill(
   [request]: readonly SearchRequest[],
   results: readonly SearchResult[],

@@ -1,6 +1,6 @@
 /**
- * The three tools of an endpoint that lists no others (FIND-2): what they are called and how they are described. The list is the
- * same bytes for everybody, always, so that a host's prompt cache holds it and no server's text stands in it.
+ * Definitions of the three meta tools, the only tools on an endpoint that lists them (FIND-2). The list has the same bytes for everybody,
+ * always, so that a host's prompt cache keeps it and it contains no text of any server.
  */
 import { MAX_FOUND } from '../../search/rank/limits.ts';
 import { MAX_DESCRIBED, MAX_QUERIES } from './meta-arguments.ts';
@@ -14,7 +14,7 @@ const object = (properties: object, required: readonly string[]) => ({
   required,
 });
 
-/** Asks a host that loads definitions on demand to have these from the start (Claude Code, `_meta` of a tool). */
+/** Asks a host that loads definitions on demand to load these from the start (Claude Code, `_meta` of a tool). */
 const _meta = { 'anthropic/alwaysLoad': true };
 
 const SEARCH = {
@@ -91,7 +91,7 @@ const CALL = {
     },
     ['name'],
   ),
-  // Whether a call becomes a task is for the tool that is called.
+  // The tool that is called decides whether a call becomes a task.
   execution: { taskSupport: 'optional' },
   _meta,
 };
@@ -102,7 +102,7 @@ export type MetaTool = (typeof META_TOOLS)[number]['name'];
 
 const NAMES: ReadonlySet<unknown> = new Set(META_TOOLS.map(({ name }) => name));
 
-/** Whether a name on an endpoint that lists the three is one of them. */
+/** Whether a name is one of the meta tools. */
 export function isMetaTool(name: unknown): name is MetaTool {
   return NAMES.has(name);
 }

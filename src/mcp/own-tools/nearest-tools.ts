@@ -1,26 +1,26 @@
 /**
- * Which names somebody may have meant who gave one that is not there. They come from what the caller sees and from nothing else, so that a
- * hidden tool is like none. Linear in the names that are compared. Pure.
+ * Suggests names that a caller may have meant who gave an unknown one. The names come only from what the caller sees, so that a hidden tool
+ * looks as if it did not exist. Linear in the names that are compared. Pure.
  */
 import type { Listing } from '../../gateway/listing.ts';
 import { editsWithin } from '../../shared/util/nearest-name.ts';
 
 const MAX_SHOWN = 3;
 const MAX_WANTED_CHARS = 160;
-/** Letters that may be wrong in a name, and the length below which only one may. */
+/** Most wrong letters in a name, and the length below which only one may be wrong. */
 const MAX_EDITS = 2;
 const SHORT = 6;
-/** What it counts that the words have another order, and that the server is another. */
+/** Distance of the same words in another order, and distance added for another server. */
 const REORDERED = 1;
 const ELSEWHERE = 1.5;
 
-/** A text with the letters that are in it, one bit each: what has others cannot be near. */
+/** A text with a bit for each letter in it: texts that differ in too many bits cannot be near each other. */
 interface Text {
   text: string;
   letters: number;
 }
 
-/** A name with what is compared of it. */
+/** A name with the forms of it that are compared. */
 interface Folded {
   name: string;
   whole: Text;
@@ -30,7 +30,7 @@ interface Folded {
 
 const folded = new WeakMap<Listing, readonly Folded[]>();
 
-/** The nearest names of tools, the nearest first. */
+/** Returns the nearest tool names, nearest first. */
 export function nearestTools(wanted: string, listing: Listing): string[] {
   const text = wanted.slice(0, MAX_WANTED_CHARS);
   const parts = text.split(/[.:/]|__/);
@@ -38,7 +38,7 @@ export function nearestTools(wanted: string, listing: Listing): string[] {
   return nearest({ name: '', whole: fold(text), own: fold(own), words: toWords(own) }, of(listing));
 }
 
-/** The nearest names of servers, or of skills. */
+/** Returns the nearest names of servers, or of skills. */
 export function nearestNames(wanted: string, names: readonly string[]): string[] {
   return nearest(
     toFolded(wanted.slice(0, MAX_WANTED_CHARS)),
@@ -88,7 +88,7 @@ function editsOf(wanted: Text, each: Text): number {
   return editsWithin(wanted.text, each.text, most) ?? Infinity;
 }
 
-/** One edit takes a letter out and puts another in, at most. */
+/** Whether two texts are too far apart, judged by their letters: one edit removes and adds at most one letter. */
 function areFar(wanted: Text, each: Text): boolean {
   let different = wanted.letters ^ each.letters;
   let count = 0;
@@ -96,7 +96,7 @@ function areFar(wanted: Text, each: Text): boolean {
   return count > 2 * MAX_EDITS;
 }
 
-/** Letters and digits in small letters: how the rest is written does not make another name. */
+/** Keeps letters and digits, in lower case: other differences do not make another name. */
 function fold(name: string): Text {
   const text = name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
   let letters = 0;
@@ -104,7 +104,7 @@ function fold(name: string): Text {
   return { text, letters };
 }
 
-/** The words of a name in the order of the alphabet. */
+/** The words of a name in alphabetical order. */
 const toWords = (text: string) =>
   text
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')

@@ -1,6 +1,6 @@
 /**
- * What an endpoint offers that lists tools of the gateway's own. Its instructions say how to use the three tools, and which servers there are
- * behind them: those that this caller may use, so that who may use none reads of none.
+ * What an endpoint with the gateway's own tools advertises. Its instructions say how to use the three meta tools and which servers are
+ * behind them: only those that this caller may use, so that a caller without access learns of none.
  */
 import type { AdvertisedCapabilities, Gateway } from '../../gateway/gateway.ts';
 import { isOffered } from '../../servers/registry/status.ts';
@@ -8,7 +8,7 @@ import { hasScope } from '../../shared/identity/principal.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import type { EndpointViewer } from '../endpoint.ts';
 
-/** Most servers that are named, longest words on one, and longest text on all, in UTF-16 units. */
+/** Most servers that are named, longest description and name of one, and longest text about all, in UTF-16 units. */
 const MAX_SERVERS = 60;
 const MAX_ABOUT_CHARS = 100;
 const MAX_NAME_CHARS = 100;
@@ -18,13 +18,13 @@ const HOW =
   'The tools here are found by search: search_tools with a few English words for each task, then call_tool with a name it gave. ' +
   'A hit says what the tool takes; describe_tool shows the whole schema where the hit has `~`.';
 
-/** What a server is called, and what its operator says of it. */
+/** A server's name, and its operator's description. */
 interface Named {
   name: string;
   description: string;
 }
 
-/** What an endpoint offers; where its list of tools is its own, it never changes. */
+/** Returns what an endpoint advertises; a list of the gateway's own tools is advertised as one that never changes. */
 export async function toOwnAdvertised(
   gateway: Pick<Gateway, 'visible'>,
   advertised: AdvertisedCapabilities,
@@ -33,7 +33,7 @@ export async function toOwnAdvertised(
   if (viewer.tools === 'all') return advertised;
   const { instructions, ...rest } = advertised;
   const isOwn = viewer.naming.kind === 'own';
-  // What many servers say of tools that are not listed would cost a host what the few tools spare it.
+  // Instructions of many servers about unlisted tools would cost a host what the short list saves it.
   const kept = isOwn && instructions !== undefined ? instructions : await ownWords(gateway, viewer);
   const said = kept === undefined ? {} : { instructions: kept };
   return { ...rest, ...said, capabilities: { ...advertised.capabilities, tools: {} } };
@@ -48,7 +48,7 @@ async function ownWords(
   return toInstructions(servers.filter(({ status }) => isOffered(status)));
 }
 
-/** How to use the three tools, and a line for each server. */
+/** How to use the three meta tools, and one line for each server. */
 export function toInstructions(servers: readonly Named[]): string {
   const lines: string[] = [];
   let chars = 0;

@@ -1,6 +1,6 @@
 /**
- * What a caller's own lists are, for streams that tell when they change, and whether it may still hear of a resource. Each
- * time it is decided anew on what the caller sees by then.
+ * Hashes of the lists as one caller sees them, for streams that notify of changes, and the check whether a caller may still be notified of
+ * a resource. Both are decided anew each time, on what the caller sees then.
  */
 import type { CallerContext } from '../request-context.ts';
 import type { Listing } from '../../gateway/listing.ts';
@@ -22,10 +22,10 @@ const KINDS_OF: Record<ListName, readonly Kind[]> = {
   prompts: ['prompts'],
 };
 
-/** The hash of a list of tools that is always the same. */
+/** Hash of a list of tools that never changes. */
 const STATIC = 'static';
 
-/** Whether a list is the same for everybody, whatever the servers have. */
+/** Whether a list is the same for everybody, whatever the servers offer. */
 const isStatic = ({ tools }: EndpointViewer, list: ListName) => list === 'tools' && tools !== 'all';
 
 /** The lists of an endpoint that can change. */
@@ -36,7 +36,7 @@ export function changingLists(
   return lists.filter(list => !isStatic(viewer, list));
 }
 
-/** A hash of each of these lists as the caller sees it; of none where it may not list. */
+/** Returns a hash of each of these lists as the caller sees it; no hashes where it may not list. */
 export async function seenBy(
   gateway: Gateway,
   { viewer }: CallerContext,
@@ -53,8 +53,8 @@ export async function seenBy(
 }
 
 /**
- * What a caller sees now that something is said to have changed. Of servers that it sees all of it may hear that they
- * changed, also where they are by now what they were; of others it hears where its own lists are others.
+ * Returns what a caller sees after a reported change. Changes of servers that it sees in full are passed on, even where their lists are
+ * already back to what they were; changes of other servers count only where the caller's own lists differ.
  */
 export async function recheckLists(
   gateway: Gateway,
@@ -73,7 +73,7 @@ export async function recheckLists(
 
 const known = new WeakMap<Listing, string>();
 
-/** The same for lists with the same items under the same names. */
+/** Equal for lists with the same items under the same names. */
 async function hashOf(listing: Listing): Promise<string> {
   const before = known.get(listing);
   if (before !== undefined) return before;
@@ -83,7 +83,7 @@ async function hashOf(listing: Listing): Promise<string> {
   return hash;
 }
 
-/** Whether a notification may be told: what it says of a resource only to who may subscribe to that now. */
+/** Whether a notification may be sent: one about a resource only while the caller may subscribe to that resource. */
 export async function mayTell(
   gateway: Gateway,
   { viewer }: CallerContext,

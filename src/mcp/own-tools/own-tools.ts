@@ -1,4 +1,4 @@
-/** What endpoints that list tools of the gateway's own share: the list, the same bytes for everybody, and how such a tool answers and fails. */
+/** What the gateway's own tools share: a list with the same bytes for everybody, and the form of their results and failures. */
 import type { z } from 'zod';
 import { MAX_LIST_TTL_MS } from '../../servers/catalog/catalog.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -8,7 +8,7 @@ import { TRACEPARENT } from '../../tracing/traceparent.ts';
 import type { CallContext } from '../../upstream/protocol/call.ts';
 import { modernMembers } from '../reply/list-result.ts';
 
-/** Gives the raw result of `tools/list`. @throws PorticoError `invalid_params` where there is a cursor: there is one page */
+/** Returns the raw result of `tools/list`. @throws PorticoError `invalid_params` for any cursor: there is one page */
 export type OwnList = (cursor: string | undefined, era: Era) => Uint8Array;
 
 const encoder = new TextEncoder();
@@ -25,7 +25,7 @@ export function createOwnList(tools: readonly object[]): OwnList {
   };
 }
 
-/** The arguments of such a tool. @throws PorticoError `invalid_params`, in words a model can correct itself by */
+/** Parses the arguments of such a tool. @throws PorticoError `invalid_params`, in words by which a model can correct itself */
 export function parseOwn<T>(tool: string, schema: z.ZodType<T>, given: unknown): T {
   const parsed = schema.safeParse(given ?? {});
   if (parsed.success) return parsed.data;
@@ -34,7 +34,9 @@ export function parseOwn<T>(tool: string, schema: z.ZodType<T>, given: unknown):
   throw new PorticoError('invalid_params', `${tool}: ${where}: ${issue?.message}`);
 }
 
-/** The trace that what is done for a request is part of: its own span, else what it names (2026-07-28, `_meta`, SEP-414). */
+/**
+ * Returns the `traceparent` for work that serves a request: that of its own span, else the one it carries (2026-07-28, `_meta`, SEP-414).
+ */
 export function traceparentOf(
   { operation }: Pick<CallContext, 'operation'>,
   { params }: RpcRequest,
@@ -45,10 +47,10 @@ export function traceparentOf(
   return typeof parent === 'string' ? parent : undefined;
 }
 
-/** The raw result of such a tool. @param text JSON of what it answers, for programs and, as it is, for models */
+/** Returns the raw result of such a tool. @param text JSON of the answer, given to programs and, unchanged, to models */
 export const ownResultText = (text: string, isError: boolean): string =>
   `{"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${text},"isError":${isError}}`;
 
-/** A failure of the gateway as the raw result of a tool: told as a server of its name would tell it. */
+/** Returns a failure of the gateway as a raw tool result, worded as if a server of the gateway's name had failed. */
 export const ownFailureText = (error: PorticoError): string =>
   toToolResultText(error, IMPLEMENTATION.name);

@@ -1,6 +1,6 @@
 /**
- * The type of one parameter in a few characters, and whether that leaves something out of its schema. Strangers wrote the schema: whatever is
- * not plain is left out and marked, so nothing of it can pass for anything else. Pure.
+ * The type of one parameter in a few characters, and whether that leaves out something of its schema. The schema is untrusted: whatever is
+ * not plain is left out and marked, so that nothing in it can pass for something else. Pure.
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
@@ -14,11 +14,11 @@ export interface Shown {
 const MAX_NAME_CHARS = 64;
 const MAX_VALUE_CHARS = 40;
 const MAX_VALUES = 12;
-/** Parameters of an object that are shown, and members of an object within. */
+/** Most parameters of a tool that are shown, and most members of an object in a parameter. */
 export const MAX_MEMBERS = 16;
 const PLAIN_NAME = /^[\p{L}\p{N}_$.-]+$/u;
 const WORDS: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'null']);
-/** What need not be said: it explains, or hardly ever refuses what somebody would give. */
+/** Keywords that need no mark: the signature shows them, they only explain, or they hardly ever refuse a likely value. */
 const SILENT: ReadonlySet<string> = new Set(
   (
     'type title description default examples $comment $schema $id deprecated readOnly writeOnly minLength maxLength ' +
@@ -27,15 +27,15 @@ const SILENT: ReadonlySet<string> = new Set(
 );
 const LOSSY: Shown = { text: 'any', isLossy: true };
 
-/** Names and values that would show otherwise than they are. */
+/** Whether a name or value is shown exactly as it is. */
 const isPlain = (text: string, most: number) => toOneLine(text, most) === text;
 
-/** A name as it is shown; undefined where that would not be the name. */
+/** Returns a name for display; undefined where it would not be shown exactly. */
 export function toShownName(name: string): string | undefined {
   return PLAIN_NAME.test(name) && isPlain(name, MAX_NAME_CHARS) ? name : undefined;
 }
 
-/** Whether a schema says something that a signature has no place for. */
+/** Whether a schema says something that a signature cannot show. */
 export function saysMore(schema: JsonObject): boolean {
   return Object.entries(schema).some(
     ([key, value]) =>
@@ -45,7 +45,7 @@ export function saysMore(schema: JsonObject): boolean {
   );
 }
 
-/** @param depth how many objects within each other may still be written out */
+/** @param depth how many nested objects may still be written out */
 export function toShownType(schema: unknown, depth: number): Shown {
   if (schema === true) return { text: 'any', isLossy: false };
   if (!isObject(schema)) return LOSSY;
@@ -64,7 +64,7 @@ export function toShownType(schema: unknown, depth: number): Shown {
   return { text: `${text}${range}`, isLossy: isLossy || text === 'any' };
 }
 
-/** What may be null beside one other thing, as many programs write what is optional. */
+/** A type that may also be null, which is how many programs write optional values. */
 function toUnion({ anyOf, ...rest }: JsonObject, depth: number): Shown | undefined {
   if (!Array.isArray(anyOf) || anyOf.length !== 2 || saysMore(rest)) return undefined;
   const isNull = (one: unknown) => isObject(one) && one['type'] === 'null';
@@ -81,7 +81,7 @@ function wordOf(type: unknown): string {
   return type === 'object' || type === 'array' ? type : 'any';
 }
 
-/** The few values that something may have; undefined where they are none, many, or do not show as they are. */
+/** The few values that something may have; undefined where there are none, too many, or some that cannot be shown exactly. */
 function valuesOf(schema: JsonObject): string | undefined {
   const { enum: several, const: one } = schema;
   const values = one === undefined ? several : [one];
@@ -121,7 +121,7 @@ function toObject(schema: JsonObject, depth: number, isLossy: boolean): Shown {
   };
 }
 
-/** The members of an object, those that it must have first. */
+/** The members of an object, required ones first. */
 export function toMembers(schema: JsonObject, depth: number): Shown[] {
   const { properties, required } = schema;
   if (!isObject(properties)) return [];
@@ -134,7 +134,7 @@ export function toMembers(schema: JsonObject, depth: number): Shown[] {
   return ordered.map(([name, own]) => {
     const shown = toShownName(name);
     const mark = needed.has(name) ? '*' : '';
-    // What cannot be written is not to be called.
+    // A name that cannot be shown exactly must not be used in a call.
     if (shown === undefined) return { text: `?${mark}~`, isLossy: true };
     const { text, isLossy } = toShownType(own, depth);
     return { text: `${shown}${mark}: ${text}${isLossy ? '~' : ''}`, isLossy };

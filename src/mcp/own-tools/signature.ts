@@ -1,24 +1,24 @@
 /**
- * What a tool takes, as a hit of a search shows it: `(to*: string, when: "now"|"later")`, with `*` for what it must be given and `~` where its
- * schema says more than stands here. One short line of what strangers wrote (`signature-types.ts`). Pure.
+ * The parameters of a tool as a search hit shows them: `(to*: string, when: "now"|"later")`, with `*` for required ones and `~` where the
+ * schema says more than is shown. One short line made of untrusted text (`signature-types.ts`). Pure.
  */
 import type { CatalogItem } from '../../servers/catalog/catalog.ts';
 import { isObject } from '../../shared/protocol.ts';
 import { MAX_MEMBERS, saysMore, toMembers } from './signature-types.ts';
 
-/** Longest signature, in UTF-16 units, and longest schema that is read. */
+/** Longest signature, and longest schema that is read, in UTF-16 units. */
 export const MAX_SIGNATURE_CHARS = 320;
 const MAX_SCHEMA_CHARS = 65_536;
-/** Objects in a parameter that are written out. */
+/** Levels of nested objects in a parameter that are written out. */
 const DEPTH = 1;
 const UNREAD = '(~)';
 
-/** What a server says that calls of a tool do. */
+/** What a server declares about the effect of a tool's calls. */
 export type Hint = 'read-only' | 'destructive';
 
 const known = new WeakMap<CatalogItem, string>();
 
-/** The parameters of a tool on one line. */
+/** Returns the parameters of a tool on one line. */
 export function toSignature(item: CatalogItem): string {
   const before = known.get(item);
   if (before !== undefined) return before;
@@ -39,17 +39,17 @@ function signatureOf(text = ''): string {
     if (chars > MAX_SIGNATURE_CHARS) break;
     shown.push(member);
   }
-  // What is left out may have to be given.
+  // Omitted parameters may be required ones.
   if (!isAll || shown.length < members.length) shown.push('…~');
   else if (saysMore(schema) || isOpen(schema)) shown.push('~');
   return `(${shown.join(', ')})`;
 }
 
-/** Whether a schema takes members that it does not name, on purpose. */
+/** Whether a schema explicitly accepts members that it does not name. */
 const isOpen = ({ additionalProperties }: Record<string, unknown>): boolean =>
   additionalProperties === true;
 
-/** What annotations say outright; what they leave open is not told. */
+/** Returns what the annotations state explicitly; undefined where they leave it open. */
 export function hintOf({ raw }: CatalogItem): Hint | undefined {
   const annotations: unknown = JSON.parse(raw.get('annotations') ?? 'null');
   if (!isObject(annotations)) return undefined;

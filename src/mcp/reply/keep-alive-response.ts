@@ -1,7 +1,7 @@
 /**
- * Answers that take long. A client that closed its connection shows only when something is written
- * to it, so a silence is broken by comments, also before there is anything to say: then the answer
- * is an event stream, whatever it would have been. Large messages are written at the client's pace.
+ * Responses that take long. A closed connection shows only when something is written to it, so comments break every silence, also before
+ * there is anything to send; the response is then an event stream, whatever it would have been. Large messages are written at the client's
+ * pace.
  */
 import { slicesOf, StallTimer, type Holder } from '../../http/paced-body.ts';
 import { RequestTimers } from '../../http/deadline.ts';
@@ -21,8 +21,8 @@ const encoder = new TextEncoder();
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 /**
- * Texts as an event stream; a client that goes away ends the generator.
- * @param holder has in memory what the texts are made of
+ * Returns texts as an event stream; a client that disconnects ends the generator.
+ * @param holder holds in memory what the texts are made of
  */
 export function toStream(
   texts: AsyncGenerator<string, void, undefined>,
@@ -70,7 +70,7 @@ export function toStream(
     cancel: end,
   });
 
-  /** The stream breaks, and what its texts were made of goes. */
+  /** Breaks the stream and releases what its texts were made of. */
   function failed(thrown: unknown): never {
     stall.stop();
     release();
@@ -79,8 +79,8 @@ export function toStream(
 }
 
 /**
- * The response where it comes soon, else a stream that begins before it and ends with it.
- * @param toText the answer to be given where there is no response
+ * Returns the response if it comes soon, else a stream that begins before the response and ends with it.
+ * @param toText the message to send where there is no response
  */
 export async function keepAliveResponse(
   responding: Promise<Response>,
@@ -109,7 +109,7 @@ export async function keepAliveResponse(
   return new Response(body, { headers: STREAM_HEADERS });
 }
 
-/** The body of an event stream, or any other response as its one event. */
+/** The body of an event stream; any other response becomes one event. */
 function contentOf({ headers, body }: Response): ReadableStream<Uint8Array> {
   if (!body) return toBody('');
   if (headers.get('content-type')?.includes('event-stream')) return body;
@@ -122,7 +122,7 @@ function contentOf({ headers, body }: Response): ReadableStream<Uint8Array> {
   return body.pipeThrough(asEvent);
 }
 
-/** Bytes of a JSON text as data of an event; of a CRLF it makes two breaks, which mean as much as one there. */
+/** Turns bytes of a JSON text into data of an event. A CRLF becomes two line breaks, which mean the same there as one. */
 function asData(bytes: Uint8Array): Uint8Array {
   if (!bytes.includes(LF) && !bytes.includes(CR)) return bytes;
   const out: number[] = [];
@@ -140,7 +140,7 @@ const DATA_BREAK = encoder.encode('\ndata: ');
 const toBody = (text: string): ReadableStream<Uint8Array> =>
   new Response(text).body ?? new ReadableStream();
 
-/** What a promise gives, or undefined where that takes longer than a silence may be. */
+/** Resolves to the promise's value, or to undefined where it takes longer than a silence may last. */
 function soon<T>(promise: Promise<T>, timers = new RequestTimers()): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const cancel = timers.set(SILENCE_MS, () => resolve(undefined));

@@ -1,6 +1,6 @@
 /**
- * The error that sends a person to a page: for clients of 2025-11-25 that declared that they open links, and for nobody else, since others
- * show its code and not its link. The modern era asks instead (`gateway/steps/ask-for-account.ts`).
+ * The error that sends a person to a page: only for clients of 2025-11-25 that declared that they open links, since others show its code
+ * but not its link. In the modern era the client is asked instead (`gateway/steps/ask-for-account.ts`).
  * Source: MCP 2025-11-25, Elicitation, URL Elicitation Required Error.
  */
 import { askText, linkOf } from '../../gateway/server-failure.ts';
@@ -9,14 +9,14 @@ import type { PorticoError } from '../../shared/errors/portico-error.ts';
 import { idText, LATEST_LEGACY_VERSION, RPC, type RequestId } from '../../shared/protocol.ts';
 import type { RequestContext } from '../request-context.ts';
 
-/** What is known of a client when it is to be shown a link. */
+/** What decides whether a client can be shown a link. */
 export interface LinkClient {
   context: Pick<RequestContext['context'], 'capabilities'>;
-  /** The revision of a legacy session. */
+  /** Revision of the client's legacy session. */
   version?: string | undefined;
 }
 
-/** JSON text of the error; undefined where there is no link, or the client does not take it so. */
+/** Returns the JSON text of the error; undefined where there is no link, or the client does not accept this error. */
 export function linkRequiredText(
   error: PorticoError,
   id: RequestId,

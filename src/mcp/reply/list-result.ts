@@ -1,4 +1,4 @@
-/** Results of lists as UTF-8, remembered while there is room: the same list is asked for often, by many callers. */
+/** Results of lists as UTF-8, cached while there is room: many callers ask for the same list, often. */
 import type { ListedItem, Listing } from '../../gateway/listing.ts';
 import { KIND_FACTS, type Kind } from '../../servers/catalog/catalog.ts';
 import { toLegacyTool } from '../../gateway/results/legacy-tool.ts';
@@ -8,22 +8,22 @@ import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/js
 import { Lru } from '../../shared/util/lru.ts';
 import { IMPLEMENTATION, META, type Era } from '../../shared/protocol.ts';
 
-/** Pages that are remembered, of all lists together, and the most of one page: clients exist that read no other page. */
+/** Most bytes of all cached pages together, and of one page, which is large because some clients read only the first. */
 const MAX_REMEMBERED_BYTES = 16_777_216;
 const MAX_PAGE_BYTES = 8_388_608;
-/** Longest key of a remembered page, with its cursor; a page counts for so many bytes beside its own. */
+/** Longest key of a cached page, including its cursor; each page counts for this many bytes more than its own. */
 const MAX_KEY_CHARS = 4_096;
 
 const LIST_META = JSON.stringify({ [META.serverInfo]: IMPLEMENTATION });
 
 /**
- * What a modern list says beside its items. Private whatever its servers say: a token sees the
- * servers that it may use, so each list depends on the caller.
+ * Members of a modern list result beside its items. Always `private`, whatever the servers say: a token sees the servers that it may use,
+ * so each list depends on the caller.
  */
 export const modernMembers = (ttlMs: number) =>
   `"resultType":"complete","ttlMs":${ttlMs},"cacheScope":"private","_meta":${LIST_META},`;
 
-/** Pages by the id of their list, era and cursor. A list is the same for all who get it. */
+/** Pages by the id of their list, era and cursor. A list is the same for everybody who gets it. */
 const remembered = new Lru<string, Uint8Array>(
   MAX_REMEMBERED_BYTES,
   ({ byteLength }) => byteLength + MAX_KEY_CHARS,
@@ -31,8 +31,8 @@ const remembered = new Lru<string, Uint8Array>(
 const ids = new WeakMap<Listing, string>();
 
 /**
- * The raw result of a list for one page.
- * @throws PorticoError `invalid_params` where the cursor is not one of ours
+ * Returns the raw result of a list for one page.
+ * @throws PorticoError `invalid_params` where the cursor is not the gateway's own
  */
 export function listResult(
   list: Listing,
@@ -67,13 +67,13 @@ function idOf(list: Listing): string {
   return known;
 }
 
-/** An item as clients of an era take it. */
+/** Returns an item in the form for clients of an era. */
 function forEra(listed: ListedItem, kind: Kind, era: Era): ListedItem {
   if (era === 'modern' || kind !== 'tools') return listed;
   return { ...listed, item: toLegacyTool(listed.item) };
 }
 
-/** An item as its server wrote it, under the name it has here. */
+/** An item as its server wrote it, under its name on this endpoint. */
 function itemText(item: ListedItem, kind: Kind): string {
   return fromRawMembers(toOwnMembers(item, kind));
 }
@@ -90,8 +90,8 @@ export function toOwnMembers({ name, server, item }: ListedItem, kind: Kind): Ra
 }
 
 /**
- * The view of a tool (apps extension, SEP-1865) under the URI the endpoint reads it under:
- * `_meta.ui.resourceUri`, and `_meta["ui/resourceUri"]`, which that replaces.
+ * Puts the view of a tool (apps extension, SEP-1865) under the URI by which this endpoint reads it: `_meta.ui.resourceUri`, and
+ * `_meta["ui/resourceUri"]`, which the former replaces.
  */
 function withQualifiedUi(meta: string, server: string): string {
   const members = rawMembers(meta);
@@ -103,7 +103,7 @@ function withQualifiedUi(meta: string, server: string): string {
   return fromRawMembers(members);
 }
 
-/** The members with the URI under a key qualified, where there is one. */
+/** Qualifies the URI under a key, where there is one. */
 function qualify(members: Map<string, string>, key: string, server: string): Map<string, string> {
   const uri: unknown = JSON.parse(members.get(key) ?? 'null');
   if (typeof uri === 'string') members.set(key, JSON.stringify(toQualifiedUri(server, uri)));

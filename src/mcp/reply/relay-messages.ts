@@ -1,8 +1,7 @@
 /**
- * A reply as the texts of its messages: notifications as they come, the response last. A legacy
- * client in a session is asked what its servers want to know, under ids of our own; a modern
- * server's `input_required` becomes such questions too, and their answers go back with the same
- * call, made again as that era wants it. A modern client gets `input_required` itself.
+ * Turns a reply into the texts of its messages: notifications as they come, the response last. Server requests go to a legacy client in a
+ * session under ids of the gateway's own. A modern server's `input_required` becomes such requests too, and the answers go back in a
+ * repeated call, as that era wants it. A modern client gets `input_required` itself.
  */
 import type { RoutedReply } from '../../gateway/gateway.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -14,16 +13,16 @@ import type { CallMessage, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 import type { Question, RawAnswer } from '../../upstream/protocol/server-request.ts';
 
-/** Rounds of questions one call may take. */
+/** Most rounds of input requests of one call. */
 const MAX_ROUNDS = 16;
 
 export interface Relayed {
   routed: Relayable;
-  /** Opens the way on which answers come back; absent where the client cannot be asked. */
+  /** Opens the channel for the client's answers; absent where the client can answer no server request. */
   openLine: (() => Promise<QuestionLine>) | undefined;
-  /** What the client can be asked. */
+  /** Which server requests the client can answer. */
   capabilities: JsonObject;
-  /** JSON text of the final response. */
+  /** Returns the JSON text of the final response. */
   toText(response: RawResponse): string;
 }
 
@@ -61,8 +60,8 @@ export async function* relayTexts(relayed: Relayed): AsyncGenerator<string, void
 }
 
 /**
- * The answers of the client as the next round carries them, or the response where it gives none.
- * @throws PorticoError `upstream_needs_input` where that is a failure
+ * Returns the client's answers as the next round carries them, or the response to give where the client does not answer.
+ * @throws PorticoError `upstream_needs_input` where a missing answer is a failure
  */
 async function* answersTo(
   response: RawResponse,
@@ -79,7 +78,7 @@ async function* answersTo(
   }
 }
 
-/** Pass on what comes before the response; answers to questions go their own way. */
+/** Passes on what comes before the response; the client's answers take a channel of their own. */
 async function* untilResponse(
   reply: CallReply,
   open: () => Promise<QuestionLine>,
@@ -106,7 +105,7 @@ async function* untilResponse(
   throw new PorticoError('upstream_no_response');
 }
 
-/** Takes a question back, under the id that it has here and as the server does: with its reason. */
+/** Cancels a server request at the client, under the id the client knows and with the server's reason. */
 function cancelledText(id: string, params: string): string {
   const named = fromRawMembers(rawMembers(params).set('requestId', JSON.stringify(id)));
   return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${named}}`;
@@ -119,7 +118,7 @@ async function passBack(
   await give(await answer).catch(() => {});
 }
 
-/** Params of a question as the legacy era has them: there a page that is to be opened has an id. */
+/** Params of a server request in legacy form, where a page to be opened has an id. */
 function toLegacyParams(method: string, params: string): string {
   if (method !== 'elicitation/create') return params;
   const members = rawMembers(params);
@@ -128,7 +127,7 @@ function toLegacyParams(method: string, params: string): string {
   return fromRawMembers(new Map([...members, ['elicitationId', id]]));
 }
 
-/** Ask all that a modern server wants to know. @returns what the next round carries */
+/** Asks the client everything that a modern server wants to know. @returns what the next round carries */
 async function* askAll(
   response: RawResponse,
   capabilities: JsonObject,
@@ -163,14 +162,14 @@ async function* askAll(
   return state === undefined ? extra : extra.set('requestState', state);
 }
 
-/** What is relayed to a client: the reply of a server, or of the gateway's own tool in its place. */
+/** What is relayed to a client: the reply of a server, or that of a tool of the gateway's own. */
 export type Relayable = Pick<
   RoutedReply,
   'reply' | 'retry' | 'toResult' | 'takesOtherTypes' | 'onReplaced'
 > & {
   server: { name: string };
-  /** The raw result in place of a server's refusal, which is given parsed; undefined: the refusal stands. */
+  /** Returns a raw result to give instead of a server's refusal, given parsed; undefined lets the refusal stand. */
   toRefusedResult?(error: JsonObject): string | undefined;
-  /** The response where the client was asked and gave no answer; absent: that is a failure. */
+  /** Returns the response for a client that was asked and did not answer; absent where that is a failure. */
   onUnanswered?(): Promise<RawResponse>;
 };

@@ -1,6 +1,6 @@
 /**
- * Replies of a call as HTTP responses in the client's era. The raw result goes through untouched;
- * the only thing ever added is `resultType` for a modern client where a legacy server has none.
+ * Turns replies of a call into HTTP responses in the client's era. The raw result passes unchanged; only `resultType` is ever added, for a
+ * modern client where a legacy server gave none.
  */
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
@@ -18,27 +18,27 @@ import { linkRequiredText, type LinkClient } from './link-required.ts';
 import { asksForInput, type Relayable, relayTexts } from './relay-messages.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
-/** Result types of the core protocol and of the tasks extension; all others are those of extensions. */
+/** Result types of the core protocol and of the tasks extension; all other types belong to other extensions. */
 const KNOWN_RESULT_TYPES = new Set<unknown>(['complete', 'input_required', 'task']);
 
-/** Errors of servers that a modern client gets with 400, as the transport has it. */
+/** Errors of servers that reach a modern client with status 400, as the transport requires. */
 const REFUSED_WITH_400 = new Set<unknown>([RPC.headerMismatch, RPC.missingClientCapability]);
 
 const encoder = new TextEncoder();
 /** The end of a response with a result. */
 const END = encoder.encode('}');
 
-/** JSON text of a response with a raw result. */
+/** Returns the JSON text of a response with a raw result. */
 function resultText(id: RequestId, result: string): string {
   return `{"jsonrpc":"2.0","id":${idText(id)},"result":${result}}`;
 }
 
-/** A response with a raw result. */
+/** Makes a response with a raw result. */
 export function resultResponse(id: RequestId, result: string, headers = {}): Response {
   return new Response(resultText(id, result), { headers: { ...JSON_HEADERS, ...headers } });
 }
 
-/** The same with a result whose UTF-8 is at hand, which matters where it is large. */
+/** Does the same with a result that is already UTF-8, which matters where it is large. */
 export function resultBytesResponse(
   id: RequestId,
   result: Uint8Array,
@@ -48,35 +48,35 @@ export function resultBytesResponse(
   return sharedBytesResponse([head, result, END], { headers: JSON_HEADERS }, waitUntil, bytes);
 }
 
-/** What a modern result of a method must have and a legacy server does not give. */
+/** Members that a modern result of a method must have and a legacy server does not give. */
 function missingMembers(method: string): string {
   const caching = method === 'resources/read' ? ',"ttlMs":0,"cacheScope":"private"' : '';
   return `"resultType":"complete"${caching}`;
 }
 
-/** A raw result with the members a modern client must get in front. */
+/** Puts the members that a modern client must get in front of a raw result. */
 function completed(result: string, method: string): string {
   const rest = result.slice(result.indexOf('{') + 1);
   return `{${missingMembers(method)}${/^\s*\}/.test(rest) ? '' : ','}${rest}`;
 }
 
-/** The response to a call of a tool of the gateway's own. */
+/** Makes the response to a call of a tool of the gateway's own. */
 export function ownResultResponse({ id, method, era }: Asked, result: string): Response {
   return resultResponse(id, era === 'modern' ? completed(result, method) : result);
 }
 
-/** The request an answer is for. */
+/** The request that a response answers. */
 export interface Asked {
   id: RequestId;
   method: string;
   era: Era;
-  /** The form of tasks the client takes; where absent, none. */
+  /** The form of tasks that the client accepts; absent where it accepts none. */
   tasks?: Era | undefined;
-  /** Whom a failure is told; where absent, one that takes no links. */
+  /** The client that a failure is reported to; where absent, one that accepts no links. */
   client?: LinkClient;
 }
 
-/** JSON text of an upstream's response for the client that asked. */
+/** Returns the JSON text of an upstream's response for the client. */
 function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
   const { toResult } = routed;
   const { id, era, method } = asked;
@@ -101,20 +101,20 @@ function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
   return resultText(id, isLegacyResult ? completed(result, method) : result);
 }
 
-/** What a client gets in place of a response that it could not take. */
+/** Returns the error that a client gets in place of a response that it could not use. */
 function replacedText(code: ErrorCode, asked: Asked, { server, onReplaced }: Relayable): string {
   onReplaced?.(code);
   return failureText(new PorticoError(code), asked, server.name);
 }
 
-/** A task for a client that did not ask for one of this form: it could do nothing with it. */
+/** Whether a result is a task of a form that the client did not ask for and so cannot use. */
 function isUnwantedTask(result: JsonObject, { method, tasks }: Asked): boolean {
   if (method !== 'tools/call') return false;
   const form = taskFormOf(result);
   return form !== undefined && form !== tasks;
 }
 
-/** A failure of a server: a tool result where a tool was called, else an error. */
+/** Returns a server's failure: as a tool result where a tool was called, else as an error. */
 function failureText(error: PorticoError, asked: Asked, server: string): string {
   const { id, method, era, client } = asked;
   const link = linkRequiredText(error, id, server, client);
@@ -127,7 +127,7 @@ function failureText(error: PorticoError, asked: Asked, server: string): string 
   return resultText(id, era === 'modern' ? completed(result, method) : result);
 }
 
-/** A thrown value as a response: in-band, with 200. */
+/** Turns a thrown value into a response: in-band, with 200. */
 export function thrownResponse(thrown: unknown, asked: Asked): Response {
   return new Response(thrownText(thrown, asked), { headers: JSON_HEADERS });
 }
@@ -143,22 +143,22 @@ export function thrownText(thrown: unknown, asked: Asked): string {
   return failureText(error, asked, (server as { name?: string } | undefined)?.name ?? 'server');
 }
 
-/** How a client takes answers, and the way on which it answers questions. */
+/** How a client accepts responses, and the channel for its answers to server requests. */
 export interface Taking {
   acceptsStream: boolean;
-  /** There for a legacy client in a session that said what it can be asked. */
+  /** Present for a legacy client in a session that declared which server requests it can answer. */
   openLine?: (() => Promise<QuestionLine>) | undefined;
   context: Pick<CallContext, 'capabilities' | 'bytes'>;
 }
 
-/** The reply of a request. Streams where the upstream streams and the client takes streams. */
+/** Responds with the reply of a request. Streams where the upstream streams and the client accepts streams. */
 export async function replyResponse(
   routed: Relayable,
   asked: Asked,
   { acceptsStream, openLine: line, context }: Taking,
 ): Promise<Response> {
   const { reply } = routed;
-  // A question is written on the stream of its call.
+  // A server request is written on the stream of its call.
   const openLine = acceptsStream ? line : undefined;
   const mustAsk = openLine && 'response' in reply && asksForInput(reply.response);
   if ('response' in reply && !mustAsk) {
@@ -175,7 +175,7 @@ export async function replyResponse(
   if (!acceptsStream) {
     return pacedResponse([await lastOf(texts)], { headers: JSON_HEADERS }, context.bytes);
   }
-  // A refusal that comes before anything else has a status of its own.
+  // A refusal before any message gets a status of its own.
   const first = await texts.next();
   const stream = toStream(startingWith(first, texts), context.bytes);
   return new Response(stream, { headers: STREAM_HEADERS });
@@ -198,7 +198,7 @@ async function* startingWith(first: IteratorResult<string, void>, rest: Texts): 
   }
 }
 
-/** The texts; what is thrown becomes the response, in the form the client expects. */
+/** Yields the texts; a thrown error becomes the response, in the form the client expects. */
 async function* failingClearly(texts: Texts, asked: Asked, routed: Relayable): Texts {
   const { server, onReplaced } = routed;
   let hasBegun = false;

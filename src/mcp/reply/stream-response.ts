@@ -1,7 +1,6 @@
 /**
- * An event stream that stays open: it ends here, in the Worker, and is fed by a socket from the
- * client's object, so that the object can sleep. Comments keep the connection alive; at each of
- * them, and before each event, it is checked that the caller may still listen.
+ * An event stream that stays open. It ends here, in the Worker, and a socket from the client's object feeds it, so that the object can
+ * sleep. Comments keep the connection alive; at each comment, and before each event, the caller's right to listen is checked.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { FrameReader, type Frame } from '../../sessions/stream-frames.ts';
@@ -12,11 +11,11 @@ import {
   type StreamView,
 } from '../../sessions/stream-opening.ts';
 
-/** A stream that is open, for those who tell on it what does not come from the object. */
+/** An open stream, for code that sends events on it that do not come from the object. */
 export interface LiveStream {
-  /** What is told comes after all that was told before. */
+  /** Sends a text after everything that was sent before. */
   tell(text: () => string | Promise<string>): void;
-  /** End it in good order. */
+  /** Ends the stream in good order. */
   end(): void;
   /** Aborts when the stream is over. */
   signal: AbortSignal;
@@ -27,17 +26,17 @@ export interface StreamTerms {
   keepAliveMs: number;
   /** Aborts when the client goes away. */
   signal: AbortSignal;
-  /** Text for the client, or an empty one. */
+  /** Returns the text for the client; '' for none. */
   toText(frame: Frame, live: LiveStream): string | Promise<string>;
-  /** Last words of a stream that ends in good order. */
+  /** Text that ends a stream in good order. */
   prepareRemoval: string;
   /** Whether the caller may still listen. */
   isAllowed(): Promise<boolean>;
-  /** Told when the client's object has the stream, or it is over before that; maybe more than once. */
+  /** Called when the client's object has the stream, or the stream is over before that; maybe more than once. */
   onOpen(): void;
-  /** Told when the stream is over, or could not be opened. */
+  /** Called when the stream is over, or could not be opened. */
   release(): void;
-  /** What the caller's lists are now that this is said to have changed. */
+  /** Returns the caller's lists as they are after this reported change. */
   look(change: readonly ListEvent[]): Promise<StreamView>;
 }
 
@@ -50,13 +49,13 @@ const HEADERS = {
 const MAX_WAITING_BYTES = 8_388_608;
 const NORMAL_CLOSE = 1000;
 
-/** A refusal ends the stream in good order; anything else breaks it, and the client comes back. */
+/** A refusal ends the stream in good order; any other error breaks it, and the client reconnects. */
 function refused(thrown: unknown): false {
   if (thrown instanceof PorticoError) return false;
   throw thrown;
 }
 
-/** @param socket leads to the client's object; not yet accepted */
+/** @param socket connects to the client's object; not yet accepted */
 export function streamResponse(socket: WebSocket, terms: StreamTerms): Response {
   const encoder = new TextEncoder();
   const frames = new FrameReader();
@@ -86,7 +85,7 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
       over();
       body.close();
     };
-    /** One after the other, so that a check that takes time changes no order. */
+    /** Runs one after the other, so that a slow check does not change the order. */
     const next = (text: () => string | Promise<string>) => {
       const last = turn;
       const work = async () => {
@@ -129,7 +128,7 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
     socket.addEventListener('error', () => end(''));
     socket.accept();
     socket.send(JSON.stringify(terms.opening));
-    // Streams that were opened together are not all looked after at the same time.
+    // Spread the first check, so that streams opened together are not all checked at the same time.
     keepAlive((terms.keepAliveMs * (1 + Math.random())) / 2);
   }
 
@@ -137,7 +136,7 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
     { start, cancel: over },
     { highWaterMark: MAX_WAITING_BYTES, size: chunk => chunk?.byteLength ?? 0 },
   );
-  // The platform never cancels the stream of an answer whose client went before it was there.
+  // The platform never cancels the body of a response whose client left before the response was ready.
   if (terms.signal.aborted) body.cancel().catch(() => {});
   return new Response(body, { headers: HEADERS });
 }

@@ -1,8 +1,8 @@
 /**
- * The deprecated HTTP+SSE transport for old clients: `GET /sse`, or `/sse/servers/{server}` for one
- * server and `/sse/toolsets/{toolset}` for a toolset, opens a stream that first names the endpoint for messages; `POST /messages` takes one and
- * answers 202; what it is answered with comes on the stream. A message goes by the client's object to the Worker that holds the stream, where
- * `sse-session.ts` serves it as Streamable HTTP does, with the credential that the message came with. Source: MCP 2024-11-05, transports.
+ * The deprecated HTTP+SSE transport for old clients. `GET /sse` (`/sse/servers/{server}` for one server, `/sse/toolsets/{toolset}` for a
+ * toolset) opens a stream that first names the endpoint for messages. `POST /messages` takes a message and answers 202; the response comes
+ * on the stream. A message goes through the client's object to the Worker that holds the stream, where `sse-session.ts` serves it as
+ * Streamable HTTP does, with the message's own credential. Source: MCP 2024-11-05, transports.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../../access/policy/caller.ts';
@@ -22,12 +22,12 @@ import { endSession, openStream as openSessionStream } from '../route.ts';
 import { serveMessage } from '../serve-message.ts';
 import { sseResponse } from './sse-session.ts';
 
-/** Where messages of all streams are posted. */
+/** Path to which the messages of all streams are posted. */
 const MESSAGES = '/messages';
 
 /**
- * Serve a request to an endpoint of the transport.
- * @param part names the stream's one server or toolset; empty for all, and for messages
+ * Serves a request to an endpoint of the transport.
+ * @param part names the stream's one server or toolset; empty for all servers, and for messages
  */
 export async function handleSse(
   request: Request,
@@ -92,7 +92,7 @@ async function openStream(
     const chosen = url.searchParams.get(choice);
     if (chosen !== null) query.set(choice, chosen);
   }
-  // The session's own stream is part of this one.
+  // The session's notification stream is part of this stream, so it is not counted again.
   const turn = (principalId: string) => ports.openStreams.turn(principalId);
   const within = { ...ports, openStreams: { open: () => () => {}, turn } };
   const admitted = (incoming: Incoming) => admit(incoming, () => endpoint, within, waitUntil);
@@ -141,7 +141,7 @@ async function takeMessage(
   const held = bytes.request(caller.principalId);
   try {
     const { text } = await readJsonBody(request, config.maxBodyBytes, config.json, held);
-    // The stream may be another token's of the same principal: the message acts with its own.
+    // Another token of the same principal may have opened the stream: the message acts with its own token.
     const authorization = request.headers.get('authorization') ?? '';
     if (!(await streams.relay(facts.id, text, authorization)))
       throw new PorticoError('session_not_found');

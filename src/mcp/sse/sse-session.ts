@@ -1,8 +1,8 @@
 /**
- * One client of the HTTP+SSE transport, served as a client with a legacy session in the same Worker: its messages, the session's own
- * stream and the session's end are what they are on Streamable HTTP, and all that is answered goes out on the one event stream. The Worker that holds the stream serves
- * its messages, so that answers pass through no object and have no limit but their own. They are written at the client's pace: while much
- * waits for it, no further answer is read, and a client that takes nothing for a while is hung up on.
+ * One client of the HTTP+SSE transport, served in one Worker like a client with a legacy session: its messages, its notification stream and
+ * the session's end work as on Streamable HTTP, and all output goes to the one event stream. The Worker that holds the stream serves the
+ * messages, so that responses pass through no object and have only their own limits. They are written at the client's pace: while much
+ * waits for the client, no further response is read, and a client that takes nothing for a while is disconnected.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { slicesOf, StallTimer } from '../../http/paced-body.ts';
@@ -19,24 +19,24 @@ export interface SseTerms {
   /** Aborts when the client goes away. */
   signal: AbortSignal;
   keepAliveMs: number;
-  /** Told when the stream is over. */
+  /** Called when the stream is over. */
   release(): void;
-  /** Counts what waits for the client; released by whoever made it. */
+  /** Counts what waits for the client; its creator releases it. */
   bytes: Pick<RequestBytes, 'take' | 'give' | 'retain' | 'stalledMs'>;
   /** The `Authorization` header that opened the stream. */
   authorization: string;
   /**
-   * Whether a credential is that of the stream: the token that opened it, or a newer one of the same grant.
-   * @param maxAgeMs how long ago that may have been read
+   * Whether a credential belongs to the stream: the token that opened it, or a newer one of the same grant.
+   * @param maxAgeMs how old the data for that decision may be
    */
   isOwn(authorization: string, maxAgeMs?: number): Promise<boolean>;
   /** Runs work that outlives the stream. */
   waitUntil: WaitUntil;
   /** Serves a message, as Streamable HTTP does. */
   serveMessage(incoming: Incoming, text: string): Promise<Response>;
-  /** Opens the stream of the legacy session that is named. */
+  /** Opens the notification stream of the legacy session that the headers name. */
   openStream(incoming: Incoming): Promise<Response>;
-  /** Ends the legacy session that is named. */
+  /** Ends the legacy session that the headers name. */
   endSession(incoming: Incoming): Promise<unknown>;
 }
 
@@ -45,10 +45,13 @@ const HEADERS = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
-/** Characters that wait for a slow client before it has to take some of them. */
+/** Characters that may wait for a slow client; beyond that, no more are read until it takes some. */
 const MAX_WAITING_CHARS = 8_388_608;
 const MAX_EVENT_CHARS = 67_108_864;
-/** Until a session hears of its end, the credential is looked up this often, in milliseconds; an isolate's streams share what is read. */
+/**
+ * How often the credential is checked until the session's notification stream reports its end, in milliseconds; the streams of an isolate
+ * share each read.
+ */
 const UNHEARD_MS = 400;
 
 /** @param socket brings the client's messages; not yet accepted */
@@ -69,20 +72,20 @@ class SseSession {
   readonly #socket: WebSocket;
   readonly #terms: SseTerms;
   readonly #stall: StallTimer;
-  /** Ends everything that is under way. */
+  /** Ends everything that is running. */
   readonly #over = new AbortController();
   readonly #calls = new Map<RequestId, AbortController>();
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #timer: ReturnType<typeof setInterval> | null = null;
   #unheard: ReturnType<typeof setInterval> | null = null;
-  /** The newest credential that is the stream's own. */
+  /** The newest credential of the stream. */
   #authorization: string;
   #sessionId: string | undefined;
-  /** What waits for the client, how much that is, and what is being written of its first. */
+  /** Texts that wait for the client, their total length, and the slices of the first one, which is being written. */
   readonly #waiting: string[] = [];
   #waitingChars = 0;
   #slices: Iterator<Uint8Array, void> | undefined;
-  /** Something waits, or does not wait any more. */
+  /** Resolved when something begins to wait, or no longer waits. */
   #onChange = Promise.withResolvers<void>();
   #turn: Promise<unknown> = Promise.resolve();
   #settle = () => {};
@@ -96,7 +99,7 @@ class SseSession {
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
-    // Keeps the request alive for the end of its session, after the client has gone.
+    // Keeps the request alive to end the session after the client has gone.
     this.#terms.waitUntil(new Promise<void>(resolve => (this.#settle = resolve)));
     const frames = new FrameReader();
     this.#socket.addEventListener('message', ({ data }) => {
@@ -112,7 +115,7 @@ class SseSession {
     this.#unheard = setInterval(() => void this.#endUnlessOwn(UNHEARD_MS), UNHEARD_MS);
   }
 
-  /** The stream is over, and with it the session and all its calls. */
+  /** Ends the stream, and with it the session and all its calls. */
   end(): void {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
@@ -129,12 +132,12 @@ class SseSession {
     try {
       this.#controller?.close();
     } catch {
-      // The client has cancelled it.
+      // The client has already cancelled it.
     }
     void this.#endSession().finally(this.#settle);
   }
 
-  /** A courtesy: a session nobody ends is ended by its idle time. */
+  /** Ends the session now; without this, its idle time would end it. */
   async #endSession(): Promise<void> {
     if (this.#sessionId === undefined) return;
     const { signal } = new AbortController();
@@ -152,7 +155,7 @@ class SseSession {
     if (!isOwn && asked === this.#authorization) this.end();
   }
 
-  /** A program got a new token by its grant: the stream goes on with that one. */
+  /** Adopts a newer token of the same grant, with which the stream continues. */
   async #renew(authorization: string): Promise<void> {
     if (authorization === this.#authorization) return;
     if (await this.#terms.isOwn(authorization).catch(() => false))
@@ -174,11 +177,11 @@ class SseSession {
       const incoming = this.#incoming(call.signal, authorization);
       const response = await this.#terms.serveMessage(incoming, text);
       const opened = response.headers.get('mcp-session-id');
-      // What is wrong with an answer or a notification is nothing to be answered on a stream.
+      // Errors about a client's response or notification are not answered on a stream.
       const isAnswered = !isObject(message) || (id !== undefined && typeof method === 'string');
       await this.#forward(response, call.signal, isAnswered, isRequestId(id) ? id : null);
       const isGone = response.status === 401 || response.status === 404;
-      // What another token may not do is no end of this one's stream.
+      // A refusal of another token does not end this token's stream.
       if (isGone && authorization === this.#authorization) this.end();
       if (opened !== null && this.#sessionId === undefined) await this.#listen(opened);
     } finally {
@@ -186,14 +189,14 @@ class SseSession {
     }
   }
 
-  /** The session's own stream joins this one. */
+  /** Joins the session's notification stream to this stream. */
   async #listen(sessionId: string): Promise<void> {
     this.#sessionId = sessionId;
     const { signal } = this.#over;
     const authorization = this.#authorization;
     const stream = await this.#terms.openStream(this.#incoming(signal));
     clearInterval(this.#unheard);
-    // It ends where the session does, or its token: with a newer one it goes on.
+    // It ends when the session or its token does; with a newer token it is opened again.
     const goOn = () =>
       authorization === this.#authorization ? this.end() : this.#listen(sessionId);
     void this.#forward(stream, signal)
@@ -201,7 +204,7 @@ class SseSession {
       .catch(() => this.end());
   }
 
-  /** What was answered, message by message; nothing where the call was cancelled. */
+  /** Writes a response, message by message; writes nothing where the call was cancelled. */
   async #forward(
     response: Response,
     signal: AbortSignal,
@@ -231,14 +234,14 @@ class SseSession {
     }
   }
 
-  /** @param authorization that of the message; that of the stream where it has none */
+  /** @param authorization of the message; by default that of the stream */
   #incoming(signal: AbortSignal, authorization = this.#authorization): Incoming {
     const headers = new Headers({ authorization, accept: 'application/json, text/event-stream' });
     if (this.#sessionId !== undefined) headers.set('mcp-session-id', this.#sessionId);
     return { headers, signal };
   }
 
-  /** One message after the other, once the client has taken enough of those before. */
+  /** Runs one after the other, each once the client has taken enough of what came before. */
   #inTurn(work: () => void | Promise<void>): Promise<void> {
     const last = this.#turn;
     const inTurn = async () => {
@@ -251,7 +254,7 @@ class SseSession {
     return result;
   }
 
-  /** Have the client get a text; where there is no room for it in memory the stream is over. */
+  /** Queues a text for the client; ends the stream where memory has no room for it. */
   #write(text: string): void {
     if (this.#over.signal.aborted) return;
     if (!this.#terms.bytes.take(text.length)) return this.end();
@@ -261,7 +264,7 @@ class SseSession {
     this.#changed();
   }
 
-  /** The client takes more: a slice of what waits, as soon as something does. */
+  /** The client takes more: write a slice of what waits, as soon as something does. */
   async pull(): Promise<void> {
     this.#stall.stop();
     while (this.#waiting.length === 0) {
@@ -278,7 +281,7 @@ class SseSession {
     this.#stall.start();
   }
 
-  /** The first that waited was written. */
+  /** The first waiting text is written. */
   #taken(): void {
     const { length } = this.#waiting.shift() ?? '';
     this.#slices = undefined;
