@@ -1,4 +1,6 @@
-/** The search for tools, over segments and, where there is a model for vectors, with that; and the skills that classify tools. */
+/**
+ * Builds tool search (lexical segments, plus a vector model where one is configured) and the services for the skills that classify tools.
+ */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import type { Models } from '../models/create-models.ts';
 import type { Catalog } from '../servers/catalog/catalog.ts';
@@ -27,9 +29,9 @@ export interface SearchDeps {
   config: { learnsFromUse: boolean; audit: { gatherMs: number } };
   catalogOf(server: Server): Catalog | Promise<Catalog>;
   catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
-  /** The registry that this isolate remembers is too old. */
+  /** Discards this isolate's cached registry when it turns out to be stale. */
   invalidateRegistry(): void;
-  /** The objects that look after the servers. */
+  /** The servers' monitor objects. */
   monitors: { wake(serverId: string): Promise<void> };
   wait(ms: number): Promise<unknown>;
   now(): number;

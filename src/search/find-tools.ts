@@ -1,6 +1,6 @@
 /**
- * A search over what a caller reaches: filters first, then the ranking, so that what is hidden or filtered out changes no count,
- * no score and no order.
+ * Searches the tools that a caller can see. Filters are applied before ranking, so hidden or filtered tools change no count, score or
+ * order.
  */
 import type { View } from '../access/policy/view.ts';
 import { Lru } from '../shared/util/lru.ts';
@@ -16,31 +16,31 @@ import type { Segment } from './index/segment.ts';
 import { TUNING } from './rank/tuning.ts';
 import { toUnmatched } from './unmatched-words.ts';
 
-/** Filters of one segment that are remembered. */
+/** How many filter masks are cached per segment. */
 const MAX_MASKS = 16;
 
 export interface FindPorts {
-  /** In the order of the servers. */
+  /** One entry per server, in the order of `servers`. */
   segmentsOf(servers: readonly Server[]): Promise<readonly (Segment | undefined)[]>;
   embedding: EmbeddingSource;
   skillsOf: SkillsOf;
-  /** The id of a skill that is named so or has this id. */
+  /** Resolves a skill's name or id to its id. */
   skillIdOf(named: string): Promise<string>;
-  /** Where the deployment learns from use. */
+  /** Present only where the deployment learns from use. */
   learned?: Pick<LearnedUses, 'liftOf'> | undefined;
-  /** Where the deployment has a model for vectors. */
+  /** Present only where the deployment has an embedding model. */
   model?: ModelSearch | undefined;
 }
 
-/** One server that takes part. */
+/** One server that is searched. */
 interface Part extends Searched {
   of: Server;
-  /** What the caller sees, whatever the filters say. */
+  /** Tools visible to the caller, regardless of the request's filters. */
   seen: Uint8Array;
   shown: Uint8Array;
 }
 
-/** Search with the index and the skills there are. */
+/** Builds the search function from its index and skill sources. */
 export function createFindTools(ports: FindPorts): FindTools {
   const { segmentsOf, embedding, skillsOf, model, learned } = ports;
   return async (visible, request, principalId) => {
@@ -58,7 +58,7 @@ export function createFindTools(ports: FindPorts): FindTools {
       if (!segment) return undefined;
       const view = visible.views?.get(server.id);
       const seen = maskOf(segment, view);
-      // A server of which nothing is seen is no server.
+      // A server with no visible tools, resources or prompts is not counted as searched.
       if (view && !view.rest && !seen.includes(1)) return undefined;
       const shown = narrow(seen, segment, { ...request, skill }, skills.get(server.id));
       const { name, description } = server;
@@ -92,7 +92,7 @@ function toLiftOfPlaces(liftOf: LiftOf, parts: readonly Part[]): Lift {
   };
 }
 
-/** The skills that tools have which the caller sees. */
+/** Ids of the skills that the caller's visible tools have, sorted. */
 function skillsOfSeen(
   parts: readonly Part[],
   skills: ReadonlyMap<string, ServerSkills>,
@@ -112,7 +112,7 @@ function takesPart({ id, name, status }: Server, { servers }: SearchRequest): bo
 
 const remembered = new WeakMap<Segment, Lru<string, Uint8Array>>();
 
-/** Which tools of a segment are seen through a view. */
+/** Returns the tools of a segment that a view shows, one byte per tool; cached per view. */
 function maskOf(segment: Segment, view: View | undefined): Uint8Array {
   let masks = remembered.get(segment);
   if (!masks) remembered.set(segment, (masks = new Lru(MAX_MASKS)));
@@ -129,7 +129,7 @@ function maskOf(segment: Segment, view: View | undefined): Uint8Array {
   return mask;
 }
 
-/** What of the tools that are seen the filters of a request let through. */
+/** Narrows the visible tools to those that pass the request's filters. */
 function narrow(
   seen: Uint8Array,
   segment: Segment,

@@ -1,15 +1,15 @@
 /**
- * What was found, as hosts with a tool search of their own take it. Both put the definitions of the tools that were found into the
- * model's context and nothing else; the model then calls them by these names. Pure.
+ * Search results in the format of hosts that have their own tool search. Both hosts put only the definitions of the found tools into the
+ * model's context; the model then calls them by these names. Pure.
  *
- * Sources: Anthropic, "Tool search tool", custom tool search implementation (platform.claude.com/docs/en/agents-and-tools/tool-use/
- * tool-search-tool): a tool result of `tool_reference` blocks, each for a tool that stands in the request's `tools` with
- * `defer_loading`. OpenAI, "Tool search", client-executed tool search (developers.openai.com/api/docs/guides/tools-tool-search): a
- * `tool_search_output` item with the tools themselves.
+ * Sources: Anthropic, "Tool search tool", custom tool search implementation
+ * (platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool): a tool result of `tool_reference` blocks, each for a tool
+ * listed in the request's `tools` with `defer_loading`. OpenAI, "Tool search", client-executed tool search
+ * (developers.openai.com/api/docs/guides/tools-tool-search): a `tool_search_output` item that contains the tools themselves.
  */
 import type { ListedItem } from '../gateway/listing.ts';
 
-/** A definition's members as JSON values, where it has them. */
+/** Returns the name, the schema and the description, if any, of a definition, as JSON values. */
 function membersOf({ name, item }: ListedItem) {
   const read = (member: string): unknown => JSON.parse(item.raw.get(member) ?? 'null');
   const description = read('description');
@@ -17,7 +17,7 @@ function membersOf({ name, item }: ListedItem) {
   return { name, schema, ...(typeof description === 'string' ? { description } : {}) };
 }
 
-/** The content of a tool result, and the definitions that it refers to, for `tools` of the next request. */
+/** Returns the content of a tool result, and the definitions it refers to, for `tools` of the next request. */
 export function toAnthropicResult(found: readonly ListedItem[]) {
   const content = found.map(({ name }) => ({ type: 'tool_reference' as const, tool_name: name }));
   const tools = found.map(each => {
@@ -27,7 +27,7 @@ export function toAnthropicResult(found: readonly ListedItem[]) {
   return { content, tools };
 }
 
-/** The item that answers a `tool_search_call`, but for its `call_id`. */
+/** Returns the item that answers a `tool_search_call`, without its `call_id`. */
 export function toOpenaiOutput(found: readonly ListedItem[]) {
   const tools = found.map(each => {
     const { schema, ...rest } = membersOf(each);

@@ -1,6 +1,6 @@
 /**
- * Which words of a query match nothing: no tool that takes part has the word, nor one that is near it, in its own text or its server's. Counted
- * over tools that take part alone, so that what is hidden makes no word known. Pure.
+ * Finds the words of a query that match nothing: no tool that takes part contains the word or a near one, in its own text or its server's.
+ * Only tools that take part count, so that a hidden tool makes no word known. Pure.
  */
 import { layOut } from './index/held-layouts.ts';
 import type { Searched } from './index/part.ts';
@@ -11,12 +11,12 @@ import { toQueryWords } from './text/query.ts';
 import { STOP_WORDS } from './text/stop-words.ts';
 import { hashText, toStem } from './text/terms.ts';
 
-/** How much of a query is looked at, and most words that are told. */
+/** How much of a query is read, and how many words are reported at most. */
 const MAX_QUERY_CHARS = 500;
 const MAX_WORDS = 64;
 const MAX_TOLD = 8;
 
-/** The words as they were written, in small letters, in their order. */
+/** Returns the unmatched words as written, in lower case, in their order. */
 export function toUnmatched(
   query: string,
   searched: readonly Searched[],

@@ -1,7 +1,7 @@
 /**
- * Searches that were laid out and may come again: who asks twice reaches the same servers and sees the same tools of them. Known by the very objects
- * that it is made of, so another catalog, record or view is another layout, and a caller has none that is not its own to the last tool.
- * Bounded in number and in bytes of what they hold.
+ * Cache of search layouts: a caller who searches again usually reaches the same servers and sees the same tools. The key is the identity of
+ * the objects a layout is built from, so a changed catalog, record or view is a cache miss, and no caller gets a layout with other tools
+ * than its own. Bounded by number and by the bytes it holds.
  */
 import type { Embedding } from '../text/embedding.ts';
 import type { ModelVectors } from './model-vectors.ts';
@@ -9,10 +9,10 @@ import { toParts, type Parts, type Searched } from './part.ts';
 import type { Segment } from './segment.ts';
 
 const MAX_LAYOUTS = 6;
-/** Bytes of segments that layouts hold, each counted as often as it is held. */
+/** Total bytes of the segments held by layouts; a segment in several layouts counts several times. */
 const MAX_BYTES = 16_777_216;
 
-/** What a layout is made of, of one part. */
+/** Key of one part of a layout. */
 interface Made {
   segment: Segment;
   shown: Uint8Array | undefined;
@@ -26,20 +26,20 @@ interface Held {
   embeddingId: number;
   parts: Parts;
   bytes: number;
-  /** Whether it was asked for again. */
+  /** Whether a later search has used it again. */
   isUsed: boolean;
 }
 
 export class HeldLayouts {
   readonly #maxBytes: number;
-  /** The one used last comes first. */
+  /** Most recently used first. */
   #held: Held[] = [];
 
   constructor(maxBytes = MAX_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The layout of a search, made now or before. */
+  /** Returns the cached layout of a search, or builds and caches one. */
   of(searched: readonly Searched[], embedding: Embedding): Parts {
     const known = this.#held.find(
       held => held.embeddingId === embedding.id && isMadeOf(held.of, searched),
@@ -55,7 +55,7 @@ export class HeldLayouts {
     return parts;
   }
 
-  /** Makes room: what was never asked for again goes first, so that many different searches leave what comes again. */
+  /** Adds a layout and evicts others: those never reused go first, so that many one-off searches do not evict recurring ones. */
   #add(made: Held): void {
     if (made.bytes > this.#maxBytes) return;
     this.#held = [made, ...this.#held];
@@ -69,10 +69,10 @@ export class HeldLayouts {
   }
 }
 
-/** What this isolate laid out. */
+/** This isolate's layouts. */
 const layouts = new HeldLayouts();
 
-/** Lays out a search, or gives the layout of an equal one. */
+/** Returns the layout of a search, from this isolate's cache where possible. */
 export const layOut = (searched: readonly Searched[], embedding: Embedding): Parts =>
   layouts.of(searched, embedding);
 

@@ -1,9 +1,9 @@
 /**
- * Parts of the index in an isolate's memory, by the hashes of their catalogs. Bounded in bytes: what was not used for a while makes room, and what
- * finds none is not taken, so that many catalogs in use do not drive each other out, search by search.
+ * In-memory cache of index parts, keyed by catalog hash and bounded in bytes. Only entries that are not in use are evicted; if there is
+ * still no room, a new part is not cached. So a working set larger than the bound does not make every search evict what the next one needs.
  */
 
-/** What was used within this time is in use, in milliseconds. */
+/** An entry used within this time counts as in use, in milliseconds. */
 const IN_USE_MS = 60_000;
 
 export class HeldParts<V> {
@@ -23,7 +23,7 @@ export class HeldParts<V> {
     return entry?.value;
   }
 
-  /** @returns whether there was room */
+  /** @returns whether the value was added: false where there was no room or the hash was already held */
   set(hash: string, value: V, now: number): boolean {
     const bytes = this.#bytesOf(value);
     if (this.#held.has(hash)) return false;

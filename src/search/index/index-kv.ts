@@ -1,6 +1,6 @@
 /**
- * Parts of the search index in KV, under the key of the catalog they are made of: written once, never changed, and deleted with
- * the catalog. In base64, since KV gives only texts where it is asked for many values at once.
+ * Parts of the search index in KV, stored under the key of their catalog: written once, never changed, and deleted with the catalog. They
+ * are base64, because KV returns only text when several values are read at once.
  */
 import { shortHash } from '../../shared/crypto/short-hash.ts';
 import { findTexts } from '../../shared/util/texts-kv.ts';
@@ -8,7 +8,7 @@ import type { IndexPartPort, IndexParts } from './index-parts.ts';
 import { MODEL_VECTORS_VERSION } from './model-vectors.ts';
 import { SEGMENT_VERSION } from './segment.ts';
 
-/** What one namespace has of the index. */
+/** The index parts of one KV namespace. */
 export const createIndexParts = (kv: KVNamespace): IndexParts => ({
   segments: createPort(kv, `index-${SEGMENT_VERSION}`),
   modelVectorsOf: model => createPort(kv, `vectors-${MODEL_VECTORS_VERSION}-${shortHash(model)}`),

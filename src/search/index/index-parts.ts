@@ -1,9 +1,9 @@
-/** Parts of the search index that are kept, one for each catalog, written once. */
+/** Stored parts of the search index: one of each kind per catalog, written once. */
 import type { CatalogRef } from '../../servers/catalog/catalog.ts';
 
-/** Where parts of one kind are. */
+/** Storage for index parts of one kind. */
 export interface IndexPartPort {
-  /** Those of many catalogs, in their order; undefined where there is none. */
+  /** Returns the parts of several catalogs in their order; undefined where one is not stored. */
   findAll(catalogs: readonly CatalogRef[]): Promise<(ArrayBuffer | undefined)[]>;
   has(serverId: string, hash: string): Promise<boolean>;
   put(serverId: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
@@ -11,6 +11,6 @@ export interface IndexPartPort {
 
 export interface IndexParts {
   segments: IndexPartPort;
-  /** Vectors by a model. @param model its name; each has vectors of its own */
+  /** Vectors made by a model. @param model its name; each model has its own vectors */
   modelVectorsOf(model: string): IndexPartPort;
 }

@@ -1,6 +1,6 @@
 /**
- * Vectors of one server's tools by a model, made in its monitor: after a round, never in it, so that neither a request nor a discovery waits. A catalog
- * that changed costs questions about the texts that are new.
+ * Computes a model's embedding vectors for one server's tools, in the server's monitor. It runs after a check cycle, never during one, so
+ * that no request and no discovery waits for it. After a catalog change the model is asked only for texts that are new.
  *
  * Invariants: one pass runs at a time; vectors are stored whole or not at all; after `stop` nothing is stored.
  */
@@ -20,7 +20,7 @@ import {
 import { toSearchedTool } from './searched-tool.ts';
 
 export interface ModelIndexingPorts {
-  /** Of the server's object. */
+  /** Storage of the server's monitor object. */
   storage: {
     get(key: string): Promise<unknown>;
     put(key: string, value: string): Promise<void>;
@@ -28,20 +28,20 @@ export interface ModelIndexingPorts {
   parts: IndexPartPort;
   embedder: Embedder;
   findCatalog(serverId: string, hash: string): Promise<string | undefined>;
-  /** Have a round run at a time. */
+  /** Schedules a check cycle at a time. */
   wake(at: number): Promise<void>;
 }
 
-/** Hash of the catalog whose vectors were stored last, their version, and the model they are by. */
+/** Holds the hash of the catalog whose vectors were stored last, their version, and the name of their model. */
 const KEY = 'modelVectors';
 
 export class ModelIndexing {
   readonly #ports: ModelIndexingPorts;
-  /** Of the pass that runs. */
+  /** The running pass. */
   #running: { done: Promise<void>; ending: AbortController } | undefined;
-  /** Catalog whose vectors are known to be there. */
+  /** Hash of the catalog whose vectors are known to be stored. */
   #indexed: string | undefined;
-  /** What the last pass made, also where it was not whole. */
+  /** Vectors of the last pass, even if it was incomplete. */
   #last: ModelVectors | undefined;
   #failures = 0;
   #retryAt = 0;
@@ -50,20 +50,20 @@ export class ModelIndexing {
     this.#ports = ports;
   }
 
-  /** A round is over: make what is missing. Never throws: what failed is tried again. */
+  /** Runs after a check cycle: makes missing vectors. Never throws; failed work is retried later. */
   async follow({ id, catalogHash, status }: Server): Promise<void> {
     if (this.#running || catalogHash === null || !isOffered(status)) return;
     if (this.#indexed === catalogHash || Date.now() < this.#retryAt) return;
     const ending = new AbortController();
     const done = this.#pass(id, catalogHash, ending.signal).catch(() => {
-      // The storage failed: the next round tries again.
+      // The storage failed; the next cycle tries again.
     });
     this.#running = { done, ending };
     await done;
     this.#running = undefined;
   }
 
-  /** The server is disconnected or deleted. Settles when nothing more is stored. */
+  /** Called when the server is disconnected or deleted. Settles when nothing more will be stored. */
   async stop(): Promise<void> {
     this.#running?.ending.abort();
     await this.#running?.done;
@@ -90,7 +90,7 @@ export class ModelIndexing {
     this.#failures = 0;
   }
 
-  /** Those of the catalog before, where this object has forgotten them. */
+  /** Loads the vectors of the previous catalog, for when this object no longer has them in memory. */
   async #findPrevious(serverId: string): Promise<ModelVectors | undefined> {
     const made = await this.#ports.storage.get(KEY);
     const [hash] = typeof made === 'string' ? made.split(' ') : [];

@@ -1,7 +1,7 @@
 /**
- * Vectors of one catalog's tools that a model made, in one run of bytes that is kept as it is and read without a parse. Little-endian:
- * 32 bits each for `PMVC`, version, tools, dimensions; then, for all tools, the hashes of the texts (2 × 32 bits), the scales (32-bit floats), the
- * vectors (signed bytes). Pure.
+ * A model's vectors for the tools of one catalog, in one run of bytes that is stored as it is and read without parsing. Little-endian: 32
+ * bits each for `PMVC`, version, tools, dimensions; then, for all tools, the hashes of the texts (2 × 32 bits), the scales (32-bit floats),
+ * the vectors (signed bytes). Pure.
  */
 import type { Vectors } from './segment-layout.ts';
 import { normalise } from '../text/embedding.ts';
@@ -22,29 +22,29 @@ export interface ModelVectors extends Vectors {
 }
 
 const MAGIC = 0x43564d50;
-/** In the bytes and in the key they are kept under: another form, or other texts, is another version. */
+/** Written in the bytes and in the storage key. Raise it when the layout or the embedded texts change. */
 export const MODEL_VECTORS_VERSION = 2;
 const HEADER_WORDS = 4;
-/** Of a model that gives more the first are kept: those trained to be cut are nearly as good, and the others little worse. */
+/** Only this many leading dimensions are kept: models trained for truncation lose almost nothing, others a little. */
 const MAX_DIMENSIONS = 1_024;
-/** More tools of one catalog than this have no such vectors: what is kept stays below the 25 MiB of a value. */
+/** Tools of a catalog beyond this number get no such vectors, so that the stored value stays below KV's limit of 25 MiB. */
 const MAX_TOOLS = 20_000;
-/** How much of a text a model is given, in UTF-16 code units. */
+/** How much of a text is sent to the model, in UTF-16 code units. */
 const MAX_CHARS = 2_000;
 
-/** Vectors of texts, as many and in their order. */
+/** Returns one vector per text, in their order. */
 export type EmbedTexts = (texts: readonly string[]) => Promise<readonly (readonly number[])[]>;
 
 export interface MadeVectors {
   bytes: Uint8Array<ArrayBuffer>;
-  /** What the model failed with: what it had not answered by then has no vector, and is asked for where this is the previous one. */
+  /** Why the model failed. Texts it had not embedded by then have no vector; a later pass given these as `previous` asks for them. */
   failure?: unknown;
 }
 
 /**
- * Makes the vectors of a catalog's tools. The model is asked only for texts that `previous` does not have.
- * @param atOnce most texts of one question
- * @param previous of the same server and the same model
+ * Makes the vectors of a catalog's tools. The model is asked only for texts that `previous` lacks.
+ * @param atOnce most texts per request
+ * @param previous vectors of the same server by the same model
  */
 export async function buildModelVectors(
   tools: readonly SearchedTool[],
@@ -71,7 +71,7 @@ export async function buildModelVectors(
   }
   const [first] = made.values();
   const dimensions = first?.bytes.length ?? previous?.dimensions ?? 0;
-  // A model that gives others now than before: what there is cannot be compared with them.
+  // The model now returns another number of dimensions, so its old vectors cannot be compared with the new ones: embed everything again.
   if (previous && dimensions !== previous.dimensions) {
     return buildModelVectors(tools, embed, atOnce);
   }
@@ -86,7 +86,7 @@ export async function buildModelVectors(
   return failure === undefined ? { bytes } : { bytes, failure };
 }
 
-/** What a model said of a text, as it is compared: of length 1, its dimensions a multiple of four. */
+/** Converts a model's output for comparison: unit length, dimensions padded to a multiple of four. */
 export function toModelVector(values: readonly number[]): Float32Array {
   const kept = values.slice(0, MAX_DIMENSIONS);
   const vector = new Float32Array(Math.ceil(kept.length / 4) * 4);

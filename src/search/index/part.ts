@@ -1,7 +1,7 @@
 /**
- * The parts that a search goes through, one for each catalog, with which tools of it take part. Everything that is counted for a search is counted
- * over these tools alone: a tool that is hidden from the caller changes no number. In the order of the servers' names, so that sums are the same
- * to the last bit in whatever order the catalogs come. Pure.
+ * Lays out a search: one part per catalog, with which of its tools take part. All statistics of a search are computed over these tools
+ * alone, so a tool hidden from the caller changes no number. Parts are ordered by server name, so that sums are equal to the last bit
+ * whatever order the catalogs arrive in. Pure.
  */
 import type { Embedding } from '../text/embedding.ts';
 import { FIELD_COUNT } from './segment-layout.ts';
@@ -15,34 +15,34 @@ export interface Searched {
   server: SearchedServer;
   /** Which tools take part, one byte for each, by place; absent: all. Must not change. */
   shown?: Uint8Array;
-  /** What a model made of its first tools, or all. */
+  /** A model's vectors for its tools, or for the first of them. */
   modelVectors?: ModelVectors | undefined;
 }
 
 /** One catalog in a search. */
 export interface Part {
-  /** Index of its `Searched`. */
+  /** Index into the list of `Searched`. */
   searched: number;
   segment: Segment;
   shown: Uint8Array | undefined;
   modelVectors: ModelVectors | undefined;
   /** How many tools take part. */
   count: number;
-  /** Where its tools begin in the arrays of scores. */
+  /** Where its tools begin in the score arrays. */
   offset: number;
   server: ServerText;
 }
 
-/** What is known of all tools that take part. */
+/** The layout of a search, with statistics over all tools that take part. */
 export interface Parts {
   parts: readonly Part[];
-  /** Places in the arrays of scores, of tools that take no part too. */
+  /** Length of the score arrays, which also count tools that take no part. */
   places: number;
-  /** The places of tools that take part, in order. */
+  /** Places in the score arrays of the tools that take part, ascending. */
   taking: Int32Array;
   /** How many tools take part. */
   count: number;
-  /** Mean number of terms of each field of a tool; of the server's name and its description. */
+  /** Mean number of terms per tool: of each of its fields, of its server's name, of its server's description. */
   meanLengths: Float64Array;
   meanServerName: number;
   meanServerDescription: number;
@@ -96,13 +96,13 @@ export function toParts(
   };
 }
 
-/** By code units. */
+/** Compares by UTF-16 code units. */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
-/** The part that a place is in. */
+/** Returns the part that a place in the score arrays belongs to. */
 export function partAt({ parts }: Parts, place: number): Part | undefined {
   let low = 0;
   let high = parts.length;

@@ -1,6 +1,4 @@
-/**
- * The lexical half of a segment: for each term the tools that have it and how often each of their fields does. Pure.
- */
+/** The lexical half of a segment: for each term, the tools that contain it and how often it occurs in each of their fields. Pure. */
 import { FIELD_COUNT, type SegmentArrays } from './segment-layout.ts';
 import {
   MAX_DESCRIPTION_CHARS,
@@ -18,11 +16,11 @@ type Postings = Pick<
   'termHashes' | 'postingStarts' | 'postingTools' | 'frequencies' | 'lengths'
 >;
 
-/** How often a term counts in each field: what is written more often says no more, and stuffing gains nothing. */
+/** Cap on a term's count in each field: more repetitions say no more, and keyword stuffing gains nothing. */
 const MAX_FREQUENCIES = [3, 2, 3, 3, 3];
 const MAX_LENGTH = 65_535;
 
-/** Postings of tools, by their place in the list. */
+/** Builds the postings of tools, which are identified by their place in the list. */
 export function toPostings(tools: readonly SearchedTool[]): Postings {
   const lengths = new Uint16Array(FIELD_COUNT * tools.length);
   const byTerm = new Map<number, number[]>();
@@ -62,7 +60,7 @@ function toFields(tool: SearchedTool): string[][] {
   ];
 }
 
-/** @param byTerm for each term, tool and frequencies of one posting after the other */
+/** @param byTerm for each term its postings, one after another: tool index, then frequency per field */
 function flatten(
   byTerm: ReadonlyMap<number, number[]>,
   postings: number,

@@ -1,7 +1,7 @@
 /**
- * The search index: one segment for each catalog, named by the catalog's hash. An isolate takes a segment from its memory, else
- * from KV, where the server's monitor has put it, else makes it of the catalog for itself. A catalog that changes costs the segment of its
- * server only, and of that only the tools whose text is another.
+ * The search index: one segment per catalog, named by the catalog's hash. An isolate takes a segment from memory, else from KV, where the
+ * server's monitor stored it, else builds it from the catalog for itself. When a catalog changes, only its server's segment is rebuilt, and
+ * only tools whose text changed are embedded again.
  */
 import type { Catalog, CatalogRef } from '../../servers/catalog/catalog.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
@@ -17,7 +17,7 @@ import {
   type Segment,
 } from './segment.ts';
 
-/** Bytes of segments in memory: a tool takes some 350 to 1,000. */
+/** Bytes of segments kept in memory; one tool takes some 350 to 1,000. */
 const MAX_BYTES = 16_777_216;
 
 export interface IndexPorts {
@@ -41,7 +41,7 @@ export class SearchIndex {
     this.#held = new HeldParts(maxBytes, ({ vectors }) => vectors.buffer.byteLength);
   }
 
-  /** The segments of servers' current catalogs, in their order; undefined where there is none yet. */
+  /** Returns the segments of the servers' current catalogs, in their order; undefined where there is none yet. */
   async segmentsOf(servers: readonly Server[]): Promise<(Segment | undefined)[]> {
     const now = Date.now();
     const known = new Map<string, Segment>();
@@ -63,7 +63,7 @@ export class SearchIndex {
     return servers.map(({ id }) => known.get(id));
   }
 
-  /** In their order, each from its own place; those that nobody stored are made. */
+  /** Loads segments from KV and builds those that are not stored; in the order of `wanted`. */
   async #load(wanted: readonly Current[]): Promise<(Segment | undefined)[]> {
     const refs = wanted.map(({ server, hash }): CatalogRef => ({ serverId: server.id, hash }));
     const found = await this.#ports.segments.findAll(refs);
@@ -73,7 +73,9 @@ export class SearchIndex {
     return segments.map(segment => segment ?? made.shift());
   }
 
-  /** In their order. A catalog that nobody has any more, and stands in as empty, gives none. */
+  /**
+   * Builds segments, in the order of `wanted`. Where a catalog is no longer stored, an empty one stands in for it; that gives undefined.
+   */
   async #make(wanted: readonly Current[]): Promise<(Segment | undefined)[]> {
     const catalogs = await this.#ports.catalogsOf(wanted.map(({ server }) => server));
     const embedding = await this.#ports.embedding();
@@ -86,9 +88,9 @@ export class SearchIndex {
 }
 
 /**
- * Makes the catalogs of one server searchable before anybody asks: each new one, and one that is stored already but has no segment of
- * this form. What does not work here is no reason not to offer the catalog: it is tried again at the next look, made where it is asked
- * for meanwhile, and there is an error where that does not work either.
+ * Indexes the catalogs of one server before anyone searches them: each new one, and one that is stored but has no segment of this version.
+ * A failure does not hold back the catalog: the next discovery tries again, a search meanwhile builds the segment itself, and if that fails
+ * too, the search fails.
  */
 export function createIndexer(
   segments: IndexPartPort,
@@ -106,12 +108,12 @@ export function createIndexer(
       last = readSegment(bytes.buffer);
       await indexed.put(segment);
     } catch {
-      // The next look tries again.
+      // The next discovery tries again.
     }
   };
 }
 
-/** The segment of a catalog. @param previous one of the same server, of which is taken what is still right */
+/** Builds the segment of a catalog. @param previous one of the same server; vectors of unchanged texts are reused */
 export function toSegmentBytes(
   { tools }: Catalog,
   embedding: Embedding,
@@ -124,13 +126,13 @@ export function toSegmentBytes(
   );
 }
 
-/** Where the name of the segment is that was stored last, so that nobody asks KV for it at each look. */
+/** Remembers the name of the segment stored last, so that a discovery does not need to ask KV. */
 export interface IndexedPort {
   find(): Promise<string | undefined>;
   put(segment: string): Promise<void>;
 }
 
-/** Makes a catalog searchable. @param isNew whether it was stored just now */
+/** Makes a catalog searchable. @param isNew whether the catalog was stored just now */
 export type IndexCatalog = (
   serverId: string,
   hash: string,

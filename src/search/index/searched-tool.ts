@@ -1,10 +1,10 @@
 /**
- * What is searched of a tool's definition, taken out of the raw JSON that its server wrote. Everything there is untrusted: what is missing, of
- * another type or too long is left out, and nothing throws.
+ * Extracts the searchable parts of a tool's definition from its server's raw JSON. The JSON is untrusted: members that are missing or of
+ * the wrong type are left out, long texts are cut, and nothing throws.
  */
 import { rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 
-/** What is searched of a tool. */
+/** The searchable parts of a tool. */
 export interface SearchedTool {
   name: string;
   title?: string;
@@ -13,19 +13,19 @@ export interface SearchedTool {
   readOnly: boolean;
 }
 
-/** How much of each text is searched, in UTF-16 code units, and of how many parameters. */
+/** How much of each text is searched, in UTF-16 code units, and how many parameters. */
 export const MAX_NAME_CHARS = 256;
 export const MAX_TITLE_CHARS = 256;
 export const MAX_DESCRIPTION_CHARS = 4_000;
 export const MAX_PARAMETERS = 64;
 export const MAX_PARAMETER_CHARS = 256;
 const MAX_LEAD_CHARS = 200;
-/** A sentence that ends before is an abbreviation or a heading. */
+/** A sentence end before this position is taken for an abbreviation or a heading. */
 const LEAST_LEAD_CHARS = 8;
 const SENTENCE_END = /[.!?](?:\s|$)|[。！？\n]/u;
 
 /**
- * What is searched of a catalog's item. Its name is kept whole, because it tells tools apart; its texts are cut.
+ * Extracts what is searched of a catalog item. The name is kept whole, because it identifies the tool; other texts are cut.
  * @param raw members of the tool, raw JSON by key
  */
 export function toSearchedTool(raw: RawObject): SearchedTool {
@@ -43,8 +43,8 @@ export function toSearchedTool(raw: RawObject): SearchedTool {
 }
 
 /**
- * A description in two: how it begins, which says what the tool is for, and what follows, which mostly says how it is used. It begins with its first
- * sentence, cut between words where that is long.
+ * Splits a description into its lead, which says what the tool is for, and the rest, which mostly says how to use it. The lead is the first
+ * sentence, cut between words where it is long.
  */
 export function divideDescription(description: string): { lead: string; rest: string } {
   const head = description.slice(0, MAX_LEAD_CHARS);
@@ -72,7 +72,7 @@ function withText<K extends string>(key: K, text: string | undefined): { [key in
   return text === undefined ? {} : ({ [key]: text } as { [key in K]?: string });
 }
 
-/** The members of what is an object, none of what is not. */
+/** Returns the members of an object, and none for any other value. */
 function toMembers(value: string | undefined): RawObject {
   return value?.trimStart().startsWith('{') === true ? rawMembers(value) : new Map();
 }

@@ -1,17 +1,17 @@
 /**
- * Where the parts of a segment lie in its bytes: one header of 32-bit numbers, then arrays in the order of their alignment, so that reading
- * is laying views over the bytes. Little-endian, as every platform this runs on. Pure.
+ * The byte layout of a segment: a header of 32-bit numbers, then arrays ordered by alignment, so that reading means laying typed-array
+ * views over the bytes. Little-endian, like every platform this runs on. Pure.
  */
 
 export const SEGMENT_MAGIC = 0x47455350;
-/** In the bytes and in the key they are kept under: another layout, another analysis of text or another meaning of a field is another version. */
+/** Written in the bytes and in the storage key. Raise it when the layout, the text analysis or the meaning of a field changes. */
 export const SEGMENT_VERSION = 3;
 
-/** What is counted apart, in this order; `lead` is the title and how the description begins. */
+/** Fields counted separately, in this order; `lead` is the title and the beginning of the description. */
 export const FIELDS = ['name', 'lead', 'description', 'parameters', 'parameterTexts'] as const;
 export const FIELD_COUNT = FIELDS.length;
 
-/** How many there are of each thing; what the header says. */
+/** Number of elements of each kind, as in the header. */
 export interface SegmentSizes {
   tools: number;
   terms: number;
@@ -24,24 +24,24 @@ export interface SegmentSizes {
 export interface SegmentArrays extends Vectors {
   /** Hashes of the terms, ascending. */
   termHashes: Uint32Array;
-  /** Where the postings of a term begin; one more at the end. */
+  /** Index of each term's first posting; one more entry at the end. */
   postingStarts: Uint32Array;
-  /** Where the name of a tool begins in `names`; one more at the end. */
+  /** Index of each tool's name in `names`; one more entry at the end. */
   nameStarts: Uint32Array;
-  /** The tool of each posting, ascending for each term. */
+  /** The tool of each posting; ascending within a term. */
   postingTools: Uint16Array;
-  /** Terms of each field of each tool. */
+  /** Number of terms in each field of each tool. */
   lengths: Uint16Array;
-  /** UTF-16 code units. */
+  /** UTF-16 code units of all names. */
   names: Uint16Array;
-  /** How often the term is in each field, for each posting. */
+  /** For each posting, how often its term occurs in each field. */
   frequencies: Uint8Array;
   flags: Uint8Array;
 }
 
 const HEADER_WORDS = 8;
 
-/** Bytes of a segment of these sizes. */
+/** Returns the byte length of a segment with these sizes. */
 export function toByteLength(sizes: SegmentSizes): number {
   const { tools, terms, postings, nameUnits, dimensions } = sizes;
   const words = HEADER_WORDS + terms + (terms + 1) + (tools + 1) + 2 * tools + tools;
@@ -49,7 +49,7 @@ export function toByteLength(sizes: SegmentSizes): number {
   return 4 * words + 2 * halves + FIELD_COUNT * postings + tools + tools * dimensions;
 }
 
-/** Views of the parts; the bytes are of the length that `toByteLength` says. */
+/** Lays views over the bytes, whose length must be what `toByteLength` returns. */
 export function toArrays(bytes: ArrayBuffer, sizes: SegmentSizes): SegmentArrays {
   const { tools, terms, postings, nameUnits, dimensions } = sizes;
   let at = 4 * HEADER_WORDS;
@@ -88,7 +88,7 @@ export function writeHeader(bytes: ArrayBuffer, sizes: SegmentSizes, embeddingId
   ]);
 }
 
-/** Reads the header; undefined where the bytes are of another version, or not as long as it says. */
+/** Reads the header; undefined where the version differs or the length is not the one it states. */
 export function readHeader(
   bytes: ArrayBuffer,
 ): { sizes: SegmentSizes; embeddingId: number } | undefined {
@@ -100,11 +100,11 @@ export function readHeader(
   return toByteLength(sizes) === bytes.byteLength ? { sizes, embeddingId } : undefined;
 }
 
-/** Vectors of the tools of one catalog, by their place in its list. */
+/** Vectors of one catalog's tools, by their place in its list. */
 export interface Vectors {
-  /** Two numbers a tool: the hash of the text its vector was made of. */
+  /** Two numbers per tool: the hash of the text its vector was made from. */
   textHashes: Uint32Array;
-  /** A vector is its bytes times its scale; with a scale of 0 there is none. */
+  /** A vector is its bytes times its scale; a scale of 0 means that there is no vector. */
   vectorScales: Float32Array;
   vectors: Int8Array;
 }

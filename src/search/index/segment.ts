@@ -1,7 +1,7 @@
 /**
- * The index of one catalog's tools: terms with postings, lengths, one vector a tool, names and flags, in one run of bytes that is kept as it is
- * and read without a parse (`segment-layout.ts`). It depends on the catalog and the embedding only; what the registry says of the server
- * comes in when it is searched. Bounded: what is longer than the limits below is not read. Pure.
+ * The index of one catalog's tools: terms with postings, lengths, one vector per tool, names and flags, in one run of bytes that is stored
+ * as it is and read without parsing (`segment-layout.ts`). It depends on the catalog and the embedding only; the server's record in the
+ * registry is added at search time. Bounded: text beyond the limits below is not read. Pure.
  */
 import type { Embedding } from '../text/embedding.ts';
 import {
@@ -19,23 +19,23 @@ import { toVectors } from './vectors.ts';
 export { SEGMENT_VERSION };
 export { toSearchedTool, type SearchedTool } from './searched-tool.ts';
 
-/** A segment that can be searched. Tools are known by their place in the list it was built of. */
+/** A segment that can be searched. Tools are identified by their place in the list it was built from. */
 export interface Segment extends SegmentArrays {
   readonly size: number;
   readonly dimensions: number;
-  /** Of the embedding that made its vectors. */
+  /** Id of the embedding that made its vectors. */
   readonly embeddingId: number;
   nameOf(tool: number): string;
   isReadOnly(tool: number): boolean;
 }
 
-/** More tools of one catalog than this are not indexed. */
+/** Tools of a catalog beyond this number are not indexed. */
 const MAX_TOOLS = 65_535;
 const READ_ONLY = 1;
 
 /**
  * Builds the segment of a catalog.
- * @param previous of the same catalog before it changed: what it has of vectors is not made again
+ * @param previous segment of the same catalog before it changed; its vectors are reused where the text is the same
  */
 export function buildSegment(
   tools: readonly SearchedTool[],
@@ -71,7 +71,7 @@ export function buildSegment(
   return bytes;
 }
 
-/** Reads a segment; undefined where the bytes are of another version or malformed. The bytes are not copied and must not change. */
+/** Reads a segment; undefined where the bytes are malformed or of another version. The bytes are not copied and must not change. */
 export function readSegment(bytes: ArrayBuffer): Segment | undefined {
   const header = readHeader(bytes);
   if (!header) return undefined;

@@ -1,28 +1,28 @@
 /**
- * What the registry's record of a server adds to its tools in a search. It is remembered for as long as the segment is, because it is the same for each
- * query and longer to read than all else; it belongs to no caller. Pure but for that.
+ * What a server's record in the registry adds to its tools in a search. Cached for as long as the segment lives, because it is the same for
+ * every query and takes longer to analyse than anything else; it depends on no caller. Pure except for this cache.
  */
 import type { Embedding } from '../text/embedding.ts';
 import type { Segment } from './segment.ts';
 import { Lru } from '../../shared/util/lru.ts';
 import { hashText, toTerms } from '../text/terms.ts';
 
-/** As the registry has it. */
+/** Texts of the server's record in the registry. */
 export interface SearchedServer {
   name: string;
   description: string;
 }
 
-/** A server's record, read. */
+/** The analysed record of a server. */
 export interface ServerText extends SearchedServer {
-  /** How often each term is in its name, and in its description. */
+  /** How often each term occurs in its name, and in its description. */
   names: ReadonlyMap<number, number>;
   descriptions: ReadonlyMap<number, number>;
   nameLength: number;
   descriptionLength: number;
-  /** The terms of both. */
+  /** The terms of name and description. */
   terms: Uint32Array;
-  /** Of its name. */
+  /** Vector of its name. */
   vector: Float32Array;
   embeddingId: number;
 }
@@ -30,12 +30,12 @@ export interface ServerText extends SearchedServer {
 const MAX_NAME_CHARS = 256;
 const MAX_DESCRIPTION_CHARS = 2_000;
 
-/** Servers with the same catalog whose records are remembered. */
+/** How many server records are cached per catalog. */
 const MAX_SERVERS = 2_000;
 
 const known = new WeakMap<Segment, Lru<string, ServerText>>();
 
-/** A server's record, read now or before. */
+/** Returns a server's analysed record, from the cache where possible. */
 export function toServerText(
   segment: Segment,
   { name, description }: SearchedServer,

@@ -1,24 +1,24 @@
 /**
- * Which of many parts may have a term, so that a query looks into no others: 10,000 tools of a thousand servers share few words. It names
- * too many rather than too few, since whoever asks looks for the term there, and a part that it does not know is always named: so
- * answers are to the last bit what they are without it. It holds hashes and numbers of what was searched in this isolate, and
- * belongs to no caller. Bounded: beyond so many entries it begins anew.
+ * Tells which parts may contain a term, so that a query skips the others: 10,000 tools of a thousand servers share few words. It may name
+ * too many parts but never too few: the caller looks the term up in each, and a part that is not in the map is always named, so results are
+ * equal to the last bit with and without it. It holds hashes and numbers of what this isolate searched, and depends on no caller. Bounded:
+ * when it would exceed its limit, it starts empty again.
  */
-/** One term of one segment, or of one server's record, is an entry: some eight bytes. */
+/** One term of one segment or server record is one entry, of some eight bytes. */
 const MAX_ENTRIES = 1_000_000;
 
-/** A part, as far as it is about terms. */
+/** The terms of one part. */
 interface Termed {
   segment: { readonly termHashes: Uint32Array };
   server: { readonly terms: Uint32Array };
 }
 
-/** Gives the places, in the list of parts, of those that may have a term; each once. */
+/** Returns the indexes of the parts that may contain a term; each once. */
 export type Having = (term: number) => readonly number[];
 
 export class TermMap {
   readonly #maxEntries: number;
-  /** Numbers of segments and records, by term. */
+  /** Numbers of segments and server records, by term. */
   #byTerm = new Map<number, number[]>();
   #numbers = new WeakMap<object, number>();
   #count = 0;
@@ -28,7 +28,7 @@ export class TermMap {
     this.#maxEntries = maxEntries;
   }
 
-  /** Learns what it does not know of these parts. */
+  /** Adds what is missing of these parts to the map and returns the lookup for them. */
   of(parts: readonly Termed[]): Having {
     if (this.#entries + this.#missing(parts) > this.#maxEntries) this.#clear();
     const places: number[][] = [];
@@ -60,7 +60,7 @@ export class TermMap {
     return entries;
   }
 
-  /** The number of something that has these terms; undefined where there is no room for it. */
+  /** Returns the number of the owner of these terms, adding it to the map; undefined where there is no room. */
   #numberOf(owner: object, terms: Uint32Array): number | undefined {
     const known = this.#numbers.get(owner);
     if (known !== undefined) return known;

@@ -1,5 +1,6 @@
 /**
- * The semantic half of a segment: one unit vector for each tool, in signed bytes with a scale. A tool whose text is as it was keeps its vector. Pure.
+ * The semantic half of a segment: one unit vector per tool, as signed bytes with a scale. A tool whose text did not change keeps its
+ * vector. Pure.
  */
 import type { Vectors } from './segment-layout.ts';
 import type { Embedding } from '../text/embedding.ts';
@@ -35,13 +36,13 @@ export function toVectors(
   });
 }
 
-/** What of a tool has a vector here: in full, and for less. */
+/** The two texts that a tool's vector is made from: `lead` counts in full, `rest` for less. */
 function toDividedText({ description = '', ...tool }: SearchedTool) {
   const { lead, rest } = divideDescription(description.slice(0, MAX_DESCRIPTION_CHARS));
   return { lead: toEmbeddedText({ ...tool, description: lead }), rest };
 }
 
-/** What of a tool a vector is made of. */
+/** Joins the texts of a tool that are embedded. */
 export function toEmbeddedText({ name, title = '', description = '' }: SearchedTool): string {
   return [
     name.slice(0, MAX_NAME_CHARS),
@@ -50,13 +51,13 @@ export function toEmbeddedText({ name, title = '', description = '' }: SearchedT
   ].join(' ');
 }
 
-/** A vector in signed bytes, to be multiplied by its scale. */
+/** A vector as signed bytes, to be multiplied by its scale. */
 export interface SmallVector {
   scale: number;
   bytes: Int8Array;
 }
 
-/** In signed bytes, the largest of which is as large as may be. */
+/** Quantises a vector to signed bytes, scaled so that the largest value uses the full range. */
 export function toSmallVector(vector: Float32Array): SmallVector {
   let largest = 0;
   for (const value of vector) largest = Math.max(largest, Math.abs(value));
@@ -76,14 +77,14 @@ export function takeVector(from: Vectors, index: number, dimensions: number): Sm
   };
 }
 
-/** What tells texts apart, as it stands in `textHashes`. */
+/** Hashes texts to tell them apart, in the format of `textHashes`. */
 export function hashTexts(texts: readonly string[]): Uint32Array {
   return Uint32Array.from({ length: 2 * texts.length }, (_, i) =>
     hashText(texts[i >> 1] ?? '', i % 2 === 0 ? undefined : SECOND_SEED),
   );
 }
 
-/** Where vectors of texts are among those that are known; -1 for a text that is not. */
+/** Finds the places of texts among the known vectors; -1 for a text that is not there. */
 export function findTexts(hashes: Uint32Array, known: Vectors | undefined): Int32Array {
   const places = new Map<number, number>();
   const before = known?.textHashes ?? new Uint32Array();

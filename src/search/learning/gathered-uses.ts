@@ -1,6 +1,6 @@
 /**
- * Uses on their way from an isolate to the database: gathered for a while after the first, then written in one batch. No call waits for it. What
- * was written today is not written again; what cannot be written, or is lost with the isolate, was not learned.
+ * Gathers an isolate's uses for a while after the first, then writes them to the database in one batch. No call waits for it. A use written
+ * today is not written again; one that cannot be written, or is lost with the isolate, is not learned.
  */
 import { approvalId, fingerprintOf } from '../../servers/approvals/definition.ts';
 import type { UsedTool } from '../../gateway/steps/note-use.ts';
@@ -12,14 +12,14 @@ import type { NewUse } from './uses.ts';
 
 export interface GatheredUsesPorts {
   write(uses: readonly NewUse[], today: number): Promise<void>;
-  /** The keyed digest of a word. */
+  /** Returns the keyed digest of a word. */
   digest(word: string): Promise<string>;
   gatherMs: number;
   wait(ms: number): Promise<unknown>;
   now(): number;
 }
 
-/** Words that somebody used a tool for. */
+/** One call of a tool, with the words of the search that found it. */
 interface Gathered {
   principalId: string;
   tool: UsedTool;
@@ -27,16 +27,16 @@ interface Gathered {
   day: number;
 }
 
-/** Most that waits; what comes beyond is not learned. */
+/** Most uses that wait to be written; more are dropped. */
 const MAX_GATHERED = 200;
 const MAX_WRITTEN = 10_000;
-/** Who set out to write and is so late was cut off, in milliseconds. */
+/** A write that is this late was cut off with its request, and the next use starts another, in milliseconds. */
 const CUT_OFF_MS = 5_000;
 
 export class GatheredUses {
   readonly #ports: GatheredUsesPorts;
   #gathered: Gathered[] = [];
-  /** The day on which a use was written last. */
+  /** Day on which each use was written last. */
   readonly #written = new Lru<string, number>(MAX_WRITTEN);
   #dueAt = Number.NEGATIVE_INFINITY;
 
@@ -81,6 +81,6 @@ export class GatheredUses {
   }
 }
 
-/** The hash of the catalog is in it: a definition that changed is learned anew. */
+/** The catalog's hash is part of the key, so a changed definition is learned anew. */
 const toKey = (principalId: string, { server, item }: UsedTool, word: string): string =>
   [principalId, server.id, server.catalogHash, item.key, word].join(' ');

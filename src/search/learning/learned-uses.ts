@@ -1,6 +1,7 @@
 /**
- * What an isolate has of the uses there are, read once an hour by the search that finds them due, beside what that reads anyway. Others, and one for
- * which it takes long, go on with what there is. A server whose catalog is another by now is lifted by nothing, until it is read again.
+ * An isolate's copy of the stored uses. It is read once an hour, by the search that finds it due, while that search reads its other data.
+ * Other searches, and one whose read takes long, use the copy they have. A server whose catalog has changed since gets no lift until the
+ * next read.
  *
  * Invariant: no promise of one request is awaited by another.
  */
@@ -12,27 +13,27 @@ import { toLearnedWords } from './words.ts';
 
 export interface LearnedUsesPorts {
   list(today: number): Promise<LearnedUse[]>;
-  /** The keyed digest of a word. */
+  /** Returns the keyed digest of a word. */
   digest(word: string): Promise<string>;
   wait(ms: number): Promise<unknown>;
   now(): number;
 }
 
-/** What use adds to a tool that was found, in log-odds. */
+/** Returns what learned uses add to a found tool, in log-odds. */
 export type LiftOf = (server: Server, tool: string) => number;
 
 interface Held {
   /** By word, then by tool. */
   uses: ReadonlyMap<string, ReadonlyMap<string, readonly Use[]>>;
-  /** Hashes of the catalogs that they are of, by server. */
+  /** Catalog hash of each server when the uses were read. */
   catalogs: ReadonlyMap<string, string | null>;
   readAt: number;
 }
 
 const HELD_MS = 3_600_000;
-/** A search waits so long for what is due. */
+/** How long a search waits for a read that is due, in milliseconds. */
 const WAIT_MS = 250;
-/** A read that is so late was cut off or failed; another search tries again. */
+/** A read that has not ended by then was cut off or failed; a later search tries again. */
 const RETRY_MS = 60_000;
 
 export const toolId = (serverId: string, tool: string): string => `${serverId} ${tool}`;
@@ -46,13 +47,13 @@ export class LearnedUses {
     this.#ports = ports;
   }
 
-  /** What was read is deleted. */
+  /** Drops the copy, after the stored uses were deleted. */
   forget(): void {
     this.#held = undefined;
     this.#triedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** What use says to somebody of a query; undefined where it says nothing. */
+  /** Returns the lift of tools for a principal's query; undefined where nothing was learned. */
   async liftOf(principalId: string, query: string): Promise<LiftOf | undefined> {
     const words = toLearnedWords(query);
     if (words.length === 0) return undefined;
@@ -82,7 +83,7 @@ export class LearnedUses {
     try {
       this.#held = { ...toHeld(await this.#ports.list(dayOf(at))), readAt: at };
     } catch {
-      // The search goes on without; another one tries again.
+      // The search goes on without uses; a later one tries again.
     }
   }
 }

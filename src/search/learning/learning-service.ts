@@ -1,4 +1,4 @@
-/** Forgets what was learned from use, whether the deployment goes on learning or not. */
+/** Deletes what was learned from use, whether or not the deployment still learns. */
 import { ALWAYS, type AdminAudit } from '../../audit/admin-audit.ts';
 import type { Actor } from '../../shared/identity/principal.ts';
 import type { LearnedUses } from './learned-uses.ts';
@@ -7,7 +7,7 @@ import { forgetUses } from './learning-store.ts';
 export interface LearningServicePorts {
   db: D1Database;
   adminAudit: AdminAudit;
-  /** What this isolate has of it; undefined where nothing is learned. */
+  /** This isolate's copy; undefined where the deployment does not learn. */
   learned: LearnedUses | undefined;
 }
 
@@ -18,7 +18,7 @@ export class LearningService {
     this.#ports = ports;
   }
 
-  /** Delete all of it. Other isolates go by what they have read for an hour at most. @throws PorticoError `forbidden` */
+  /** Deletes all learned uses. Other isolates keep their copy for an hour at most. @throws PorticoError `forbidden` */
   async forget(caller: Actor): Promise<void> {
     const { db, adminAudit, learned } = this.#ports;
     const act = { action: 'learning.forget', subject: 'learning' };

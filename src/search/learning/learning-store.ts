@@ -1,13 +1,13 @@
-/** The table `learned_uses`: what was called after which words, for each principal. Reads return parsed rows; writes return statements. */
+/** The table `learned_uses`: which tools each principal called after which words. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
 import { parseName } from '../../servers/approvals/approval-store.ts';
 import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
 import type { LearnedUse, NewUse } from './uses.ts';
 
-/** Rows that are kept, in all and of one principal; those used longest ago go. */
+/** Most rows kept, in total and per principal; those used longest ago are deleted first. */
 const MAX_ROWS = 20_000;
 const MAX_OWN_ROWS = 1_000;
-/** A row that was not used again goes after so many days: six half-lives. */
+/** A row that was not used again is deleted after so many days: six half-lives. */
 export const KEPT_DAYS = 84;
 
 const RowSchema = z.object({
@@ -19,7 +19,7 @@ const RowSchema = z.object({
   day: z.number(),
 });
 
-/** All there is of the days that count. */
+/** Lists the uses that are not expired. */
 export async function listUses(db: D1Database, today: number): Promise<LearnedUse[]> {
   const { results } = await db
     .prepare(
@@ -44,7 +44,8 @@ export async function listUses(db: D1Database, today: number): Promise<LearnedUs
 }
 
 /**
- * Adds uses, of definitions that are approved as they were called and of principals that there are, and deletes what is beyond the bounds. One batch.
+ * Adds uses and deletes those beyond the bounds, in one batch. A use is skipped unless its definition is approved as it was called and its
+ * principal exists.
  */
 export function addUses(
   db: D1Database,
@@ -85,6 +86,6 @@ export function addUses(
   ];
 }
 
-/** Deletes all of it. */
+/** Deletes all learned uses. */
 export const forgetUses = (db: D1Database): D1PreparedStatement =>
   db.prepare('DELETE FROM learned_uses');

@@ -1,6 +1,6 @@
 /**
- * Learning from use (docs/decisions/0068-learning-from-use.md): after which words a principal called which tool, so that searches with these words
- * order what is nearly equal by it. There only where the deployment wants it.
+ * Learning from use (docs/decisions/0068-learning-from-use.md): records which tool a principal called after which words, so that later
+ * searches with these words reorder nearly equal results. Only where the deployment enables it.
  */
 import type { Uses } from '../../gateway/steps/note-use.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
@@ -15,7 +15,7 @@ import { toLearnedWords } from './words.ts';
 export interface LearningPorts {
   db: D1Database;
   keys: Pick<KeyRing, 'digest'>;
-  /** Uses are gathered this long before they are written, in milliseconds. */
+  /** How long uses are gathered before they are written, in milliseconds. */
   gatherMs: number;
   wait(ms: number): Promise<unknown>;
   now(): number;
@@ -26,12 +26,12 @@ export interface Learning {
   learned: LearnedUses;
 }
 
-/** Words whose digests are remembered. */
+/** How many digests are cached. */
 const MAX_DIGESTS = 2_000;
-/** Of the digest of a word, in characters of base64url: 96 bits. */
+/** Length of a word's digest, in characters of base64url: 96 bits. */
 const DIGEST_CHARS = 16;
 
-/** What an isolate learns, and what it has of what was learned. */
+/** Builds an isolate's recorder of uses and its copy of what was learned. */
 export function createLearning({ db, keys, gatherMs, wait, now }: LearningPorts): Learning {
   const digest = createDigest(keys);
   const recent = new RecentSearches();
@@ -62,7 +62,7 @@ export function createLearning({ db, keys, gatherMs, wait, now }: LearningPorts)
   };
 }
 
-/** Digests under the active key: `keyId.base64url`. */
+/** Returns the digest of a word under the active key: `keyId.base64url`. */
 function createDigest(keys: Pick<KeyRing, 'digest'>): (word: string) => Promise<string> {
   const known = new Lru<string, string>(MAX_DIGESTS);
   return async word => {

@@ -1,15 +1,15 @@
 /**
- * What was searched lately, in an isolate's memory: who called which of the tools that were found has used them for the words of the search. Bounded in
- * principals, searches of each, tools of each search, and time.
+ * Recent searches, in an isolate's memory: a principal who calls a tool that a search found has used it for the words of that search.
+ * Bounded in principals, searches per principal, tools per search, and time.
  */
 import { Lru } from '../../shared/util/lru.ts';
 
-/** A call this long after a search has to do with it, in milliseconds. */
+/** A call within this time after a search is attributed to it, in milliseconds. */
 export const RECENT_MS = 300_000;
 const MAX_PRINCIPALS = 500;
-/** Of one principal, the latest. */
+/** Per principal, the latest. */
 const MAX_SEARCHES = 8;
-/** Of one search, the best. */
+/** Per search, the best. */
 const MAX_TOOLS = 10;
 
 interface Search {
@@ -17,7 +17,7 @@ interface Search {
   words: readonly string[];
   /** Best first. */
   tools: readonly string[];
-  /** Those that were called since. */
+  /** Tools called since. */
   called: Set<string>;
 }
 
@@ -33,9 +33,8 @@ export class RecentSearches {
   }
 
   /**
-   * A tool was called. Of the searches that found it, it belongs to the one that has it in the best place, and to the later of two; to each search
-   * once.
-   * @returns the words of that search; undefined where no search found it
+   * Attributes a call to the search that ranked the tool best, or to the later of two that ranked it equally; to each search once.
+   * @returns the words of that search; undefined where no search found the tool
    */
   take(principalId: string, tool: string, at: number): readonly string[] | undefined {
     let best: Search | undefined;

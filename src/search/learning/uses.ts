@@ -1,22 +1,22 @@
-/** Uses of tools after searches, as they are written and read. Types only. */
+/** Uses of tools after searches, as written and as read. Types only. */
 
-/** A use that is to be written. */
+/** A use to be written. */
 export interface NewUse {
-  /** Of the tool's definition, as it was called. */
+  /** Id of the tool's approval, and fingerprint of its definition as it was called. */
   approvalId: string;
   fingerprint: string;
   /** Keyed digest. */
   word: string;
   principalId: string;
-  /** UTC, counted since the epoch. */
+  /** UTC days since the epoch. */
   day: number;
 }
 
-/** A use as searches take it. */
+/** A use as searches read it. */
 export interface LearnedUse {
   serverId: string;
   tool: string;
-  /** Of its server. */
+  /** Of the tool's server. */
   catalogHash: string | null;
   word: string;
   principalId: string;

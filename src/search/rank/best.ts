@@ -1,16 +1,16 @@
-/** The best of many numbers, in an order that depends on nothing but them and the names of what has them. Pure. */
+/** Picks the largest of many values, in an order that depends only on the values and the names of their tools. Pure. */
 import { compareTexts, partAt, type Part, type Parts } from '../index/part.ts';
 
-/** A tool and its number. */
+/** A tool and its value. */
 export interface Best {
   part: Part;
-  /** Its place in the part. */
+  /** Its index in the part. */
   tool: number;
   value: number;
 }
 
 /**
- * The places with the largest numbers, largest first; equals by their server's name, then their own. -Infinity takes no part.
+ * Returns the places with the largest values, largest first; ties by server name, then tool name. A value of -Infinity takes no part.
  * @param limit how many at most
  */
 export function toBest(values: Float64Array, all: Parts, limit: number): Best[] {
@@ -25,7 +25,7 @@ export function toBest(values: Float64Array, all: Parts, limit: number): Best[] 
   return best.toSorted(compare).slice(0, Math.max(limit, 0));
 }
 
-/** The same tools in the order of their numbers with something added to each. */
+/** Adds something to each value and reorders the same tools. */
 export function withAdded(best: readonly Best[], added: (one: Best) => number): Best[] {
   return best.map(one => ({ ...one, value: one.value + added(one) })).toSorted(compare);
 }
@@ -36,7 +36,7 @@ function compare(a: Best, b: Best): number {
   return byServer || compareTexts(a.part.segment.nameOf(a.tool), b.part.segment.nameOf(b.tool));
 }
 
-/** The number of the last that is among the best: the root of a heap of the largest, smallest first. */
+/** Returns the smallest of the `limit` largest values: the root of a min-heap that holds the largest. */
 function toLeast(values: Float64Array, limit: number): number {
   if (limit >= values.length || limit < 1) return -Infinity;
   const heap = new Float64Array(limit).fill(-Infinity);

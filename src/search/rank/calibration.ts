@@ -1,29 +1,30 @@
 /**
- * From fused numbers, which mean something within one query only, to scores of 0 to 1 that can be compared across queries: an estimate of
- * how likely the tool is what was asked for. How good the best tool is, is judged by what does not depend on the other tools: how much of the query's words
- * it has, and how near its vector is. The others follow by how far they are behind. The order stays as it was. Pure.
+ * Turns fused values, which are meaningful within one query only, into scores of 0 to 1 that can be compared across queries: an estimate of
+ * how likely the tool is the one asked for. The best tool is judged by evidence that does not depend on the other tools: how much of the
+ * query's words it contains, and how near its vector is. The others follow by their distance from the best. The order does not change.
+ * Pure.
  *
- * The numbers are a logistic regression over the requests of `bench/retrieval` (one half), the same requests among few tools and without the right ones, and
- * nonsense; docs/decisions/0016-search-without-a-model.md says what came of it.
+ * The numbers are a logistic regression over one half of the requests of `bench/retrieval`, the same requests among few tools and without
+ * the right ones, and nonsense. Results: docs/decisions/0016-search-without-a-model.md.
  */
 
-/** What is known of the best tool of a query. */
+/** Evidence for the best tool of a query. */
 export interface Evidence {
-  /** Its fused number. */
+  /** Its fused value. */
   fused: number;
-  /** Its cosine, its server's included. */
+  /** Its cosine, including its server's share. */
   cosine: number;
-  /** What it has of the most that words could count, 0 to 1. */
+  /** Its lexical score as a share of the highest possible one, 0 to 1. */
   coverage: number;
 }
 
 const BASE = -3.6;
 const COSINE = { weight: 1.4, most: 0.8 };
 const COVERAGE = { weight: 7.4, most: 0.7 };
-/** What one standard deviation behind the best costs: more where the best is surely right. */
+/** What one standard deviation behind the best costs: more where the best is likely right. */
 const BEHIND = { base: 0.4, coverage: 2.1 };
 
-/** How likely the best tool is what was asked for, as log-odds. */
+/** Returns the log-odds that the best tool is the one asked for. */
 export function toEvidenceOdds({ coverage, cosine }: Evidence): number {
   return (
     BASE +
@@ -32,13 +33,13 @@ export function toEvidenceOdds({ coverage, cosine }: Evidence): number {
   );
 }
 
-/** The same of any tool. @param fused its number, at most that of the best */
+/** Returns the same for any tool. @param fused its fused value, at most that of the best */
 export function toOdds(fused: number, best: Evidence): number {
   const steepness = BEHIND.base + BEHIND.coverage * toCoverage(best.coverage);
   return toEvidenceOdds(best) - steepness * (best.fused - fused);
 }
 
-/** Log-odds as a score, 0 to 1. */
+/** Converts log-odds to a score of 0 to 1. */
 export const toScore = (odds: number): number => 1 / (1 + Math.exp(-odds));
 
 const toCoverage = (coverage: number): number =>

@@ -1,13 +1,14 @@
 /**
- * Words and vectors to one number: each as its distance from the mean in standard deviations, over the tools that take part, then added with weights.
- * Where a model's vectors are there too, the weights together stay what they are without. A tool that has none counts as one at the mean.
+ * Fuses lexical scores and cosines into one value: each becomes its distance from the mean in standard deviations, over the tools that take
+ * part, and they are added with weights. Adding a model's vectors leaves the sum of the weights unchanged. A tool without such a vector
+ * counts as one at the mean.
  */
 import type { Parts } from '../index/part.ts';
 import type { Tuning } from './tuning.ts';
 
 /**
- * Fused numbers of all places; -Infinity where the tool takes no part.
- * @param modelCosines NaN where there is none
+ * Returns the fused values of all places; -Infinity where the tool takes no part.
+ * @param modelCosines NaN where a tool has none
  */
 export function toFused(
   lexical: Float32Array,

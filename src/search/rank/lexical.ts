@@ -1,14 +1,14 @@
 /**
- * BM25F over the fields of tools and of their servers: what a tool has of a term (`matches.ts`) saturates. A tool without a term of the query counts for
- * the nearest of its neighbours that it has, for less. How rare a word is, is counted over the tools that take part. Source of BM25F:
- * Robertson, Zaragoza, "The Probabilistic Relevance Framework" (2009).
+ * BM25F over the fields of tools and of their servers, with saturating term frequencies (`matches.ts`). A tool that lacks a term of the
+ * query scores for the nearest neighbour of the term that it has, at less weight. The rarity of a word is computed over the tools that take
+ * part. Source of BM25F: Robertson, Zaragoza, "The Probabilistic Relevance Framework" (2009).
  */
 import type { Parts } from '../index/part.ts';
 import type { QueryTerm } from '../text/query.ts';
 import { toMatches, type Matches } from './matches.ts';
 import type { Tuning } from './tuning.ts';
 
-/** Scores of all places; 0 where nothing matches or the tool takes no part. */
+/** Returns the scores of all places; 0 where nothing matches or the tool takes no part. */
 export function toLexicalScores(
   terms: readonly QueryTerm[],
   all: Parts,
@@ -36,22 +36,22 @@ export function toLexicalScores(
   return scores;
 }
 
-/** Whether a tool that takes part has the term. */
+/** Tells whether any tool that takes part has the term. */
 export function isTermHeld(term: number, all: Parts, tuning: Tuning): boolean {
   return toMatches(term, all, tuning).places.length > 0;
 }
 
-/** The most that these terms could count among so many tools. */
+/** Returns the highest score that these terms could reach among so many tools. */
 export function toCeiling(terms: readonly QueryTerm[], count: number): number {
   return terms.length * toRarity(0, count);
 }
 
-/** The weight of a word that so many of all tools have. */
+/** Returns the weight of a word that `matches` of `count` tools have. */
 function toRarity(matches: number, count: number): number {
   return Math.log(1 + (count - matches + 0.5) / (matches + 0.5));
 }
 
-/** Raises each place to what a term counts there, where that is more. */
+/** Raises each place to the score that a term gives it, where that is higher. */
 function raise(
   best: Float32Array,
   { places, frequencies }: Matches,

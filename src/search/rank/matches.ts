@@ -1,6 +1,7 @@
 /**
- * Which tools that take part have a term, and how much it is in their fields and their server's: each field's frequencies, held against its length, added up with weights (BM25F).
- * No query changes it, so it is remembered for as long as the layout of the search is. Bounded in bytes. Pure but for that.
+ * Finds which tools that take part have a term, and with what weight in their fields and their server's: each field's frequency, normalised
+ * by its length, summed with weights (BM25F). The result does not depend on the query, so it is cached for as long as the layout of the
+ * search lives. Bounded in bytes. Pure except for this cache.
  */
 import { Lru } from '../../shared/util/lru.ts';
 import type { Part, Parts } from '../index/part.ts';
@@ -8,13 +9,13 @@ import { FIELD_COUNT } from '../index/segment-layout.ts';
 import type { FieldTuning, Tuning } from './tuning.ts';
 
 export interface Matches {
-  /** Of tools that take part and have the term, themselves or by their server. */
+  /** Places of the tools that take part and have the term, in their own text or their server's. */
   places: Int32Array;
-  /** How much of it each has. */
+  /** The weighted frequency of the term in each. */
   frequencies: Float64Array;
 }
 
-/** Bytes of matches that are remembered for one layout, and what one takes beside its numbers. */
+/** Bytes of matches cached per layout, and the overhead of one entry. */
 const MAX_BYTES = 2_097_152;
 const OVERHEAD = 200;
 
@@ -30,7 +31,7 @@ const known = new WeakMap<Parts, Known>();
 const weigh = ({ places, frequencies }: Matches): number =>
   places.byteLength + frequencies.byteLength + OVERHEAD;
 
-/** The tools that have a term. */
+/** Returns the tools that have a term, from the cache where possible. */
 export function toMatches(term: number, all: Parts, tuning: Tuning): Matches {
   let held = known.get(all);
   if (held?.tuning !== tuning) {
@@ -78,7 +79,7 @@ function addMatches(
   const found = findTerm(part, term);
   let i = found < 0 ? 0 : (segment.postingStarts[found] ?? 0);
   const to = found < 0 ? 0 : (segment.postingStarts[found + 1] ?? 0);
-  // Postings are in the order of the tools.
+  // Postings are ordered by tool.
   let tool = isShared ? 0 : (segment.postingTools[i] ?? 0);
   while (isShared ? tool < segment.size : i < to) {
     const hasOwn = i < to && segment.postingTools[i] === tool;
@@ -91,7 +92,7 @@ function addMatches(
   }
 }
 
-/** Adds how much of the term of a posting is in a tool's own fields. */
+/** Adds the frequencies of a posting's term in the tool's own fields to `shared`. */
 function addOwn(
   shared: number,
   { segment }: Part,
@@ -111,7 +112,7 @@ function addOwn(
   return sum;
 }
 
-/** The place of a term in a segment, -1 where it has none. */
+/** Returns the index of a term in a segment, or -1. */
 function findTerm({ segment: { termHashes } }: Part, term: number): number {
   let low = 0;
   let high = termHashes.length;
@@ -123,7 +124,7 @@ function findTerm({ segment: { termHashes } }: Part, term: number): number {
   return termHashes[low] === term ? low : -1;
 }
 
-/** What so many occurrences count in a field of this length. */
+/** Returns the weight of so many occurrences in a field of this length. */
 function toShare(
   frequency: number | undefined,
   { weight, lengthPenalty }: FieldTuning,

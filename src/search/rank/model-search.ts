@@ -1,6 +1,6 @@
 /**
- * The part of a search that a model takes: the vectors it made of tools, from KV, and its vector of a query. Neither is waited for long: what is not
- * there, or does not come, takes no part, and words and the table find what they find.
+ * A model's share of a search: its vectors of the tools, from KV, and its vector of the query. A search does not wait long for either:
+ * vectors that are missing or late take no part, and words and the static embedding are used alone.
  */
 import { Lru } from '../../shared/util/lru.ts';
 import type { Embedder } from '../../models/embedder-port.ts';
@@ -11,24 +11,24 @@ import { HeldParts } from '../index/held-parts.ts';
 import type { IndexPartPort } from '../index/index-parts.ts';
 import { readModelVectors, toModelVector, type ModelVectors } from '../index/model-vectors.ts';
 
-/** A model that does not answer a query within this time, in milliseconds, takes no part in the search… */
+/** If the model does not embed a query within this time, in milliseconds, the search goes on without it… */
 const QUERY_MS = 1_000;
-/** …and is not asked again for this long, so that it makes few searches slow. */
+/** …and the model is not asked for this long, so that it slows few searches. */
 const PAUSE_MS = 10_000;
-/** Vectors that were not there are looked for again after this time, in milliseconds. */
+/** Vectors that were not in KV are looked up again after this time, in milliseconds. */
 const LOOK_MS = 2_000;
-/** Vectors for which there was no room are looked for again after this time, in milliseconds. */
+/** Vectors that did not fit in memory are looked up again after this time, in milliseconds. */
 const FULL_MS = 60_000;
-/** Bytes of vectors in memory: a quarter of what an isolate has. */
+/** Bytes of vectors in memory: a quarter of an isolate's memory. */
 const MAX_BYTES = 33_554_432;
 const MAX_CATALOGS = 10_000;
-/** How much of a query is told to the model, in UTF-16 code units. */
+/** How much of a query is sent to the model, in UTF-16 code units. */
 const MAX_QUERY_CHARS = 2_000;
 
 export interface ModelSearch {
-  /** What the model made of the tools of servers' current catalogs, in their order; undefined where there is nothing yet. */
+  /** Returns the model's vectors for the servers' current catalogs, in their order; undefined where there are none yet. */
   vectorsOf(servers: readonly Server[]): Promise<(ModelVectors | undefined)[]>;
-  /** The vector of a query; undefined where the model did not make it in time. */
+  /** Returns the vector of a query; undefined where the model did not return it in time. */
   vectorOf(query: string): Promise<Float32Array | undefined>;
 }
 

@@ -1,29 +1,29 @@
 /**
- * Tools that a query calls by their names, in whatever way names are written: `server_name`, `mcp__server__name`, camelCase, with dashes, joined. Names are known by
- * a hash of their letters and digits, made once for each segment. Pure but for that.
+ * Finds the tools that a query calls by name, in any spelling: `server_name`, `mcp__server__name`, camelCase, with dashes, joined. Names
+ * are compared by a hash of their letters and digits, computed once per segment. Pure except for this cache.
  */
 import type { Segment } from '../index/segment.ts';
 import { partAt, type Parts } from '../index/part.ts';
 import { FNV_OFFSET, FNV_PRIME, hashText, mix } from '../text/terms.ts';
 import { MAX_WORD_CHARS, toWords } from '../text/words.ts';
 
-/** How many names are looked for, and how long one may be. */
+/** How many names are looked up, and how long one may be. */
 const MAX_NAMES = 16;
 const MAX_NAME_CHARS = 256;
-/** What a whole query may have of words to be a name itself. */
+/** A query of at most so many words may itself be a name. */
 const MAX_WHOLE_WORDS = 8;
 const UNITS = { dash: 0x2d, dot: 0x2e, zero: 0x30, nine: 0x39, lowLine: 0x5f, a: 0x61, z: 0x7a };
 const TOKEN = /[\p{L}\p{N}_][\p{L}\p{N}_.\-/:]*/gu;
 
-/** The names of tools, by their place in a segment or in a layout. */
+/** Hashes of tool names, by their place in a segment or in a layout. */
 interface Names {
   hashes: Uint32Array;
-  /** Whether the name is of several words. */
+  /** Whether the name consists of several words. */
   isLong: Uint8Array;
 }
 
 const known = new WeakMap<Segment, Names>();
-/** Those of a layout, one segment after the other: a search looks through them all. */
+/** The names of a layout, one segment after the other, so that a search scans one array. */
 const knownAll = new WeakMap<Parts, Names>();
 
 const partsOf = (text: string): string[] =>
@@ -43,8 +43,8 @@ function readName(name: string): Name {
 }
 
 /**
- * The same of a name in small letters and digits, with `_`, `-` or `.` between its words, as most are: one look at each letter, which counts where an isolate
- * reads 10,000 names for its first query. Undefined for any other name.
+ * Reads a name of lower-case letters and digits with `_`, `-` or `.` between its words, as most are, in one pass over its characters; that
+ * matters where an isolate reads 10,000 names for its first query. Returns undefined for any other name.
  */
 function readPlainName({ names: units, nameStarts }: Segment, tool: number): Name | undefined {
   const [from = 0, to = 0] = [nameStarts[tool], nameStarts[tool + 1]];
@@ -95,13 +95,13 @@ function toAllNames(all: Parts): Names {
 
 interface Asked {
   hash: number;
-  /** What stands before the name must be the server's; '' where nothing does. */
+  /** The server that the query names before the tool; '' where it names none. */
   server: string;
-  /** Whether a name of one word is meant. */
+  /** Whether a tool whose name is a single word may match. */
   isSure: boolean;
 }
 
-/** Each name that a query may be calling. */
+/** Returns each name that the query may be calling. */
 function toAsked(query: string): Asked[] {
   const asked: Asked[] = [];
   const add = (parts: readonly string[], isAlone: boolean): void => {
@@ -123,7 +123,7 @@ function toAsked(query: string): Asked[] {
 
 const toJoined = (text: string): string => partsOf(text).join('');
 
-/** The places of tools that take part and that the query calls by name; each once. */
+/** Returns the places of tools that take part and that the query calls by name; each once. */
 export function toNamed(query: string, all: Parts): ReadonlySet<number> {
   const { hashes, isLong } = toAllNames(all);
   const named = new Set<number>();

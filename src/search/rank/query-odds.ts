@@ -1,6 +1,7 @@
 /**
- * A query that may ask for several things, or, where it is long, for one in the midst of chatter: it is ranked as a whole and part by part. Of a long one the parts for which
- * little speaks say nothing; of another the best of its tasks take turns before what the whole finds. What a query rules out falls. Pure.
+ * Ranks a query that may ask for several things or, where it is long, for one thing amid chatter. It is ranked as a whole and part by part.
+ * Of a long query, parts with little evidence are ignored. Of a short one, the best tools of each task take turns ahead of what the whole
+ * query finds. Tools that match what the query rules out are lowered. Pure.
  */
 import type { Parts } from '../index/part.ts';
 import type { Embedding } from '../text/embedding.ts';
@@ -15,10 +16,10 @@ import { isTermHeld, toCeiling, toLexicalScores } from './lexical.ts';
 import { toCosines, toModelCosines } from './semantic.ts';
 import type { Tuning } from './tuning.ts';
 
-/** Parts that are ranked one by one. */
+/** How many parts are ranked one by one. */
 const MAX_READ_PARTS = 4;
 
-/** One thing that is asked for, ranked. */
+/** The ranking of one text. */
 export interface Reading {
   fused: Float64Array;
   evidence: Evidence;
@@ -26,12 +27,12 @@ export interface Reading {
   odds: number;
 }
 
-/** A part of a query, ranked. */
+/** The ranking of one part of a query. */
 interface ClauseReading extends Reading {
   text: string;
 }
 
-/** What a model made of a query, and how much of the query is what is ranked: 0 to 1. */
+/** The model's vector of a query, and the share of the query that is ranked, 0 to 1. */
 interface Model {
   vector: Float32Array;
   share: number;
@@ -65,7 +66,7 @@ function toReading(
   return { fused, evidence, odds: toEvidenceOdds(evidence) };
 }
 
-/** The log-odds of all places; -Infinity where the tool takes no part. */
+/** Returns the log-odds of all places; -Infinity where the tool takes no part. */
 export function toQueryOdds(
   query: string,
   all: Parts,
@@ -94,7 +95,7 @@ export function toQueryOdds(
   return odds;
 }
 
-/** Each task has an equal claim to the first places, whatever speaks for it. */
+/** Gives each task an equal claim to the first places, whatever its evidence. */
 function letTakeTurns(
   odds: Float64Array,
   main: Reading,
@@ -111,7 +112,7 @@ function letTakeTurns(
   }
 }
 
-/** Takes from tools that are nearly the best for what is ruled out. */
+/** Lowers the tools that match what is ruled out nearly as well as the best match does. */
 function lower(
   odds: Float64Array,
   { fused, evidence }: Reading,
@@ -125,7 +126,7 @@ function lower(
   }
 }
 
-/** The few parts that are ranked one by one, in their order: each costs as much as a query. */
+/** Returns the few least chatty parts, in their order; ranking each costs as much as a query. */
 function leastTalking(parts: readonly string[]): string[] {
   return parts
     .map((text, at) => ({ text, at, talk: toChattiness(text) }))
@@ -145,7 +146,7 @@ function toClauseReadings(
   });
 }
 
-/** The parts that ask for something: those for which enough speaks, and that do not talk most of the time. */
+/** Returns the parts that ask for something: those whose evidence, less a penalty for talk, is near the best. */
 function withoutChatter(
   clauses: readonly ClauseReading[],
   { clauses: { behind, chatter } }: Tuning,

@@ -1,6 +1,7 @@
 /**
- * The ranking of a query: words (`lexical.ts`) and vectors (`semantic.ts`), a model's too where there are some, fused (`fusion.ts`), for what is asked for (`query-odds.ts`), tools that are called by name first (`names.ts`), over the tools that take part and nothing else. Pure;
- * the same query over the same tools gives the same answer, in whatever order the catalogs come.
+ * Ranks the tools that take part, and only those, for a query: words (`lexical.ts`) and vectors (`semantic.ts`), with a model's where
+ * available, are fused (`fusion.ts`) for each thing asked for (`query-odds.ts`); tools called by name come first (`names.ts`). Pure; the
+ * same query over the same tools gives the same result, whatever order the catalogs arrive in.
  */
 import { toScore } from './calibration.ts';
 import type { Embedding } from '../text/embedding.ts';
@@ -14,28 +15,28 @@ import { toQueryOdds } from './query-odds.ts';
 
 export type { Searched } from '../index/part.ts';
 
-/** One tool that was found. */
+/** One found tool. */
 export interface Ranked {
-  /** Index of the `Searched` it is in. */
+  /** Index of its `Searched`. */
   searched: number;
-  /** Its place there. */
+  /** Its index there. */
   tool: number;
   /** 0 to 1, comparable across queries. */
   score: number;
 }
 
-/** What use says of a tool that was found, in log-odds: it orders what is nearly equal. */
+/** What learned uses add to a found tool, in log-odds: it reorders nearly equal results. */
 export type Lift = (searched: number, tool: number) => number;
 
-/** What lifts a tool that is called by its name before all others; and what its score is at least, in log-odds. */
+/** Added to a tool that is called by name, to put it before all others; and the least its score then is. Both in log-odds. */
 const NAMED = 1_000;
 const NAMED_ODDS = 3;
 
 /**
- * The best tools for a query, best first; equals by their server's name, then their own, in code units.
+ * Returns the best tools for a query, best first; ties by server name, then tool name, in code units.
  * @param limit how many at most
- * @param modelVector what the model of the tools' vectors made of the query; absent where it is not asked
- * @param lift changes the order of what is found, never what is found; absent where nothing was learned
+ * @param modelVector the query's vector by the model that made the tools' vectors; absent where it is not used
+ * @param lift changes the order of the results, never which tools are found; absent where nothing was learned
  */
 export function rank(
   query: string,
@@ -50,7 +51,7 @@ export function rank(
   return rankParts(query, all, embedding, limit, tuning, modelVector, lift);
 }
 
-/** The same, of tools that are laid out. */
+/** Does the same for tools that are already laid out. */
 export function rankParts(
   query: string,
   all: Parts,

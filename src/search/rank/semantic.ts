@@ -1,19 +1,19 @@
-/** Cosines of a query's vector with those of tools and of their servers' names. Pure, but for what it remembers of a layout. */
+/** Cosines of a query's vector with those of tools and of their servers' names. Pure, except that it caches per layout. */
 import type { Parts } from '../index/part.ts';
 import type { Tuning } from './tuning.ts';
 
-/** 1 in a query's vector of whole numbers; with 4,096 dimensions of 127 a sum still has 31 bits. */
+/** Fixed-point 1 in an integer query vector. Even 4,096 dimensions of 127 sum to less than 2^31. */
 const ONE = 4_096;
 
-/** The vectors of a layout one after the other: those of a thousand servers lie in a thousand places. */
+/** The vectors of a layout copied into one array: those of a thousand servers are spread over memory. */
 interface Rows {
   embeddingId: number;
-  /** Of all places; 0 where there is none. */
+  /** Vectors of all places; 0 where there is none. */
   vectors: Int8Array;
   scales: Float32Array;
   /** The part of each place; -1 where the vectors are of another embedding. */
   partOf: Int32Array;
-  /** Of the names of servers, by part. */
+  /** Vectors of the servers' names, by part. */
   servers: Float32Array;
 }
 
@@ -41,7 +41,8 @@ function toRows(all: Parts, embeddingId: number, dimensions: number): Rows {
 }
 
 /**
- * For each place the cosine with the tool and, weighed, with its server's name; 0 where the tool takes no part or its vector is of another embedding.
+ * Returns for each place the cosine with the tool plus, weighted, that with its server's name; 0 where the tool takes no part or its vector
+ * is of another embedding.
  * @param vector of length 1
  */
 export function toCosines(
@@ -73,9 +74,9 @@ function multiplyPlain(vector: Float32Array, { servers }: Rows, part: number): n
 }
 
 /**
- * For each place the cosine with what a model made of the tool; NaN where the tool takes no part or there is nothing of this model; undefined where
- * that is so for all.
- * @param vector of length 1, of the same model
+ * Returns for each place the cosine with the model's vector of the tool; NaN where the tool takes no part or has no vector of these
+ * dimensions; undefined where that holds for all.
+ * @param vector of length 1, by the same model
  */
 export function toModelCosines(vector: Float32Array, all: Parts): Float32Array | undefined {
   const cosines = new Float32Array(all.places).fill(NaN);
@@ -98,7 +99,7 @@ export function toModelCosines(vector: Float32Array, all: Parts): Float32Array |
 const toWhole = (vector: Float32Array): Int32Array =>
   Int32Array.from(vector, value => Math.round(value * ONE));
 
-/** In whole numbers and in four sums, which is several times as fast; the number of dimensions is a multiple of four. */
+/** Integer dot product in four sums, which is several times as fast. The number of dimensions is a multiple of four. */
 function multiply(whole: Int32Array, vectors: Int8Array, from: number): number {
   let [a, b, c, d] = [0, 0, 0, 0];
   for (let i = 0, at = from; i < whole.length; i += 4, at += 4) {
@@ -110,7 +111,7 @@ function multiply(whole: Int32Array, vectors: Int8Array, from: number): number {
   return a + b + c + d;
 }
 
-/** The same for many, four vectors at a time, which takes two thirds of the time. @param places of the vectors */
+/** Dot products with many vectors, four at a time, which takes two thirds of the time. @param places of the vectors */
 function multiplyAll(whole: Int32Array, vectors: Int8Array, places: Int32Array): Int32Array {
   const products = new Int32Array(places.length);
   const fours = places.length - (places.length % 4);

@@ -1,36 +1,36 @@
 /**
- * The numbers of the ranking, found by `bench/retrieval` on one half of its requests (docs/decisions/0016-search-without-a-model.md). An argument of
- * the functions that use them, so that the benchmark can try others.
+ * The parameters of the ranking, fitted by `bench/retrieval` on one half of its requests (docs/decisions/0016-search-without-a-model.md).
+ * Functions take them as an argument, so that the benchmark can try others.
  */
 
-/** How much a field counts, and how much its length is held against it (0 to 1). */
+/** A field's weight, and how strongly its length is penalised (0 to 1). */
 export interface FieldTuning {
   weight: number;
   lengthPenalty: number;
 }
 
 export interface Tuning {
-  /** Of a tool, in the order of the segment's fields. */
+  /** Fields of a tool, in the order of the segment's fields. */
   fields: readonly FieldTuning[];
   serverName: FieldTuning;
   serverDescription: FieldTuning;
-  /** How much the commonest word of English counts; the rarest counts 1. */
+  /** Weight of the commonest English word; the rarest weighs 1. */
   everydayWeight: number;
-  /** BM25's k1: how soon more of the same word gains nothing. */
+  /** BM25's k1: how soon repeating a word gains nothing. */
   saturation: number;
-  /** How much a neighbour of a word counts in its place, times its similarity. */
+  /** Weight of a neighbour in place of the word itself, times its similarity. */
   neighbourWeight: number;
-  /** How much the vector of a server's name counts beside the tool's, which counts 1. */
+  /** Weight of the vector of a server's name; the tool's own weighs 1. */
   serverVectorWeight: number;
-  /** How much the words count, and the vectors. */
+  /** Weights of words and of vectors. */
   lexicalWeight: number;
   semanticWeight: number;
-  /** How much a model's vectors count, where there are some; and what of that for a query in another language. */
+  /** Weight of a model's vectors, where available, and its factor for a query in another language. */
   modelWeight: number;
   modelForeign: number;
   /**
-   * Parts of a query. Chatter goes from queries longer than `talk`: parts whose evidence, less `chatter` where it is all talk, is so far `behind` the best. Tasks of shorter ones
-   * take `turns`, each a `step` lower.
+   * Parts of a query. A query longer than `talk` loses its chatter: parts whose log-odds, less up to `chatter` for being talk, are more
+   * than `behind` below the best. Of a shorter query, the best `turns` tools of each task come first, each a `step` below the one before.
    */
   clauses: {
     talk: number;
@@ -39,7 +39,7 @@ export interface Tuning {
     turns: number;
     step: number;
   };
-  /** What a query rules out: from which share of the best number a tool is meant, and what that costs in log-odds. */
+  /** What a query rules out: from which share of the best match a tool is penalised, and the largest penalty in log-odds. */
   excluded: { from: number; weight: number };
 }
 

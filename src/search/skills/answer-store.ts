@@ -1,10 +1,10 @@
-/** The table `skill_answers`: what a model said of tools, so that the same is not asked twice. */
+/** The table `skill_answers`: a model's answers about tools, so that it is never asked the same question twice. */
 import { z } from 'zod';
 
-/** Answers that are kept; the oldest beyond go. */
+/** Most answers kept; the oldest are deleted. */
 const MAX_ANSWERS = 20_000;
 
-/** Answers by question, as JSON; what was not asked is not there. */
+/** Returns the stored answers, parsed from JSON, by question. */
 export async function findAnswers(
   db: D1Database,
   questions: readonly string[],
@@ -21,7 +21,7 @@ export async function findAnswers(
   );
 }
 
-/** Keep answers in place of those before. */
+/** Stores answers, replacing earlier ones to the same questions. */
 export function keepAnswers(
   db: D1Database,
   answers: readonly (readonly [question: string, answer: unknown])[],

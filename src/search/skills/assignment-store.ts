@@ -1,6 +1,6 @@
 /**
- * The table `tool_skills`: which skills a tool has. Reads return parsed rows; writes return statements, of which the last moves the
- * server's `skills_revision`, so that every isolate reads anew. What was corrected by hand is written over by another correction only.
+ * The table `tool_skills`: which skills a tool has. Reads return parsed rows; writes return statements, the last of which increments the
+ * server's `skills_revision`, so that every isolate reads again. A correction by hand is overwritten only by another correction.
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
@@ -14,17 +14,17 @@ import {
   type ToolSkills,
 } from '../../servers/registry/tool-skills.ts';
 
-/** What is known of one tool. */
+/** The stored skills of one tool. */
 export interface Assignment {
-  /** The server's own name. */
+  /** The server's own name for it. */
   tool: string;
-  /** Of the definition it was made for. */
+  /** Of the definition that was classified. */
   fingerprint: string;
-  /** In the order in which they are shown; empty where it is not classified. */
+  /** In the order of display; empty where the tool is not classified. */
   skills: readonly Assigned[];
   reason: string | null;
   source: Source;
-  /** By what it was made: taxonomy and classifier; empty where it is to be made anew. */
+  /** Taxonomy and classifier that made it; empty where the tool is to be classified again. */
   madeFor: string;
 }
 
@@ -53,7 +53,7 @@ const parseSkills = (text: string): Assigned[] =>
 const skillsText = (skills: readonly Assigned[]): string =>
   JSON.stringify(skills.map(({ id, confidence }) => [id, confidence]));
 
-/** All that is known of a server's tools. */
+/** Lists the assignments of a server's tools. */
 export async function listAssignments(db: D1Database, serverId: string): Promise<Assignment[]> {
   const { results } = await db
     .prepare(
@@ -64,7 +64,7 @@ export async function listAssignments(db: D1Database, serverId: string): Promise
   return results.map(row => RowSchema.parse(row));
 }
 
-/** Skills of the tools of servers, by the server's id; one that has none is there too. */
+/** Loads the skills of several servers' tools, by server id; a server without any has an empty entry. */
 export async function loadServerSkills(
   db: D1Database,
   serverIds: readonly string[],
@@ -82,10 +82,10 @@ export async function loadServerSkills(
   return new Map([...found].map(([id, tools]) => [id, toServerSkills(tools)]));
 }
 
-/** Skills as they are stored, with source and reason. */
+/** Skills as stored, with source and reason. */
 type StoredSkills = [skills: string, source: Source, reason: string | null];
 
-/** Most of a server's tools are never asked about: each is read when it is. */
+/** Parses the skills of a tool when it is first looked up, since most of a server's tools never are. */
 function toServerSkills(stored: ReadonlyMap<string, StoredSkills>): ServerSkills {
   const read = new Map<string, ToolSkills>();
   return {
@@ -99,7 +99,7 @@ function toServerSkills(stored: ReadonlyMap<string, StoredSkills>): ServerSkills
   };
 }
 
-/** The server's rows changed: the last statement of each write of them. Gives a row for {@link parseTouched}. */
+/** Increments the server's revision: the last statement of every write to its rows. Returns a row for {@link parseTouched}. */
 export function touchServerSkills(db: D1Database, serverId: string): D1PreparedStatement {
   return db
     .prepare(
@@ -108,12 +108,12 @@ export function touchServerSkills(db: D1Database, serverId: string): D1PreparedS
     .bind(serverId);
 }
 
-/** The revision after a write; undefined where the server is gone. */
+/** Returns the revision after a write; undefined where the server no longer exists. */
 export function parseTouched(rows: readonly unknown[]): number | undefined {
   return z.array(z.object({ revision: z.number() })).parse(rows)[0]?.revision;
 }
 
-/** What a classifier says of tools; what was corrected by hand stays, and so does nothing of a server that is gone. */
+/** Writes a classifier's results. Corrections by hand stay, and nothing is written for a server that no longer exists. */
 export function writeAssignments(
   db: D1Database,
   serverId: string,
@@ -134,7 +134,7 @@ export function writeAssignments(
   );
 }
 
-/** Forget tools that the server no longer has; a correction is kept for the day it comes back. */
+/** Deletes tools that the server no longer has; a correction is kept in case the tool comes back. */
 export function forgetAssignments(
   db: D1Database,
   serverId: string,
@@ -147,7 +147,7 @@ export function forgetAssignments(
     .bind(serverId, JSON.stringify(tools.map(tool => JSON.stringify(tool))));
 }
 
-/** Put a tool into skills by hand, where the condition holds. */
+/** Assigns skills to a tool by hand, where the condition holds. */
 export function correctAssignment(
   db: D1Database,
   serverId: string,
@@ -165,7 +165,7 @@ export function correctAssignment(
     .bind(serverId, JSON.stringify(tool), fingerprint, skillsText(skills), now, ...when.params);
 }
 
-/** The tool was corrected by hand. */
+/** Holds where the tool was corrected by hand. */
 export function whenCorrected(serverId: string, tool: string): Condition {
   return {
     sql: `EXISTS (SELECT 1 FROM tool_skills WHERE server_id = ? AND tool = ? AND source = 'hand')`,
@@ -173,7 +173,7 @@ export function whenCorrected(serverId: string, tool: string): Condition {
   };
 }
 
-/** A correction is none any more: the tool is to be classified. */
+/** Deletes a correction, so that the tool is classified again. */
 export function withdrawCorrection(
   db: D1Database,
   serverId: string,
@@ -184,7 +184,7 @@ export function withdrawCorrection(
     .bind(serverId, JSON.stringify(tool));
 }
 
-/** Everything of a server that was not corrected by hand is to be classified anew. */
+/** Marks all of a server's tools that were not corrected by hand for classification. */
 export function renewAssignments(db: D1Database, serverId: string): D1PreparedStatement {
   return db
     .prepare(`UPDATE tool_skills SET made_for = '' WHERE server_id = ? AND source <> 'hand'`)

@@ -1,10 +1,11 @@
 /**
- * Classification of one server's tools, in its monitor: after a round, never in it, so that neither a request nor a discovery waits. What is
- * new or changed in the catalog that the row names is classified, slice by slice, each written when it is there; what was done is remembered,
- * so that a quiet round reads nothing. Whatever ends it in between, the next round goes on where it was.
+ * Classifies one server's tools, in the server's monitor. It runs after a check cycle, never during one, so that no request and no
+ * discovery waits for it. New and changed tools of the current catalog are classified slice by slice, and each slice is written at once.
+ * The object remembers what was done, so that a cycle without changes reads nothing from the database. After an interruption the next cycle
+ * continues where it stopped.
  *
- * Invariants: one pass runs at a time; a pass that was stopped stores nothing more in the object; a failure leaves tools as
- * not classified, with the reason, and is tried again later.
+ * Invariants: one pass runs at a time; a stopped pass stores nothing more in the object; a failure leaves tools unclassified, with the
+ * reason, and is retried later.
  */
 import { z } from 'zod';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
@@ -27,27 +28,27 @@ import type { Taxonomy } from './skill.ts';
 import { loadTaxonomy } from './skill-store.ts';
 import { toQuestions } from './skill-prompts.ts';
 
-/** What a way to classify says of some tools. */
+/** The results of classifying some tools. */
 export interface Judged {
   /** In the order of the questions; undefined where there is no answer. */
   verdicts: readonly (Verdict | undefined)[];
-  /** What has to be written beside them. */
+  /** Statements to write in the same batch. */
   statements?: readonly D1PreparedStatement[];
-  /** Why there is no answer for some, and how long to wait at least before they are asked about again, in milliseconds. */
+  /** Why some have no answer, and the least time before a retry, in milliseconds. */
   failure?: { reason: string; retryAfterMs: number } | undefined;
 }
 
-/** A way to classify: the embedded one, or a model. */
+/** A method of classification: the embedded classifier, or a model. */
 export interface Way {
-  /** Another one where its answers would be others. */
+  /** Changes whenever its answers could change. */
   readonly id: string;
-  /** Who says so. */
+  /** Recorded as the source of its results. */
   readonly source: 'embedded' | 'llm';
-  /** Most tools of a slice. */
+  /** Most tools per slice. */
   readonly slice: number;
   begin(taxonomy: Taxonomy): Promise<Judge>;
 }
-/** @param renewed names of those that are to be judged anew, whatever was said of them before */
+/** @param renewed names of the tools to be classified again, ignoring earlier answers */
 export type Judge = (
   serverId: string,
   questions: readonly Question[],
@@ -60,15 +61,15 @@ export interface ClassifyingPorts {
   way: Way;
   embedding(): Promise<Embedding>;
   findCatalog(serverId: string, hash: string): Promise<string | undefined>;
-  /** Have a round run at a time. */
+  /** Schedules a check cycle at a time. */
   wake(at: number): Promise<void>;
 }
 
 const KEY = 'classified';
-/** What a row was made for that is no answer: it is asked about again. */
+/** Stored in `made_for` for a tool without an answer, so that it is classified again. */
 const FAILED = 'failed';
 
-/** What the last pass was made of. */
+/** The inputs and the outcome of the last pass. */
 const DoneSchema = z.object({
   basis: z.string(),
   skillsRevision: z.number(),
@@ -81,14 +82,14 @@ type Done = z.infer<typeof DoneSchema>;
 export class Classifying {
   readonly #ports: ClassifyingPorts;
   #isRunning = false;
-  /** Counts how often it was stopped. */
+  /** How often it was stopped. */
   #stops = 0;
 
   constructor(ports: ClassifyingPorts) {
     this.#ports = ports;
   }
 
-  /** A round is over: classify what there is to classify, if there is. Never throws: a failure is tried again. */
+  /** Runs after a check cycle: classifies new and changed tools. Never throws; failed work is retried. */
   async follow(server: Server): Promise<void> {
     const { catalogHash, status } = server;
     if (this.#isRunning || catalogHash === null || !isOffered(status)) return;
@@ -103,13 +104,13 @@ export class Classifying {
       await this.#ports.storage.put(KEY, next);
       if (next.retryAt !== null) await this.#ports.wake(next.retryAt);
     } catch {
-      // The database or a static file failed: the next round tries again.
+      // The database or a static file failed; the next cycle tries again.
     } finally {
       this.#isRunning = false;
     }
   }
 
-  /** The server is disconnected or deleted. */
+  /** Called when the server is disconnected or deleted. */
   stop(): void {
     this.#stops += 1;
   }
@@ -142,7 +143,7 @@ export class Classifying {
       const slice = wanted.slice(from, from + way.slice);
       const judged = await judge(server.id, slice, renewed);
       failure = judged.failure;
-      // After a failure nothing more is asked, and what is left has the same reason.
+      // After a failure no further slice is classified; all remaining tools get the same reason.
       const told = failure ? wanted.slice(from) : slice;
       const assignments = told.flatMap((question, i) =>
         toAssignment(question, judged.verdicts[i], known.get(question.name), {
@@ -164,7 +165,7 @@ export class Classifying {
     return { ...last, basis: basisOf(server, taxonomy.revision, way), failures, retryAt };
   }
 
-  /** Forget what is gone, and write what the server's tools add to the skills, where that is another now. */
+  /** Deletes tools that are gone, and writes the server's contributions to the skill vectors where they changed. */
   async #finish(
     server: Server,
     questions: readonly Question[],
@@ -196,11 +197,11 @@ export class Classifying {
     ];
     const revision =
       statements.length > 0 ? await this.#write(server.id, before, statements) : before;
-    // Where somebody else wrote in between, the next round looks again.
+    // After a concurrent write, -1 makes the next cycle check again.
     return { skillsRevision: revision ?? -1, contributions: digest };
   }
 
-  /** @returns the revision after it; undefined where another write came in between, or the server is gone */
+  /** @returns the revision after the write; undefined where another write came in between, or the server no longer exists */
   async #write(
     serverId: string,
     before: number | undefined,
@@ -213,7 +214,7 @@ export class Classifying {
   }
 }
 
-/** Whether a tool has to be classified; what was corrected by hand never has. */
+/** Tells whether a tool has to be classified; one corrected by hand never has. */
 function isWanted(
   row: Assignment | undefined,
   { fingerprint }: Question,
@@ -224,7 +225,7 @@ function isWanted(
   return row.fingerprint !== fingerprint || row.madeFor !== madeFor;
 }
 
-/** The row that a verdict makes, or its absence: what was said of the same definition before still stands then. */
+/** Returns the row for a verdict. Without one, an earlier result for the same definition stays (no row); else the row states the reason. */
 function toAssignment(
   { name: tool, fingerprint }: Question,
   verdict: Verdict | undefined,

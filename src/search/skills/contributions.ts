@@ -1,11 +1,11 @@
-/** What one server's tools add to the vectors of skills. Pure. */
+/** Sums up what one server's tools contribute to the vectors of skills. Pure. */
 import type { Embedding } from '../text/embedding.ts';
 import type { Assignment } from './assignment-store.ts';
 import type { Question } from './classifier.ts';
 import type { Contribution } from './member-store.ts';
 import { addTo } from './skill-vectors.ts';
 
-/** @param assignments of tools that the server has; each tool counts in its first skill and, by their confidences, in the others */
+/** @param assignments of the server's current tools; a tool counts in each of its skills, weighted by the confidence */
 export function toContributions(
   questions: readonly Question[],
   assignments: ReadonlyMap<string, Assignment>,

@@ -1,6 +1,6 @@
 /**
- * What administrators do about the skills of tools: look at them with confidence and reason, correct one by hand, withdraw that, have a server's
- * tools classified anew. Each that writes is one act; the server's monitor does the rest.
+ * Administrators' operations on the skills of tools: list them with confidence and reason, correct a tool by hand, withdraw a correction,
+ * have a server's tools classified again. Each write is one audited change; the server's monitor does the classification.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { administers, requireServerScope } from '../../shared/identity/principal.ts';
@@ -31,11 +31,11 @@ export interface CorrectionPorts {
   adminAudit: AdminAudit;
   catalogOf(server: Server): Catalog | Promise<Catalog>;
   invalidateRegistry(): void;
-  /** The server's monitor has a round soon. */
+  /** Makes the server's monitor run a check cycle soon. */
   wake(serverId: string): Promise<void>;
 }
 
-/** Longest name in an audit row, in characters. */
+/** Longest tool name in an audit row, in characters. */
 const MAX_TOLD_CHARS = 200;
 
 export class CorrectionService {
@@ -45,7 +45,7 @@ export class CorrectionService {
     this.#ports = ports;
   }
 
-  /** All that is known of a server's tools, by their names. @throws PorticoError `forbidden`, `not_found` */
+  /** Lists the assignments of a server's tools, sorted by name. @throws PorticoError `forbidden`, `not_found` */
   async list(caller: Caller, serverId: string): Promise<Assignment[]> {
     requireServerScope(caller, 'servers:read');
     await this.#find(caller, serverId);
@@ -54,9 +54,9 @@ export class CorrectionService {
   }
 
   /**
-   * Put a tool into skills. It stays in them whatever its definition becomes, until that is withdrawn.
+   * Assigns skills to a tool by hand. They stay whatever becomes of its definition, until the correction is withdrawn.
    * @param skillIds the first is the primary one
-   * @throws PorticoError `forbidden`, `not_found`, `validation_failed` where there is no such skill
+   * @throws PorticoError `forbidden`, `not_found`, `validation_failed` where a skill does not exist
    */
   async correct(
     caller: Caller,
@@ -90,7 +90,7 @@ export class CorrectionService {
     return corrected;
   }
 
-  /** The tool is classified again. @throws PorticoError `forbidden`, `not_found` where it was not corrected */
+  /** Withdraws a correction; the tool is classified again. @throws PorticoError `forbidden`, `not_found` where it was not corrected */
   async withdraw(caller: Caller, serverId: string, tool: string): Promise<void> {
     const { db, adminAudit } = this.#ports;
     const act = {
@@ -110,7 +110,7 @@ export class CorrectionService {
     await this.#changed(serverId);
   }
 
-  /** Have everything that was not corrected classified anew. @throws PorticoError `forbidden`, `not_found` */
+  /** Has all tools that were not corrected classified again. @throws PorticoError `forbidden`, `not_found` */
   async classify(caller: Caller, serverId: string): Promise<void> {
     const { db, adminAudit } = this.#ports;
     const act = { action: 'server.classify', subject: serverId, isOfServers: true } as const;
@@ -130,7 +130,7 @@ export class CorrectionService {
     await this.#ports.wake(serverId);
   }
 
-  /** @throws PorticoError `not_found` where there is none, or the caller does not administer it */
+  /** @throws PorticoError `not_found` where the server does not exist or the caller does not administer it */
   async #find(caller: Caller, serverId: string): Promise<Server> {
     const server = await this.#mayFind(caller, serverId);
     if (!server) throw noServer();

@@ -1,8 +1,8 @@
-/** Tools of a list with their skills, and how many are in each skill. Pure: what is not in the list counts nowhere. */
+/** Looks up the skills of listed tools and counts tools per skill. Pure: a tool that is not in the list is never counted. */
 import type { ListedItem } from '../../gateway/listing.ts';
 import type { ServerSkills, ToolSkills } from '../../servers/registry/tool-skills.ts';
 
-/** The skills of a listed tool; undefined where it was not looked at yet. */
+/** Returns the skills of a listed tool; undefined where it has not been classified yet. */
 export function skillsOfItem(
   { server, item }: ListedItem,
   known: ReadonlyMap<string, ServerSkills>,
@@ -10,7 +10,7 @@ export function skillsOfItem(
   return known.get(server.id)?.get(item.key);
 }
 
-/** @param items what the caller may see */
+/** Counts tools per skill. @param items what the caller may see */
 export function countTools(
   items: readonly ListedItem[],
   known: ReadonlyMap<string, ServerSkills>,

@@ -1,4 +1,4 @@
-/** The classification of one server's tools with the way a deployment has: by its model where there is one, else without. */
+/** Builds the classification of one server's tools: by the deployment's model where there is one, else by the embedded classifier. */
 import type { StaticFiles } from '../../http/static-file.ts';
 import type { Model } from '../../models/model-port.ts';
 import type { EmbeddingSource } from '../text/embedding-asset.ts';

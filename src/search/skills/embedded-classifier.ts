@@ -1,8 +1,7 @@
 /**
- * The classifier that needs no model and no network: trained scores for the skills of the default
- * taxonomy, nearness to the vector of the skill for all others. Both are calibrated on what a tool
- * is in first of all, so that a first skill of a confidence of 0.7 is the right one seven times of
- * ten. A class needs evidence: that it is common is none. Pure.
+ * The classifier that needs no model and no network: trained scores for the skills of the default taxonomy, nearness to the skill's vector
+ * for all others. Both are calibrated on a tool's first skill, so that a first skill with a confidence of 0.7 is right seven times out of
+ * ten. A skill needs evidence; being common is none. Pure.
  */
 import type { Embedding } from '../text/embedding.ts';
 import type { Verdict } from './classifier.ts';
@@ -12,9 +11,9 @@ import { cosine, toSkillVector, type MemberTotal } from './skill-vectors.ts';
 import { toAssigned, type Assigned } from '../../servers/registry/tool-skills.ts';
 import { toLikelihood, type Weights } from './weights.ts';
 
-/** Least confidence at which a tool is in any skill. */
+/** Least confidence of a tool's first skill; below it the tool has none. */
 const LEAST = 0.1;
-/** A second or third skill is as likely as this, and as this share of the first, which it competes with. */
+/** A second or third skill needs this confidence, and this share of the confidence of the first. */
 const LEAST_OF_MORE = 0.2;
 const SHARE_OF_FIRST = 0.4;
 
@@ -24,20 +23,20 @@ export interface EmbeddedMaterial {
   embedding: Embedding;
   weights: Weights;
   taxonomy: Taxonomy;
-  /** Of the tools that administrators put into a skill, by its id: the totals of each server. */
+  /** By skill id, each server's totals of the tools that administrators put into the skill. */
   handMembers: ReadonlyMap<string, readonly MemberTotal[]>;
 }
 
-/** How near a tool is to a skill's vector: mostly by its own texts. */
+/** Returns how near a tool is to a skill's vector; its own texts count most. */
 export function nearness({ own, server }: Features, vector: Float32Array): number {
   return 0.75 * cosine(own, vector) + 0.25 * cosine(server, vector);
 }
 
-/** Make a classifier for a taxonomy at a moment. */
+/** Creates a classifier for one state of the taxonomy. */
 export function createEmbeddedClassifier(material: EmbeddedMaterial): EmbeddedClassifier {
   const { embedding, weights, taxonomy, handMembers } = material;
   const places = new Map(weights.skills.map(({ id }, place) => [id, place]));
-  // A skill that was given another name means another thing.
+  // A skill that was renamed means something else, so its trained scores do not apply.
   const placeOf = (id: string, name: string): number | undefined => {
     const place = places.get(id);
     return place !== undefined && weights.skills[place]?.name === name ? place : undefined;
@@ -72,8 +71,8 @@ export function createEmbeddedClassifier(material: EmbeddedMaterial): EmbeddedCl
 }
 
 /**
- * Whether a tool says more of a skill than any tool does.
- * @param share of all tools that a skill is the first of
+ * Tells whether a tool indicates a skill more than an average tool does.
+ * @param share of all tools that have the skill as their first
  */
 export const hasEvidence = (confidence: number, share = 0): boolean => confidence > share;
 

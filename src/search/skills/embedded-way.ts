@@ -1,11 +1,13 @@
-/** Classification without a model: of what the deployment ships, and of what administrators put into skills by hand. */
+/**
+ * Classification without a model: from the trained weights that ship with the deployment, and from what administrators corrected by hand.
+ */
 import { EMBEDDING_VERSION, type Embedding } from '../text/embedding.ts';
 import type { Way } from './classifying.ts';
 import { createEmbeddedClassifier } from './embedded-classifier.ts';
 import { loadHandMembers } from './member-store.ts';
 import { WEIGHTS_VERSION, type Weights } from './weights.ts';
 
-/** So many that a slice is worth its write, so few that others come in between. */
+/** Large enough that a slice is worth its write, small enough that other work gets its turn in between. */
 const SLICE = 250;
 
 export interface EmbeddedWayPorts {

@@ -1,35 +1,35 @@
 /**
- * What a classifier sees of a tool: the vectors of its own texts and of its server's, and its terms in buckets. Texts are untrusted and
- * bounded; what else the server offers is not looked at, so that a tool nobody may see changes nothing of one that is seen. Pure.
+ * The features of a tool that a classifier sees: the vectors of its own texts and of its server's, and its terms in buckets. Texts are
+ * untrusted and bounded. The server's other tools are not read, so a tool that nobody may see has no effect on a visible one. Pure.
  */
 import type { Embedding } from '../text/embedding.ts';
 import type { SearchedTool } from '../index/searched-tool.ts';
 import { hashText, toTerms } from '../text/terms.ts';
 
-/** A tool as it is classified. */
+/** A tool to be classified. */
 export interface ClassifiedTool {
   tool: SearchedTool;
-  /** What the registry says of its server. */
+  /** The server's record in the registry. */
   server: { name: string; description: string };
 }
 
 export interface Features {
   /** Unit vector of the tool's own texts; all zero where no word is known. */
   own: Float32Array;
-  /** The same of its name and title alone. */
+  /** The same for its name and title alone. */
   name: Float32Array;
-  /** The same of its server's texts. */
+  /** The same for its server's texts. */
   server: Float32Array;
-  /** Buckets of its terms and of its server's, each once. */
+  /** Distinct buckets of its terms and its server's. */
   terms: readonly number[];
-  /** Buckets of its server's terms. */
+  /** Distinct buckets of its server's terms. */
   serverTerms: readonly number[];
 }
 
-/** How many buckets terms are put into; of servers alone they have others. */
+/** Number of buckets for terms; the server's terms alone have buckets of their own. */
 export const BUCKETS = 4_096;
 const SERVER_SEED = 0x5eed;
-/** How much of a description is looked at, in characters: what comes first says most. */
+/** How much of a description is read, in characters: the beginning says most. */
 const MAX_DESCRIPTION_CHARS = 600;
 const MAX_CHARS = 2_000;
 

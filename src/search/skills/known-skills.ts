@@ -1,17 +1,17 @@
 /**
- * Skills of tools for the request path: from the isolate's memory while the server's row has the same revision of them, else read for
- * all servers that need it in one statement. A write moves that revision in its own batch, so what is remembered is never older.
+ * Skills of tools for the request path: from the isolate's memory while the server's row has the same `skills_revision`; the others are
+ * read in one statement. Every write increments that revision in its own batch, so a cached value is never older than the row.
  */
 import { Lru } from '../../shared/util/lru.ts';
 import { loadServerSkills } from './assignment-store.ts';
 import type { ServerSkills, SkillsOf } from '../../servers/registry/tool-skills.ts';
 
-/** Most servers that are remembered. */
+/** Most servers cached. */
 const MAX_SERVERS = 1_000;
 
 const NONE: ServerSkills = new Map();
 
-/** A reader with a memory of its own: one for each isolate. */
+/** Creates a reader with its own cache: one per isolate. */
 export function createKnownSkills(db: D1Database): SkillsOf {
   const held = new Lru<string, { revision: number; skills: ServerSkills }>(MAX_SERVERS);
   return async servers => {

@@ -1,6 +1,6 @@
 /**
- * The classifier that asks a language model: many tools in one question, the answer in a strict form. What servers wrote is data in it, as JSON
- * behind a mark that no text can know; an answer can only name skills there are, or suggest one for people to review.
+ * The classifier that asks a language model: many tools in one request, with an answer in a strict format. Texts from servers are passed as
+ * data, as JSON between marks that no text can guess; an answer can only name existing skills, or suggest one for people to review.
  */
 import { z } from 'zod';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
@@ -10,9 +10,9 @@ import type { Question, Suggestion, Verdict } from './classifier.ts';
 import { MAX_NAME_CHARS, type Taxonomy } from './skill.ts';
 import { MAX_SKILLS, toAssigned } from '../../servers/registry/tool-skills.ts';
 
-/** Another one where the question or what is made of its answer changes. */
+/** Raise it when the prompt or the handling of the answer changes. */
 export const PROMPT_VERSION = 1;
-/** Most tools of one question. */
+/** Most tools per request. */
 export const BATCH_TOOLS = 10;
 const MAX_TEXT_CHARS = 800;
 const MAX_PARAMETERS = 20;
@@ -30,13 +30,13 @@ const AnswerSchema = z.object({
   ),
 });
 
-/** What is kept of an answer about one tool. */
+/** The stored part of an answer about one tool. */
 export const KeptSchema = z.object({
   skills: z.array(z.object({ id: z.string(), confidence: z.number() })),
   suggestion: z.object({ name: z.string(), description: z.string() }).optional(),
 });
 
-/** What is asked of a tool: the same tool under the same taxonomy and model is the same question. */
+/** Returns the key of a question: equal for the same tool, taxonomy and model. */
 export function questionKey(
   question: Question,
   taxonomy: Taxonomy,
@@ -47,7 +47,7 @@ export function questionKey(
 }
 
 /**
- * Ask about `BATCH_TOOLS` tools at most.
+ * Asks the model about at most `BATCH_TOOLS` tools.
  * @returns a verdict for each, in their order
  * @throws ModelFailure
  */
@@ -110,7 +110,7 @@ function toData({ tool, server }: Question) {
   };
 }
 
-/** What cannot be shown as it is, is not suggested. */
+/** Drops a suggestion that is empty, too long or has hidden characters. */
 function toSuggestion(given: Suggestion | null): Suggestion | undefined {
   const name = given?.name.trim() ?? '';
   const description = given?.description.trim().slice(0, MAX_SUGGESTED_CHARS) ?? '';

@@ -1,6 +1,6 @@
 /**
- * Classification by a language model: what was asked before is not asked again, the rest in batches, some at once. Where there is no answer
- * nothing stands in for it; the tool is not classified, says why, and is asked about later.
+ * Classification by a language model: questions with a stored answer are not asked again, the others are asked in batches, several at once.
+ * There is no fallback for a missing answer: the tool stays unclassified, states the reason, and is asked about later.
  */
 import { ModelFailure, type Model } from '../../models/model-port.ts';
 import { findAnswers, keepAnswers } from './answer-store.ts';
@@ -17,9 +17,9 @@ import { toSkillId, type Taxonomy } from './skill.ts';
 import { writeSuggestions } from './suggestion-store.ts';
 import { toAssigned } from '../../servers/registry/tool-skills.ts';
 
-/** Batches that are asked at once. */
+/** How many batches are asked at once. */
 const BATCHES_AT_ONCE = 4;
-/** Longest time for the answers of one batch, in milliseconds. */
+/** Timeout of one batch, in milliseconds. */
 const BATCH_MS = 50_000;
 
 export function createLlmWay(db: D1Database, model: Model): Way {
@@ -87,7 +87,7 @@ const toKept = ({ skills, suggestion }: Verdict) => ({
   ...(suggestion ? { suggestion } : {}),
 });
 
-/** A kept answer, as far as its skills are still there. */
+/** Converts a stored answer, dropping skills that no longer exist. */
 function toVerdict(answer: unknown, taxonomy: Taxonomy): Verdict | undefined {
   const kept = KeptSchema.safeParse(answer).data;
   if (!kept) return undefined;
@@ -117,7 +117,7 @@ function toSuggestions(
   return judged.length === 0 ? [] : writeSuggestions(db, serverId, judged, suggestions, now);
 }
 
-/** Why some have no answer: the longest wait that was asked for counts. */
+/** Returns why some have no answer, with the longest wait that any failure asked for. */
 function toFailure(answers: readonly PromiseSettledResult<unknown>[]) {
   const failures = answers.flatMap(answer => {
     if (answer.status === 'fulfilled') return [];

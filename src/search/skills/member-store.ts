@@ -1,16 +1,16 @@
 /**
- * The table `skill_members`: what each server's tools add to the vectors of skills. A server's rows are written by its monitor only. Vectors are
- * 32-bit floats, little-endian as every machine here has them.
+ * The table `skill_members`: what each server's tools contribute to the vectors of skills. Only a server's monitor writes its rows. Vectors
+ * are 32-bit floats, little-endian like every machine this runs on.
  */
 import { z } from 'zod';
 import type { MemberTotal } from './skill-vectors.ts';
 
-/** What one server adds to one skill. */
+/** What one server contributes to one skill. */
 export interface Contribution {
   skillId: string;
-  /** All of its tools that are in the skill. */
+  /** All of its tools that have the skill. */
   all: MemberTotal;
-  /** Those that an administrator put there. */
+  /** Those that an administrator assigned. */
   byHand: MemberTotal;
 }
 
@@ -23,7 +23,7 @@ const toVector = (bytes: Uint8Array): Float32Array =>
 const toBytes = (vector: Float32Array): ArrayBuffer =>
   Uint8Array.from(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)).buffer;
 
-/** Put a server's part in place of what it was. */
+/** Replaces all contributions of a server. */
 export function replaceContributions(
   db: D1Database,
   serverId: string,
@@ -59,7 +59,7 @@ const HandSchema = z
     total: toVector(row.hand_total),
   }));
 
-/** Totals of the tools that administrators put into skills, by skill, one for each server. */
+/** Loads the totals of tools that administrators put into skills: by skill, one for each server. */
 export async function loadHandMembers(db: D1Database): Promise<Map<string, MemberTotal[]>> {
   const { results } = await db
     .prepare(
@@ -76,7 +76,7 @@ const AllSchema = z
   .object({ skill_id: z.string(), members: z.number(), total: BytesSchema })
   .transform(row => ({ skillId: row.skill_id, members: row.members, total: toVector(row.total) }));
 
-/** Totals of all tools in skills, by skill, one for each server: for administrators. */
+/** Loads the totals of all tools in skills, by skill, one for each server: for administrators. */
 export async function loadMembers(db: D1Database): Promise<Map<string, MemberTotal[]>> {
   const { results } = await db
     .prepare('SELECT skill_id, members, total FROM skill_members ORDER BY skill_id, server_id')

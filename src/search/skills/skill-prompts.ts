@@ -1,4 +1,4 @@
-/** The tools of a catalog's text as they are classified, each with the fingerprint of its definition. */
+/** Reads the tools to be classified from a catalog's text, each with the fingerprint of its definition. */
 import { rawElements, rawMembers } from '../../shared/json/json-spans.ts';
 import { fingerprintOf } from '../../servers/approvals/definition.ts';
 import { toSearchedTool } from '../index/searched-tool.ts';
@@ -8,7 +8,7 @@ import type { Question } from './classifier.ts';
 /** Longest name of a tool that is classified, in characters. */
 export const MAX_TOOL_NAME_CHARS = 1_000;
 
-/** @param catalog text of the server's catalog; of two tools with one name the last counts, as it does in a call */
+/** @param catalog text of the server's catalog; of two tools with the same name the last counts, as in a call */
 export async function toQuestions(
   { name, description }: Server,
   catalog: string,

@@ -1,4 +1,4 @@
-/** Skills in the API: what it takes and shows. Pure. */
+/** Skills in the API: request bodies and response views. Pure. */
 import { z } from 'zod';
 import { STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
 import {
@@ -37,20 +37,20 @@ export const CreateSkillSchema = z.strictObject({
 });
 export type CreateSkill = z.infer<typeof CreateSkillSchema>;
 
-/** Body of `PATCH /api/v1/skills/{id}`: what is absent stays. */
+/** Body of `PATCH /api/v1/skills/{id}`: absent members stay unchanged. */
 export const UpdateSkillSchema = z
   .strictObject({ name: NameSchema, description: DescriptionSchema, examples: ExamplesSchema })
   .partial();
 export type UpdateSkill = z.infer<typeof UpdateSkillSchema>;
 
-/** Body of an approval: what is absent is as it was suggested. */
+/** Body of an approval: absent members are taken from the suggestion. */
 export const ApproveSuggestionSchema = z.strictObject(UpdateSkillSchema.shape);
 export type ApproveSuggestion = z.infer<typeof ApproveSuggestionSchema>;
 
 /** Body of a merge. */
 export const MergeSuggestionSchema = z.strictObject({ skill_id: SkillIdSchema });
 
-/** Body of a correction: the first is the primary one. */
+/** Body of a correction: the first skill is the primary one. */
 export const CorrectToolSchema = z.strictObject({
   skill_ids: z
     .array(SkillIdSchema)
@@ -82,7 +82,7 @@ export function toSkillView(skill: Skill, toolCount: number): z.infer<typeof Ski
   };
 }
 
-/** What a tool's entry in a list tells of its skills. */
+/** The skills of a tool in its list entry. */
 export const SKILL_FIELDS = {
   skill_ids: z.array(z.string()).meta({ description: 'One to three, the most fitting first' }),
   primary_skill_id: z
@@ -140,7 +140,7 @@ export const SuggestionViewSchema = z.object({
   updated_at: z.iso.datetime(),
 });
 
-/** A skill that a suggestion may be merged into. */
+/** A skill that a suggestion could be merged into. */
 export interface Similar {
   skillId: string;
   similarity: number;

@@ -1,5 +1,6 @@
 /**
- * The taxonomy: what the bodies of skills mean. An edit is counted, and the monitors of the servers classify anew in their next rounds.
+ * The taxonomy: creates, edits and deletes skills. Each edit increments the taxonomy's revision, and the servers' monitors classify again
+ * in their next cycles.
  */
 import { ALWAYS } from '../../audit/admin-audit.ts';
 import { patched, type Stamp } from '../../records/record-schema.ts';
@@ -16,12 +17,12 @@ import { loadTaxonomy, SKILLS } from './skill-store.ts';
 import { MAX_SKILLS_IN_TAXONOMY, SKILL_SCOPES, toSkillId, type Skill } from './skill.ts';
 
 export interface SkillPorts extends RecordPorts {
-  /** What an isolate remembers of the registry is too old. */
+  /** Discards this isolate's cached registry. */
   invalidateRegistry(): void;
 }
 
 export interface Skills extends EditedRecords<Skill, CreateSkill, object, UpdateSkill> {
-  /** All skills, in the order of their ids. @throws PorticoError `forbidden` */
+  /** Lists all skills, ordered by id. @throws PorticoError `forbidden` */
   listAll(caller: Actor): Promise<readonly Skill[]>;
 }
 
@@ -40,7 +41,7 @@ export function createSkills({ db, adminAudit, invalidateRegistry }: SkillPorts)
         filter: () => ALWAYS,
         idOf: ({ id, name }) => id ?? toSkillId(name) ?? name,
         make: (body, _servers, stamp) => toNewSkill(body, stamp),
-        /** One of the default taxonomy that gets another name is another skill: what it was trained on no longer counts. */
+        /** Renaming a skill of the default taxonomy makes it another skill: its trained scores no longer apply. */
         edit: (before, patch) => patched(before, patch),
         whyNot: taken,
         toDetail: ({ name }) => ({ name }),

@@ -1,4 +1,4 @@
-/** The table `skills` and the count of its edits. */
+/** The table `skills` and the revision of the taxonomy. */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import { allOf, type EditedTable } from '../../records/record-store.ts';
@@ -9,7 +9,7 @@ const whenNameFree = ({ id, name }: Skill): Condition => ({
   params: [name, id],
 });
 
-/** Neither its id nor its name is taken, and there is room for it. */
+/** Holds where neither id nor name is taken and there is room for another skill. */
 export const whenSkillPossible = (skill: Skill): Condition =>
   allOf(whenNameFree(skill), {
     sql: `NOT EXISTS (SELECT 1 FROM skills WHERE id = ?)
@@ -26,7 +26,7 @@ export const SKILLS: EditedTable<Skill> = {
   remove: deleteSkill,
 };
 
-/** All skills in the order of their ids, and how often they were edited: of one moment. */
+/** Loads all skills, ordered by id, and the taxonomy's revision, in one consistent read. */
 export async function loadTaxonomy(db: D1Database): Promise<Taxonomy> {
   const [revision, skills] = await db.batch([
     db.prepare('SELECT revision FROM taxonomy'),
@@ -38,7 +38,7 @@ export async function loadTaxonomy(db: D1Database): Promise<Taxonomy> {
   };
 }
 
-/** The id of the skill with this id, else of the one with this name; what was given where there is none. */
+/** Returns the id of the skill with this id, else of the one with this name; the argument itself where there is none. */
 export async function loadSkillId(db: D1Database, named: string): Promise<string> {
   const found = await db
     .prepare(
@@ -49,13 +49,13 @@ export async function loadSkillId(db: D1Database, named: string): Promise<string
   return found?.id ?? named;
 }
 
-/** All of these skills exist. */
+/** Holds where all of these skills exist. */
 export const whenSkills = (ids: readonly string[]): Condition => ({
   sql: '(SELECT count(*) FROM skills WHERE id IN (SELECT value FROM json_each(?))) = ?',
   params: [JSON.stringify(ids), new Set(ids).size],
 });
 
-/** Delete a skill: tools that were in it are in the others they have left, and corrections that named it alone are none any more. */
+/** Deletes a skill. Its tools keep their other skills; a tool left with none, even one corrected by hand, loses its row. */
 function deleteSkill(db: D1Database, id: string): D1PreparedStatement[] {
   const IN_IT = 'EXISTS (SELECT 1 FROM json_each(tool_skills.skills) WHERE value ->> 0 = ?1)';
   return [

@@ -1,10 +1,10 @@
 /**
- * What a skill's vector is made of: its texts, and the tools that are in it. The members of each server count as one, so that no server
- * outweighs another by the number of its tools. Pure.
+ * Builds a skill's vector from its texts and the tools in it. The tools of each server count as one, so that no server outweighs another by
+ * the number of its tools. Pure.
  */
 import { normalise, type Embedding } from '../text/embedding.ts';
 
-/** What a skill says of itself. */
+/** The texts of a skill. */
 export interface SkillTexts {
   name: string;
   description: string;
@@ -17,10 +17,10 @@ export interface MemberTotal {
   total: Float32Array;
 }
 
-/** How much all members weigh beside the texts. */
+/** Weight of all members relative to the texts. */
 const MEMBERS_WEIGHT = 1;
 
-/** @param members totals by server @returns a unit vector; all zero where nothing of it is known */
+/** @param members totals by server @returns a unit vector; all zero where no word is known and there are no members */
 export function toSkillVector(
   { name, description, examples }: SkillTexts,
   members: readonly MemberTotal[],
@@ -48,7 +48,7 @@ export function addTo(sum: Float32Array, vector: Float32Array, weight: number): 
   for (let i = 0; i < sum.length; i += 1) sum[i] = (sum[i] ?? 0) + weight * (vector[i] ?? 0);
 }
 
-/** How near two unit vectors are, -1 to 1. */
+/** Cosine of two unit vectors, -1 to 1. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i += 1) sum += (a[i] ?? 0) * (b[i] ?? 0);

@@ -1,4 +1,4 @@
-/** A skill of the taxonomy, and the taxonomy as a classifier sees it. Pure. */
+/** A skill of the taxonomy, and the taxonomy that classifiers use. Pure. */
 import { z } from 'zod';
 import {
   FlagSchema,
@@ -15,37 +15,37 @@ export const SkillSchema = z.object({
   id: z.string(),
   name: z.string(),
   description: z.string(),
-  /** Short texts of what belongs to it. */
+  /** Short texts that exemplify the skill. */
   examples: jsonOf(z.array(z.string())),
-  /** It came with the product. */
+  /** Whether it came with the product. */
   is_seeded: FlagSchema,
   ...STAMP_COLUMNS,
 });
 export type Skill = z.infer<typeof SkillSchema>;
 
-/** All skills, in the order of their ids, at a moment. */
+/** All skills at one moment, ordered by id. */
 export interface Taxonomy {
   revision: number;
   skills: readonly Skill[];
 }
 
-/** What becomes of a skill that was suggested. */
+/** Outcomes of a suggested skill. */
 export const SUGGESTION_STATES = ['pending', 'approved', 'merged', 'rejected'] as const;
 export type SuggestionState = (typeof SUGGESTION_STATES)[number];
 
-/** Most skills of a deployment: a model reads them all with each question. */
+/** Most skills of a deployment; a model reads all of them with each request. */
 export const MAX_SKILLS_IN_TAXONOMY = 200;
 export const MAX_NAME_CHARS = 80;
 export const MAX_DESCRIPTION_CHARS = 500;
 export const MAX_EXAMPLES = 20;
 export const MAX_EXAMPLE_CHARS = 120;
 
-/** What is in the path of the API where an id could be. */
+/** Path segments of the API that stand where an id could. */
 export const RESERVED_IDS: readonly string[] = ['suggestions'];
-/** The form of an id. */
+/** Pattern of an id. */
 export const SKILL_ID = /^[a-z][a-z0-9_]{1,62}$/;
 
-/** The id that a name becomes; undefined where nothing of it can be in one. */
+/** Derives an id from a name; undefined where no valid id results. */
 export function toSkillId(name: string): string | undefined {
   const words =
     name

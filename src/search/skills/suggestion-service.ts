@@ -1,6 +1,6 @@
 /**
- * Skills that were suggested: shown with the skills that are nearest, and approved, merged or rejected. Each decision is one act. What was
- * suggested comes of untrusted texts: it becomes a skill only as an administrator lets it.
+ * Suggested skills: lists them with the nearest existing skills; approves, merges or rejects them. Each decision is one audited change. A
+ * suggestion derives from untrusted texts and becomes a skill only by an administrator's approval.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
@@ -37,11 +37,11 @@ export interface SuggestionPorts {
   invalidateRegistry(): void;
 }
 
-/** Most skills that a suggestion is told to be like. */
+/** Most similar skills shown per suggestion. */
 const MAX_SIMILAR = 3;
 
 export interface SuggestionPage extends RecordPage<StoredSuggestion> {
-  /** Of each suggestion of the page, by its id. */
+  /** The similar skills of each suggestion of the page, by its id. */
   similar: ReadonlyMap<string, readonly Similar[]>;
 }
 
@@ -52,7 +52,7 @@ export class SuggestionService {
     this.#ports = ports;
   }
 
-  /** One page, the newest first. @throws PorticoError `forbidden` */
+  /** Lists one page, newest first. @throws PorticoError `forbidden` */
   async list(
     caller: Caller,
     state: SuggestionState | undefined,
@@ -71,8 +71,8 @@ export class SuggestionService {
   }
 
   /**
-   * Make a skill of a suggestion.
-   * @throws PorticoError `forbidden`, `not_found`, `conflict` where it was decided on, or the skill exists
+   * Makes a skill of a suggestion.
+   * @throws PorticoError `forbidden`, `not_found`, `conflict` where it was decided already or the skill exists
    */
   approve(caller: Caller, id: string, given: ApproveSuggestion): Promise<Skill> {
     const { db, adminAudit, invalidateRegistry } = this.#ports;
@@ -102,8 +102,8 @@ export class SuggestionService {
   }
 
   /**
-   * A suggestion is a skill there is: its name becomes one of that skill's examples.
-   * @throws PorticoError `forbidden`, `not_found`, `conflict` where it was decided on, `busy`
+   * Merges a suggestion into an existing skill: its name becomes one of that skill's examples.
+   * @throws PorticoError `forbidden`, `not_found`, `conflict` where it was decided already, `busy`
    */
   merge(caller: Caller, id: string, skillId: string): Promise<Skill> {
     const { db, adminAudit, invalidateRegistry } = this.#ports;
@@ -131,7 +131,9 @@ export class SuggestionService {
     });
   }
 
-  /** It does not come back. @throws PorticoError `forbidden`, `not_found`, `conflict` where it was decided on */
+  /**
+   * Rejects a suggestion; it is not suggested again. @throws PorticoError `forbidden`, `not_found`, `conflict` where it was decided already
+   */
   reject(caller: Caller, id: string): Promise<void> {
     const { db, adminAudit } = this.#ports;
     const act = { action: 'skill_suggestion.reject', subject: id };
@@ -182,7 +184,7 @@ export class SuggestionService {
   }
 }
 
-/** The newest example last; the oldest makes room for it. */
+/** Appends an example; beyond the limit the oldest are dropped. */
 const withExample = (examples: readonly string[], name: string): string[] =>
   [...examples.filter(example => example !== name), name.slice(0, MAX_EXAMPLE_CHARS)].slice(
     -MAX_EXAMPLES,

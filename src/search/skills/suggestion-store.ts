@@ -1,6 +1,6 @@
 /**
- * The tables `skill_suggestions` and `suggested_tools`: skills that are missed, and for which tools. Bounded by the statements that insert. A
- * suggestion that waits for nobody's tool any more goes; one that was decided on stays, so that it does not come back.
+ * The tables `skill_suggestions` and `suggested_tools`: skills that the taxonomy lacks, and the tools they were suggested for. Bounded by
+ * the inserting statements. A pending suggestion without tools is deleted; a decided one stays, so that it is not suggested again.
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
@@ -8,14 +8,14 @@ import { jsonOf, STAMP_COLUMNS } from '../../records/record-schema.ts';
 import type { ReadTable } from '../../records/record-store.ts';
 import { SUGGESTION_STATES, type SuggestionState } from './skill.ts';
 
-/** A row of `skill_suggestions` with the first tools for which it was suggested; times in milliseconds since the epoch. */
+/** A row of `skill_suggestions` with the first tools it was suggested for; times in milliseconds since the epoch. */
 export const SuggestionSchema = z.object({
   /** The id that the skill would have. */
   id: z.string(),
   name: z.string(),
   description: z.string(),
   state: z.enum(SUGGESTION_STATES),
-  /** The skill that came of it. */
+  /** The skill it became or was merged into. */
   skill_id: z.string().nullable(),
   ...STAMP_COLUMNS,
   tools: jsonOf(z.array(z.tuple([z.string(), jsonOf(z.string())]))).transform(tools =>
@@ -48,7 +48,7 @@ export const SUGGESTIONS: ReadTable<StoredSuggestion> = {
   row: SuggestionSchema,
 };
 
-/** Note what was suggested for tools of a server, in place of what was before for these. */
+/** Writes the suggestions for a server's tools, replacing the earlier ones for the same tools. */
 export function writeSuggestions(
   db: D1Database,
   serverId: string,
@@ -91,7 +91,7 @@ export function writeSuggestions(
   ];
 }
 
-/** The suggestion still waits. */
+/** Holds while the suggestion is pending. */
 export function whenPending(id: string): Condition {
   return {
     sql: `EXISTS (SELECT 1 FROM skill_suggestions WHERE id = ? AND state = 'pending')`,
@@ -99,7 +99,7 @@ export function whenPending(id: string): Condition {
   };
 }
 
-/** What was decided. */
+/** Records the decision on a pending suggestion. */
 export function decideSuggestion(
   db: D1Database,
   id: string,

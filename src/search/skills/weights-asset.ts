@@ -1,11 +1,11 @@
-/** The weights of the embedded classifier, read from the deployment's static files once per isolate. */
+/** Loads the weights of the embedded classifier from the deployment's static files, once per isolate. */
 import { readStaticFile, type StaticFiles } from '../../http/static-file.ts';
 import type { Embedding } from '../text/embedding.ts';
 import { readWeights, type Weights } from './weights.ts';
 
 const PATH = '/search/skills.bin';
 
-/** What the isolate has of it: a value, never a promise. */
+/** Shared by the isolate: a value, never a promise. */
 const isolate: { held?: Weights } = {};
 
 /**

@@ -1,10 +1,10 @@
 /**
  * The trained half of the embedded classifier: one linear score for each skill of the default taxonomy, over the features of a tool. The
- * file (`pages/search/skills.bin`) is made by `bench/skills/main.ts --write` and read as it lies. Pure.
+ * file (`pages/search/skills.bin`) is written by `bench/skills/main.ts --write` and used without parsing, except for its head. Pure.
  *
  * File, little-endian: `SKIL`, version, id of the embedding it was made with, length of the head (32 bits each); the head, JSON padded with
- * spaces to a multiple of four; a 32-bit float for each skill; a byte for each bucket of terms, how rare it is; for each feature a signed
- * byte for each skill, which times the skill's float is its weight.
+ * spaces to a multiple of four; a 32-bit float for each skill; a byte for each bucket of terms, its rarity; for each feature a signed byte
+ * for each skill, which times the skill's float is the weight.
  */
 import { z } from 'zod';
 import { BUCKETS, type Features } from './features.ts';
@@ -13,10 +13,10 @@ export const WEIGHTS_MAGIC = 0x4c494b53;
 export const WEIGHTS_VERSION = 2;
 const HEADER_BYTES = 16;
 
-/** How a score becomes a confidence that the skill is the first label: of `slope * score + offset` by the logistic function. */
+/** Turns a score into the confidence that the skill is the tool's first: the logistic function of `slope * score + offset`. */
 const CalibrationSchema = z.object({ slope: z.number(), offset: z.number() });
 export type Calibration = z.infer<typeof CalibrationSchema>;
-/** One where the registry describes the tool's server, one where its name is all there is. */
+/** One for servers with a description in the registry, one for servers with only a name. */
 const CalibrationsSchema = z.object({ described: CalibrationSchema, bare: CalibrationSchema });
 export type Calibrations = z.infer<typeof CalibrationsSchema>;
 
@@ -25,45 +25,45 @@ const HeadSchema = z.object({
     .array(z.object({ id: z.string(), name: z.string() }))
     .min(1)
     .max(1_000),
-  /** For each skill the share of tools that it is the first label of. */
+  /** For each skill, the share of tools that have it as their first. */
   shares: z.array(z.number().min(0).max(1)),
-  /** For each skill what is added to its score, so that none is said of more tools than it is of. */
+  /** For each skill, what is added to its score, so that no skill is predicted for more tools than have it. */
   offsets: z.object({ described: z.array(z.number()), bare: z.array(z.number()) }),
-  /** Of the scores of trained skills, as logarithms of their shares. */
+  /** For the scores of trained skills, as logarithms of their shares. */
   trained: CalibrationsSchema,
-  /** Of how near a tool is to the vector of a skill that was not trained. */
+  /** For the nearness of a tool to the vector of a skill that was not trained. */
   nearness: CalibrationsSchema,
 });
 export type WeightsHead = z.infer<typeof HeadSchema>;
 
 export interface Weights extends WeightsHead {
   embeddingId: number;
-  /** How likely each skill is the first label, in the order of the head. */
+  /** Returns how likely each skill is the tool's first, in the order of the head. */
   confidencesOf(features: Features, known: keyof Calibrations): Float32Array;
 }
 
-/** The vectors among the features, and how strong each is. */
+/** The vectors among the features, and their weights. */
 const VECTORS = [
   ['own', 1],
   ['name', 0.5],
   ['server', 1],
 ] as const;
-/** How many buckets there are: of tools, then of servers. */
+/** Number of buckets: those of tools, then those of servers. */
 export const ALL_BUCKETS = 2 * BUCKETS;
-/** How rare the terms of a bucket are, as a byte: so many steps for a unit. */
+/** Rarity of a bucket's terms as a byte: this many steps per unit. */
 export const RARITY_STEPS = 24;
 
-/** How many features there are for vectors of this length. */
+/** Number of features for vectors of this length. */
 export const featureCount = (dimensions: number): number =>
   VECTORS.length * dimensions + ALL_BUCKETS + 1;
 
-/** A tool's features as pairs of a number and its value. */
+/** A tool's features as pairs of feature number and value. */
 export interface Numbered {
   numbers: Int32Array;
   values: Float32Array;
 }
 
-/** @param rarity of each bucket, as bytes */
+/** Numbers a tool's features. @param rarity of each bucket, as bytes */
 export function toNumbered(features: Features, rarity: Uint8Array, dimensions: number): Numbered {
   const { terms, serverTerms } = features;
   const size = VECTORS.length * dimensions + terms.length + serverTerms.length + 1;
@@ -91,7 +91,7 @@ export function toNumbered(features: Features, rarity: Uint8Array, dimensions: n
   return { numbers, values };
 }
 
-/** Reads the file. Throws where it is malformed. @param dimensions of the embedding's vectors */
+/** Reads the file. @param dimensions of the embedding's vectors @throws Error where it is malformed */
 export function readWeights(bytes: ArrayBuffer, dimensions: number): Weights {
   const [magic, version, embeddingId = 0, headBytes = 0] = new Uint32Array(
     bytes.slice(0, HEADER_BYTES),
@@ -128,7 +128,7 @@ export function readWeights(bytes: ArrayBuffer, dimensions: number): Weights {
   };
 }
 
-/** Scores with their offsets, against those of all skills: logarithms of shares of one. */
+/** Adds the offsets to the scores and normalises over all skills: log-softmax. */
 export function toLogShares(scores: Float32Array, offsets: ArrayLike<number>): Float32Array {
   const moved = scores.map((score, k) => score + (offsets[k] ?? 0));
   const most = moved.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -137,7 +137,7 @@ export function toLogShares(scores: Float32Array, offsets: ArrayLike<number>): F
   return moved.map(score => score - whole);
 }
 
-/** The file of weights. @param weights for each feature the weight of each skill */
+/** Encodes the weights as a file. @param weights for each feature the weight of each skill */
 export function toWeightsFile(
   head: WeightsHead,
   embeddingId: number,
@@ -167,7 +167,7 @@ export function toWeightsFile(
   return file;
 }
 
-/** A confidence, 0 to 1. */
+/** Converts a score to a confidence, 0 to 1. */
 export function toLikelihood({ slope, offset }: Calibration, score: number): number {
   return 1 / (1 + Math.exp(-(slope * score + offset)));
 }

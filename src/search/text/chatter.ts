@@ -1,5 +1,6 @@
 /**
- * How much of a text is talk: what people say to each other around what they want. The words are our own: greetings, thanks, time, feelings, those who speak. Pure.
+ * Measures how much of a text is talk: what people say around what they want. The word list is our own: greetings, thanks, time, feelings,
+ * speakers. Pure.
  */
 import { STOP_WORDS } from './stop-words.ts';
 import { toWords } from './words.ts';
@@ -17,7 +18,7 @@ years yes yesterday yet`;
 
 const TALK_WORDS: ReadonlySet<string> = new Set(TALK.split(/\s+/));
 
-/** 0 where half of the words or more say something, 1 where none does. */
+/** Returns 0 where at least half of the words carry meaning, 1 where none does. */
 export function toChattiness(text: string): number {
   const words = toWords(text, text.length);
   const saying = words.filter(({ whole }) => !STOP_WORDS.has(whole) && !TALK_WORDS.has(whole));

@@ -1,6 +1,6 @@
 /**
- * What a query says, one after the other: its sentences and the parts of them that are joined by "then", "also", "and" or a comma, and what it rules out
- * ("not", "without", "don't"). Linear, bounded. Pure.
+ * Splits a query into clauses: its sentences, their parts joined by "then", "also", "and" or a comma, and what it rules out ("not",
+ * "without", "don't"). Linear, bounded. Pure.
  */
 import { STOP_WORDS } from './stop-words.ts';
 import { toWords } from './words.ts';
@@ -8,23 +8,23 @@ import { toWords } from './words.ts';
 export interface Clauses {
   /** The query without what it rules out. */
   whole: string;
-  /** Its parts, none where it has one only. */
+  /** Its parts; empty where there is only one. */
   parts: string[];
   /** What it rules out. */
   excluded: string[];
 }
 
-/** More parts than this are not looked at one by one. */
+/** How many parts are kept. */
 const MAX_PARTS = 10;
 const MAX_EXCLUDED = 2;
 const MAX_ORDERS = 20;
-/** A part that says fewer words belongs to the one before it. */
+/** A part with fewer meaningful words is joined with a neighbour. */
 const LEAST_WORDS = 2;
 const SENTENCE = /[.!?;](?:\s|$)|[。！？；\n]/u;
 const JOINT = /,\s|\s(?:and|then|also|plus)\s|、|，/iu;
 const ORDER =
   /(?:^|[,;.!?(]\s?|\b(?:but|and)\s)(?:please\s)?(?:not|never|do not|don['’]?t)\s|\b(?:without|except|instead of|rather than)\s/iu;
-/** "Do not forget to …" asks for it; "I am not sure" rules nothing out. */
+/** "Do not forget to …" asks for something; "I am not sure" rules nothing out. */
 const NO_ORDER =
   /^(?:able|all|enough|every|forget|have|hesitate|just|know|mind|miss|need|only|really|remember|sure|think|want|worry)\b/iu;
 const UNTIL = /[,;.!?\n]|\sbut\s/u;
@@ -32,7 +32,7 @@ const UNTIL = /[,;.!?\n]|\sbut\s/u;
 const countWords = (text: string): number =>
   toWords(text, text.length).filter(({ whole }) => !STOP_WORDS.has(whole)).length;
 
-/** Reads a query. @param text as far as it is read */
+/** Splits a query. @param text the query, cut to the part that is read */
 export function toClauses(text: string): Clauses {
   const { kept: whole, excluded } = toExcluded(text);
   const parts = whole
@@ -43,7 +43,7 @@ export function toClauses(text: string): Clauses {
   return { whole, parts: parts.length > 1 ? parts : [], excluded };
 }
 
-/** Puts parts that say little together with those before them, or after where there are none. */
+/** Joins a part that says little with the one after it, or with the one before it at the end. */
 function join(parts: readonly string[]): string[] {
   const joined: string[] = [];
   let held = '';
@@ -78,6 +78,6 @@ function toExcluded(text: string): { kept: string; excluded: string[] } {
     rest = after.slice(end);
   }
   kept += rest;
-  // A query that only rules out asks for what it says.
+  // A query that only rules things out is searched for as it is written.
   return countWords(kept) > 0 ? { kept, excluded } : { kept: text, excluded: [] };
 }

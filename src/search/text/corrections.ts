@@ -1,6 +1,6 @@
 /**
- * What a word that nobody knows may be a slip for: words of the table at one edit (a letter left out, put in, put for another, two swapped), the commonest
- * first. The table is public, so this tells of no tool. Bounded by the length of a word. Pure.
+ * Suggests corrections for an unknown word: words of the embedding table at one edit (a letter left out, added or replaced, or two
+ * swapped), commonest first. The table is public, so a correction reveals no tool. Bounded by the length of a word. Pure.
  */
 import type { Embedding } from './embedding.ts';
 
@@ -10,7 +10,7 @@ const MOST_CHARS = 20;
 const MAX_CORRECTIONS = 2;
 const ASCII_WORD = /^[a-z]+$/;
 
-/** Words that may be meant, none where the word is known. */
+/** Returns words that may be meant; none where the word is known. */
 export function toCorrections(word: string, embedding: Embedding): string[] {
   const isShort = word.length < LEAST_CHARS || word.length > MOST_CHARS;
   if (isShort || !ASCII_WORD.test(word) || isKnown(word, embedding)) return [];
@@ -25,7 +25,7 @@ export function toCorrections(word: string, embedding: Embedding): string[] {
     .map(([edited]) => edited);
 }
 
-/** A word of the table, or one with an ending that English gives. */
+/** Tells whether a word is in the table, or is one with a regular English ending. */
 function isKnown(word: string, embedding: Embedding): boolean {
   if (embedding.placeOf(word) !== undefined) return true;
   return ENDINGS.some(

@@ -1,22 +1,22 @@
 /**
- * The word-piece embedding, read from the deployment's static files once per isolate. The value is shared by all requests and
- * objects of the isolate, a promise never: who comes while another loads it waits for the value.
+ * Loads the word-piece embedding from the deployment's static files, once per isolate. All requests and objects of the isolate share the
+ * value but never a promise: a caller that comes during a load polls for the value.
  */
 import { readStaticFile, type StaticFiles } from '../../http/static-file.ts';
 import { readEmbedding, type Embedding } from './embedding.ts';
 
 const PATH = '/search/embedding.bin';
-/** Whoever loads it is given up after this time, in milliseconds. */
+/** After this time, in milliseconds, a load is considered lost and another caller starts one. */
 const LOAD_MS = 10_000;
 const LOOK_MS = 5;
 
-/** What the isolate has of it. */
+/** The value, and when the running load started. */
 const isolate: { held?: Embedding; loadingSince: number } = { loadingSince: 0 };
 
 export type EmbeddingSource = () => Promise<Embedding>;
 
 /**
- * Where the embedding comes from.
+ * Creates the source of the embedding.
  * @param assets the static files of the deployment
  * @param wait settles after so many milliseconds
  */

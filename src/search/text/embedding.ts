@@ -1,12 +1,13 @@
 /**
- * A word-piece embedding: the vector of a text is the normalised sum of the vectors of its word pieces, found greedily, longest first, in the words of
- * `words.ts` that are no stop words. No model runs. The table is one file (`pages/search/embedding.bin`) read as it lies: no string and no object for a piece,
- * so 27,000 pieces cost their bytes and a table of slots.
+ * A word-piece embedding: the vector of a text is the normalised sum of the vectors of its word pieces, matched greedily, longest first, in
+ * the words of `words.ts` that are not stop words. No model runs. The table is one file (`pages/search/embedding.bin`), used without
+ * parsing: no string and no object per piece, so 27,000 pieces cost their bytes and a table of slots.
  *
- * File, little-endian: 32 bits each for `PIEC`, version, an id of what follows, dimensions, count of pieces, count of neighbours; then
- * for each piece the hash of its text (from `CONTINUED` for a piece that goes on with a word), a scale (32-bit float), the hash of the term it is as a word, the
- * place of its first neighbour (one more at the end); then a vector for each piece in signed bytes, to be multiplied by its scale; then the
- * neighbours: a piece each (16 bits), then a similarity each (8 bits, 255 is 1). A piece's neighbours are words near it, nearest first.
+ * File, little-endian: 32 bits each for `PIEC`, version, an id of what follows, dimensions, count of pieces, count of neighbours; then for
+ * each piece the hash of its text (seeded with `CONTINUED` for a piece that continues a word), a scale (32-bit float), the hash of its term
+ * as a word, the index of its first neighbour (one more at the end); then a vector for each piece in signed bytes, to be multiplied by its
+ * scale; then the neighbours: a piece each (16 bits), then a similarity each (8 bits, 255 is 1). A piece's neighbours are words near it,
+ * nearest first.
  */
 import { STOP_WORDS } from './stop-words.ts';
 import { FNV_OFFSET, FNV_PRIME, hashText, mix } from './terms.ts';
@@ -14,41 +15,43 @@ import { toWords, type Word } from './words.ts';
 
 export interface Embedding {
   readonly dimensions: number;
-  /** Another table has another id: vectors of two tables cannot be compared. */
+  /** Identifies the table: vectors of two tables cannot be compared. */
   readonly id: number;
-  /** Unit vector of a text; all zero where no piece is known. @param rest what follows it and counts for less */
+  /** Returns the unit vector of a text; all zero where no piece is known. @param rest text that follows and counts for less */
   embed(text: string, rest?: string): Float32Array;
-  /** Words that mean about what this one does, as terms (`hashText` of a stem), nearest first; none where the word is not in the table as a whole. */
+  /**
+   * Returns words of similar meaning as terms (`hashText` of a stem), nearest first; none where the word is not in the table as a whole.
+   */
   neighboursOf(word: string): Neighbour[];
-  /** Where a word is in the table, the commonest first; undefined where it is not there as a whole. */
+  /** Returns a word's index in the table, which is ordered commonest first; undefined where it is not there as a whole. */
   placeOf(word: string): number | undefined;
-  /** How rare a word is in English, 0 to 1; 1 where it is not in the table as a whole. */
+  /** Returns how rare a word is in English, 0 to 1; 1 where it is not in the table as a whole. */
   rarityOf(word: string): number;
 }
 
 /** A term near a word. */
 export interface Neighbour {
   term: number;
-  /** Cosine, above 0 to 1. */
+  /** Cosine, greater than 0 and at most 1. */
   similarity: number;
 }
 
 export const EMBEDDING_MAGIC = 0x43454950;
 export const EMBEDDING_VERSION = 2;
 export const EMBEDDING_HEADER_WORDS = 6;
-/** Where the hash of a piece starts that goes on with a word. */
+/** Hash seed of a piece that continues a word. */
 export const CONTINUED = 0x2f0b4c47;
 /** How much of a text is embedded, in UTF-16 code units. */
 const MAX_CHARS = 2_000;
 const MAX_PIECE_CHARS = 24;
-/** How often one word counts: what is written more often says no more, and stuffing gains nothing. */
+/** How often one word counts: more repetitions say no more, and keyword stuffing gains nothing. */
 const MAX_TIMES = 3;
-/** How much a word of the rest counts. */
+/** Weight of a word of the rest. */
 const REST_WEIGHT = 0.3;
-/** So many words, the commonest, are about equally common. */
+/** This many of the commonest words are about equally common. */
 const COMMON_WORDS = 1_000;
 
-/** Reads the file; the bytes are not copied and must not change. Throws where they are malformed. */
+/** Reads the file. The bytes are not copied and must not change. @throws Error where they are malformed */
 export function readEmbedding(bytes: ArrayBuffer): Embedding {
   const table = toTable(bytes);
   const { dimensions, id } = table;
@@ -99,7 +102,7 @@ export function readEmbedding(bytes: ArrayBuffer): Embedding {
   return { dimensions, id, embed, neighboursOf, placeOf, rarityOf };
 }
 
-/** Makes a vector one of length 1, in place; one of length 0 stays. */
+/** Scales a vector to length 1, in place; a zero vector stays as it is. */
 export function normalise(vector: Float32Array): Float32Array {
   let square = 0;
   for (const value of vector) square += value * value;
@@ -147,7 +150,7 @@ function toTable(bytes: ArrayBuffer): Table {
 
 type Find = (hash: number) => number;
 
-/** The pieces of a word in lower case; none where it cannot be made of known ones. */
+/** Splits a lower-case word into pieces; none where it cannot be made of known ones. */
 function toPieces(word: string, find: Find): number[] {
   const pieces: number[] = [];
   for (let start = 0; start < word.length;) {
@@ -176,7 +179,7 @@ function addRow(
   for (let i = 0; i < dimensions; i += 1) sum[i] = (sum[i] ?? 0) + scale * (rows[from + i] ?? 0);
 }
 
-/** A look-up from a hash to its place in the list, -1 where it is not there: open addressing in one typed array. */
+/** Builds a look-up from a hash to its index, -1 where absent: open addressing in one typed array. */
 function toFinder(hashes: Uint32Array): Find {
   let slots = 16;
   while (slots < 2 * hashes.length) slots *= 2;

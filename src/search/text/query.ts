@@ -1,6 +1,4 @@
-/**
- * What is asked for: the terms of a query, each with words that mean about the same, and its vector. Bounded, whatever the query is. Pure.
- */
+/** Reads a query: its terms, each with words of similar meaning, and its vector. Bounded for any query. Pure. */
 import { toCorrections } from './corrections.ts';
 import type { Embedding, Neighbour } from './embedding.ts';
 import { STOP_WORDS } from './stop-words.ts';
@@ -11,34 +9,34 @@ import { toWords, type Word } from './words.ts';
 /** One term of the query. */
 export interface QueryTerm {
   term: number;
-  /** What counts in its place where a tool does not have it. */
+  /** Terms that count instead where a tool lacks this one. */
   neighbours: readonly Neighbour[];
-  /** How rare it is in English, 0 to 1: everyday words say little of a tool, however few tools have them. */
+  /** How rare it is in English, 0 to 1: an everyday word says little of a tool, even if few tools have it. */
   rarity: number;
 }
 
 export interface Query {
   terms: readonly QueryTerm[];
   vector: Float32Array;
-  /** Whether words of another language stand in it. */
+  /** Whether the query contains words of another language. */
   isForeign: boolean;
 }
 
-/** How much of a query is read, in UTF-16 code units, and how many different terms of it count. */
+/** How much of a query is read, in UTF-16 code units, and how many distinct terms of it count. */
 export const MAX_QUERY_CHARS = 2_000;
 const MAX_QUERY_TERMS = 64;
-/** How much what a misspelt word may be counts, beside it. */
+/** Similarity of the likeliest correction of a misspelt word; the next gets half. */
 const CORRECTED = 1;
-/** How many words that nobody knows are looked at for slips. */
+/** After so many corrections, no more unknown words are corrected. */
 const MAX_CORRECTED = 8;
 
-/** A query's words, and what stands beside each of them. */
+/** A query's words, and the near words of each. */
 export interface QueryWords {
   words: Word[];
   near: NearWords;
 }
 
-/** @param text the query, as far as it is read */
+/** @param text the query, cut to the part that is read */
 export function toQueryWords(text: string, embedding: Embedding): QueryWords {
   const words = toWords(text, text.length);
   return { words, near: toNearWords(text, words, embedding) };
@@ -46,7 +44,7 @@ export function toQueryWords(text: string, embedding: Embedding): QueryWords {
 
 /**
  * Reads a query.
- * @param isHeld whether a tool that takes part has a term: such a word is no slip
+ * @param isHeld whether a tool that takes part has a term; such a word is not corrected
  */
 export function toQuery(
   text: string,

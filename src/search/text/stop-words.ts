@@ -1,6 +1,6 @@
 /**
- * English words that say nothing about what a tool does, in lower case and before stemming. What asks for a tool is also
- * here (`please`, `want`): requests are sentences, definitions seldom are.
+ * English words that say nothing about what a tool does, in lower case and before stemming. Words that only phrase a request (`please`,
+ * `want`) are included: requests are sentences, definitions seldom are.
  */
 
 const WORDS = `a about above after again against all also am an and any are aren as at be because been before being below between both but by can cannot

@@ -1,6 +1,6 @@
 /**
- * Words to the terms that are matched: stop words go, the rest is stemmed (Porter), terms are known by a hash of 32 bits.
- * Pure; the same for definitions and for queries.
+ * Turns words into the terms that are matched: stop words are dropped, the others are stemmed (Porter), and each term is represented by a
+ * 32-bit hash. Pure; the same for definitions and queries.
  */
 import { stemmer } from 'stemmer';
 
@@ -12,8 +12,7 @@ export const FNV_PRIME = 0x01000193;
 const ASCII_WORD = /^[a-z]+$/;
 
 /**
- * The terms of a text in order, repeated as they are repeated; of an identifier its parts and the whole of it, so that
- * `GitHub` is found by `github`.
+ * Returns the terms of a text in order, with repetitions. An identifier gives its parts and the whole, so that `github` finds `GitHub`.
  * @param maxChars how much of the text is read
  */
 export function toTerms(text: string, maxChars: number): string[] {
@@ -25,12 +24,12 @@ export function toTerms(text: string, maxChars: number): string[] {
   return terms;
 }
 
-/** A word in lower case to its stem; words of other alphabets and words with digits stay as they are. */
+/** Stems a lower-case word; words of other alphabets and words with digits stay as they are. */
 export function toStem(word: string): string {
   return ASCII_WORD.test(word) ? stemmer(word) : word;
 }
 
-/** 32 bits of a text's code units (FNV-1a with a final mix): for look-up, not against an adversary. */
+/** Hashes a text's code units to 32 bits (FNV-1a with a final mix): for look-up, not secure against an adversary. */
 export function hashText(text: string, seed = FNV_OFFSET): number {
   let hash = seed;
   for (let i = 0; i < text.length; i += 1) {

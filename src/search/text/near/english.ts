@@ -1,8 +1,7 @@
 /**
- * Everyday English words of tools that mean about the same, written for this project from the half
- * of its requests that the ranking is tuned on. A line is a group; each word of it is near the
- * others. `=` leads one way only: from an abbreviation, or from two words that mean one thing. A
- * word may be in several groups.
+ * Everyday English words of tools with similar meanings, written for this project from the half of the benchmark's requests that the
+ * ranking is tuned on. Each line is a group whose words are near each other. `=` works one way only: from an abbreviation, or from two
+ * words that mean one thing. A word may be in several groups.
  */
 
 const GROUPS = `
@@ -168,16 +167,16 @@ phoned=call
 shipped=fulfillment ship
 `;
 
-/** What a word leads to, and what two words written one after the other lead to. */
+/** Words near a word, and words near a pair of consecutive words. */
 export interface EverydayWords {
   of: ReadonlyMap<string, readonly string[]>;
   ofPair: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What the isolate has of it. */
+/** Parsed once per isolate. */
 const isolate: { held?: EverydayWords } = {};
 
-/** Parsed once, when it is first asked for. */
+/** Returns the parsed lists; parses them on first use. */
 export function readEverydayWords(): EverydayWords {
   if (isolate.held) return isolate.held;
   const of = new Map<string, Set<string>>();

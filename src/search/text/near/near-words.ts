@@ -1,8 +1,7 @@
 /**
- * What stands beside the words of a query: English words that mean about the same, as the table
- * knows them and as people say it every day, and English for common words of other languages. They
- * count less than the word itself, and no word is taken away. The vector of a query in another
- * language is made of the English. Pure; bounded by the words of the query.
+ * Expands the words of a query: English words of similar meaning, from the embedding table and from everyday use, and English translations
+ * of common words of other languages. They count less than the word itself, and no word is removed. The vector of a query in another
+ * language is made from the English. Pure; bounded by the words of the query.
  */
 import type { Embedding, Neighbour } from '../embedding.ts';
 import { STOP_WORDS } from '../stop-words.ts';
@@ -12,7 +11,7 @@ import { readEverydayWords } from './english.ts';
 import { FUNCTION_WORDS } from './languages/function-words.ts';
 import { translateRun, translateWord } from './translations.ts';
 
-/** How near an everyday word is, and how near the English of a word is. */
+/** Similarity of an everyday near word, and of a translation. */
 const EVERYDAY = 0.5;
 const TRANSLATED = 0.95;
 const MAX_NEIGHBOURS = 24;
@@ -24,15 +23,15 @@ const UNSPACED_RUN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+
 const IS_UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u;
 
 export interface NearWords {
-  /** Of a word of the query, nearest first. */
+  /** Returns the near words of a word of the query, nearest first. */
   of(word: string): Neighbour[];
-  /** Whether words of another language stand in it. */
+  /** Whether the query contains words of another language. */
   isForeign: boolean;
-  /** What the query's vector is made of. */
+  /** The text that the query's vector is made from. */
   text: string;
 }
 
-/** @param text the query, as far as it is read @param words what `toWords` makes of it */
+/** @param text the query, cut to the part that is read @param words its words, by `toWords` */
 export function toNearWords(text: string, words: readonly Word[], embedding: Embedding): NearWords {
   const english = toEnglish(text, words, embedding);
   const pairs = toPairs(words);
@@ -65,7 +64,7 @@ export function toNearWords(text: string, words: readonly Word[], embedding: Emb
 
 const termOf = (word: string): number => hashText(toStem(word));
 
-/** What two words that follow each other lead to, by the one that is no stop word, or the first. */
+/** Finds near words for pairs of consecutive words, keyed by the first of the pair, or by the second where the first is a stop word. */
 function toPairs(words: readonly Word[]): ReadonlyMap<string, readonly string[]> {
   const { ofPair } = readEverydayWords();
   const found = new Map<string, readonly string[]>();
@@ -77,7 +76,7 @@ function toPairs(words: readonly Word[]): ReadonlyMap<string, readonly string[]>
   return found;
 }
 
-/** English for words of other languages, by the word. */
+/** Returns English translations of the query's foreign words, by word. */
 function toEnglish(
   text: string,
   words: readonly Word[],
@@ -95,7 +94,7 @@ function toEnglish(
     english.set(word, found);
     if (embedding.neighboursOf(word).length === 0 && !isLikeAny(word, found)) surely += 1;
   }
-  // Many words are written alike in two languages: what stands around them tells which it is.
+  // Many words are spelt alike in two languages; the words around them show which language it is.
   const small = [...wholes].filter(
     word => FUNCTION_WORDS.has(word) && !STOP_WORDS.has(word),
   ).length;
@@ -114,14 +113,11 @@ function toEnglish(
   return english;
 }
 
-/** Whether a word begins as one of its English ones does: then it may be English itself. */
+/** Tells whether a word begins like one of its translations: it may then be English itself. */
 const isLikeAny = (word: string, english: readonly string[]): boolean =>
   english.some(other => other.slice(0, LIKE_CHARS) === word.slice(0, LIKE_CHARS));
 
-/**
- * In place of what has English the English, without small words of other languages; the query itself
- * where nothing has.
- */
+/** Replaces words by their translations and drops foreign function words; returns the query itself where nothing has a translation. */
 function toVectorText(
   text: string,
   words: readonly Word[],

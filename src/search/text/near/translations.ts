@@ -1,8 +1,7 @@
 /**
- * Common words of tools in six other languages to English ones. The data are ours (`languages/`):
- * `english=word,word`, with words as `words.ts` leaves them, in lower case and without accents. A
- * word that ends in `-` is the beginning of longer ones; others are whole. In scripts without spaces
- * all are found wherever they are written. Pure; parsed once, when it is first asked for.
+ * Translates common words of tools from six other languages to English. The data are ours (`languages/`): `english=word,word`, with words
+ * in the form that `words.ts` gives them, lower case and without accents. A word that ends in `-` is a stem of longer ones; others match
+ * whole. Words in scripts without spaces are found anywhere in a run. Pure; parsed on first use.
  */
 import { CHINESE } from './languages/chinese.ts';
 import { FRENCH } from './languages/french.ts';
@@ -11,15 +10,15 @@ import { JAPANESE } from './languages/japanese.ts';
 import { PORTUGUESE } from './languages/portuguese.ts';
 import { SPANISH } from './languages/spanish.ts';
 
-/** A word that was found. */
+/** A translated word. */
 export interface Found {
   english: readonly string[];
-  /** Where it begins in the text, and how long it is. */
+  /** Where it begins in the run, and its length. */
   at: number;
   length: number;
 }
 
-/** Words of an alphabet; `isStem` where longer words may begin with it. */
+/** Translations of an alphabetic word; `isStem` where longer words may begin with it. */
 interface Entry {
   english: string[];
   isStem: boolean;
@@ -27,9 +26,9 @@ interface Entry {
 
 const SPACED = [GERMAN, FRENCH, SPANISH, PORTUGUESE];
 const UNSPACED = [CHINESE, JAPANESE];
-/** What may follow a stem: an ending. */
+/** Longest ending after a stem. */
 const MAX_ENDING = 5;
-/** What may join two words of a compound. */
+/** Most letters that may join two words of a compound. */
 const MAX_JOINT = 2;
 const LEAST_PART = 4;
 const MAX_PARTS = 3;
@@ -41,7 +40,7 @@ interface Dictionary {
   longestSign: number;
 }
 
-/** What the isolate has of it. */
+/** Parsed once per isolate. */
 const isolate: { held?: Dictionary } = {};
 
 function readDictionary(): Dictionary {
@@ -79,7 +78,7 @@ function* eachWord(languages: readonly string[]): Generator<[english: string, wo
 }
 
 /**
- * English for a word of an alphabet, of a compound for its parts; empty where there is none.
+ * Translates an alphabetic word, or the parts of a compound; empty where there is no translation.
  * @param word in lower case, without accents
  */
 export function translateWord(word: string): readonly string[] {
@@ -110,7 +109,7 @@ function toRest(rest: string, dictionary: Dictionary, parts: number): string[] |
   return undefined;
 }
 
-/** What is found in a run of a script without spaces, the longest first at each place. */
+/** Finds the known words in a run of a script without spaces, the longest first at each position. */
 export function translateRun(run: string): Found[] {
   const { signs, longestSign } = readDictionary();
   const found: Found[] = [];

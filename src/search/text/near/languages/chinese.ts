@@ -1,4 +1,4 @@
-/** Common words of tools in Chinese, simplified and traditional, written for this project. `translations.ts` says how they are read. */
+/** Common words of tools in Chinese, simplified and traditional, written for this project. Format: `translations.ts`. */
 export const CHINESE = `
 delete=删除,删掉,刪除,删去 remove=移除,去掉,去除,删除 create=创建,建立,新建,創建,制作,开一个,新增
 add=添加,加入,增加,新增,加到 list=列出,列表,清单,罗列 show=显示,展示,查看,看看,顯示

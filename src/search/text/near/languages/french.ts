@@ -1,4 +1,4 @@
-/** Common words of tools in French, written for this project. `translations.ts` says how they are read. */
+/** Common words of tools in French, written for this project. Format: `translations.ts`. */
 export const FRENCH = `
 delete=supprim-,efface,effacer,effacez,suppression- remove=enleve-,retir-
 create=cree,creer,creez,creation-,cres add=ajout- list=liste,lister,listez,enumer-

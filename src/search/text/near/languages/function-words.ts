@@ -1,4 +1,6 @@
-/** Small words of German, French, Spanish and Portuguese that say nothing about what a tool does, as `words.ts` leaves them. */
+/**
+ * Function words of German, French, Spanish and Portuguese that say nothing about what a tool does, in the form that `words.ts` gives them.
+ */
 
 const WORDS = `
 der die das den dem des ein eine einen einem einer eines und oder in im ins an am auf aus von vom zu zum zur

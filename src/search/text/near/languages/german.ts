@@ -1,4 +1,4 @@
-/** Common words of tools in German, written for this project. `translations.ts` says how they are read. */
+/** Common words of tools in German, written for this project. Format: `translations.ts`. */
 export const GERMAN = `
 delete=losch-,entfern- remove=entfern- erase=losch-,ausloschen create=erstell-,anleg-,erzeug-,lege
 add=hinzufug-,hinzu,fuge,erganz- list=auflist-,liste,listen,aufzahl- show=zeig-,anzeig-,anseh-

@@ -1,4 +1,4 @@
-/** Common words of tools in Japanese, written for this project. `translations.ts` says how they are read. */
+/** Common words of tools in Japanese, written for this project. Format: `translations.ts`. */
 export const JAPANESE = `
 delete=削除,消去,消して,消す remove=取り除,除去,外し,削除,取り消
 create=作成,作って,作る,作り,新規,生成 add=追加,加え,足し list=一覧,リスト,列挙

@@ -1,4 +1,4 @@
-/** Common words of tools in Portuguese, written for this project. `translations.ts` says how they are read. */
+/** Common words of tools in Portuguese, written for this project. Format: `translations.ts`. */
 export const PORTUGUESE = `
 delete=exclu-,apag-,elimin-,delet- remove=remov-,retir- create=cria,criar,crie,criacao
 add=adicion-,acrescent- list=lista,listar,liste show=mostr-,exib-,ver

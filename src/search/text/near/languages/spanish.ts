@@ -1,4 +1,4 @@
-/** Common words of tools in Spanish, written for this project. `translations.ts` says how they are read. */
+/** Common words of tools in Spanish, written for this project. Format: `translations.ts`. */
 export const SPANISH = `
 delete=elimin-,borr-,suprim- remove=quita-,retir-,elimin- create=crea,crear,cree,creacion
 add=agreg-,anade-,anadir list=lista,listar,enumer- show=muestr-,mostrar,ver,ensen-
