@@ -1,10 +1,11 @@
 /**
- * What a client can be asked, from the capabilities it declared, and which of them a server may make its tools depend on. Pure.
+ * Which server requests a client can answer, from the capabilities it declared, and which of them a server may make its
+ * tools depend on. Pure.
  * Source: MCP 2025-11-25 client features and lifecycle, Capability Negotiation; 2026-07-28 multi round-trip requests.
  */
 import { isObject, type JsonObject } from './protocol.ts';
 
-/** The capability of a client that a question needs. */
+/** The client capability that each server request needs. */
 const NEEDED: ReadonlyMap<string, string> = new Map([
   ['sampling/createMessage', 'sampling'],
   ['elicitation/create', 'elicitation'],
@@ -14,8 +15,8 @@ const NEEDED: ReadonlyMap<string, string> = new Map([
 const CLIENT_CAPABILITIES = ['elicitation', 'roots', 'sampling'];
 
 /**
- * What of a client's capabilities concerns questions: all that an upstream is told of them. That its
- * roots changed is not passed on, so it is not promised either.
+ * Returns the part of a client's capabilities that concerns server requests: all that an upstream learns of them.
+ * `roots.listChanged` is left out, because the gateway does not pass that notification on.
  */
 export function clientCapabilitiesOf(capabilities: unknown): JsonObject {
   if (!isObject(capabilities)) return {};
@@ -24,28 +25,28 @@ export function clientCapabilitiesOf(capabilities: unknown): JsonObject {
   return 'roots' in kept ? { ...kept, roots: {} } : kept;
 }
 
-/** The capability a client needs for a question; undefined where it is none that clients answer. */
+/** Returns the capability that a client needs for a server request; undefined for a method that clients do not answer. */
 export function capabilityFor(method: string): string | undefined {
   return NEEDED.get(method);
 }
 
-/** Whether a client with these capabilities answers a question. */
+/** Whether a client with these capabilities answers a server request. */
 export function canBeAsked(capabilities: JsonObject, method: string): boolean {
   const needed = capabilityFor(method);
   return needed !== undefined && capabilities[needed] !== undefined;
 }
 
-/** Whether it fills in forms. One that names no way of elicitation does (2025-11-25). */
+/** Whether the client fills in forms. A client that declares elicitation without a mode does (2025-11-25). */
 export function fillsForms({ elicitation }: JsonObject): boolean {
   if (!isObject(elicitation)) return false;
   return Object.keys(elicitation).length === 0 || elicitation['form'] !== undefined;
 }
 
-/** Whether it opens links, so that people can be sent to a page. */
+/** Whether the client opens links, so that people can be sent to a page. */
 export const opensLinks = ({ elicitation }: JsonObject): boolean =>
   isObject(elicitation) && isObject(elicitation['url']);
 
-/** A short text that is equal for clients that can be asked the same; '' for those that cannot. */
+/** Returns a short text that is equal for clients that can answer the same server requests; '' for those that can answer none. */
 export function capabilitiesKey(capabilities: JsonObject): string {
   return Object.keys(capabilities).length === 0 ? '' : JSON.stringify(sorted(capabilities));
 }
@@ -59,7 +60,7 @@ function sorted(value: unknown): unknown {
 export type ClientFeature =
   'roots' | 'sampling' | 'sampling.tools' | 'elicitation.form' | 'elicitation.url';
 
-/** A client that has one of them, and nothing else that can be left out. */
+/** For each feature, the smallest capabilities of a client that has it. */
 const DECLARED: Readonly<Record<ClientFeature, JsonObject>> = {
   roots: { roots: {} },
   sampling: { sampling: {} },
@@ -80,7 +81,7 @@ export const FEATURE_SETS: readonly (readonly ClientFeature[])[] = [
   ['elicitation.url'],
 ];
 
-/** The capabilities of a client with these features. */
+/** Returns the capabilities of a client with these features. */
 export function declaring(features: readonly ClientFeature[]): JsonObject {
   const declared: Record<string, JsonObject> = {};
   for (const feature of features) {
@@ -91,7 +92,7 @@ export function declaring(features: readonly ClientFeature[]): JsonObject {
   return declared;
 }
 
-/** The features of a client that declared these capabilities. */
+/** Returns the features of a client that declared these capabilities. */
 export function featuresOf(capabilities: JsonObject): ClientFeature[] {
   const { roots, sampling } = capabilities;
   const has: Readonly<Record<ClientFeature, boolean>> = {

@@ -1,11 +1,11 @@
-/** What a server's monitor tells of, and who may hear it. Pure. */
+/** The events that a server's monitor publishes, and which streams may receive them. Pure. */
 import type { PorticoError } from './errors/portico-error.ts';
 import type { ErrorCode } from './errors/table.ts';
 import { toQualifiedUri } from './naming/qualified-uri.ts';
 import { fromRawMembers, rawMembers, type RawObject } from './json/json-spans.ts';
 import { META } from './protocol.ts';
 
-/** The lists that have a change notification of their own; templates count as resources. */
+/** The lists that have a change notification; templates count as resources. */
 export const LISTS = ['tools', 'resources', 'prompts'] as const;
 export type ListName = (typeof LISTS)[number];
 
@@ -25,12 +25,12 @@ export interface ListEvent {
 /** Something changed: lists of a server, a resource, or what callers may see. */
 export type ChangeEvent = ListEvent | ResourceEvent | { access: 'changed' };
 
-/** What a client's own lists are: a hash of each that it wants to hear of. */
+/** A hash of each of a client's own lists that it wants change notifications for. */
 export type Seen = Readonly<Partial<Record<ListName, string>>>;
 
 /**
- * The lists that are others now, or told to be. Of what was not known before nothing can be said.
- * @param told lists that are said to have changed
+ * Returns the lists that differ now or are named as changed. A list without a known earlier hash counts only if it is named.
+ * @param told lists that the server reported as changed
  */
 export function changedSince(
   before: Seen | undefined,
@@ -44,28 +44,28 @@ export function changedSince(
   );
 }
 
-/** A resource a client wants to hear of. */
+/** A resource that a client subscribed to. */
 export interface Subscription {
   serverId: string;
   /** The server's own URI. */
   uri: string;
   /** The URI as the client wrote it. */
   as: string;
-  /** Name of the server where the endpoint qualifies URIs. */
+  /** Name of the server, where the endpoint qualifies URIs. */
   qualifier?: string;
-  /** Name of the object in whose session at the server it is made; absent where the server's monitor makes it. */
+  /** Name of the object whose session at the server makes the subscription; absent where the server's monitor makes it. */
   at?: string;
 }
 
-/** Why a server does not tell of a resource; thrown errors lose their class on the way between objects. */
+/** Why a server sends no updates of a resource. A plain record, because thrown errors lose their class between objects. */
 export interface WatchFailure {
   code: ErrorCode;
   detail: string;
-  /** Raw JSON of the server's own error, where it refused. */
+  /** Raw JSON of the server's own error, if it refused. */
   serverError?: string | undefined;
 }
 
-/** @param server its name, where it is known */
+/** @param server name of the server, if known */
 export function toWatchFailure(
   { code, message, extras }: PorticoError,
   server?: string,
@@ -74,19 +74,19 @@ export function toWatchFailure(
   return { code, detail, serverError: extras.serverError };
 }
 
-/** Ids of the servers a stream may hear of; null for all. */
+/** Ids of the servers whose events a stream may receive; null for all. */
 export type Audience = readonly string[] | null;
 
 export function mayHear(audience: Audience, serverId: string): boolean {
   return audience === null || audience.includes(serverId);
 }
 
-/** The notification that a list changed. */
+/** Returns the notification that a list changed. */
 export function changedText(list: ListName): string {
   return `{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}`;
 }
 
-/** The notifications that tell one client of a resource it subscribed to. */
+/** Returns the notifications that one client receives about a resource it subscribed to. */
 export function updatedTexts(
   change: ResourceEvent,
   subscriptions: readonly Subscription[],
@@ -96,8 +96,8 @@ export function updatedTexts(
 }
 
 /**
- * Text of the update for one who subscribed, or undefined where it is about something else. A
- * server may tell of a part of what was subscribed to, so a URI below the subscribed one counts.
+ * Returns the text of the update for one subscription, or undefined if the event is about another resource. A server may report a part of
+ * the subscribed resource, so a URI below the subscribed one counts too.
  */
 function updatedText(
   { serverId, uri, params }: ResourceEvent,
@@ -112,7 +112,7 @@ function updatedText(
   return `{"jsonrpc":"2.0","method":"${method}","params":${fromRawMembers(members)}}`;
 }
 
-/** The id under which the gateway itself listens to the server is nobody else's business. */
+/** Removes the id of the gateway's own subscription at the server, which clients must not see. */
 function withoutSubscriptionId(params: RawObject): RawObject {
   const meta = params.get('_meta');
   if (!meta?.startsWith('{')) return params;
@@ -123,7 +123,7 @@ function withoutSubscriptionId(params: RawObject): RawObject {
   return params;
 }
 
-/** Whether a URI is the one subscribed to or lies below it. */
+/** Whether a URI is the subscribed one or lies below it. */
 export function covers(subscribed: string, uri: string): boolean {
   if (uri === subscribed) return true;
   return uri.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`);

@@ -1,6 +1,6 @@
 /**
- * The one way to the protocol: versions, reserved `_meta` keys, JSON-RPC shapes and the SDK's
- * schemas. Everything else imports protocol facts from here, never from the SDK.
+ * The only access to the protocol: versions, reserved `_meta` keys, JSON-RPC shapes and the SDK's schemas. All other
+ * files import protocol facts from here, never from the SDK.
  *
  * Source: MCP specification 2026-07-28 (basic/index, basic/versioning, transports) and 2025-11-25.
  */
@@ -11,7 +11,7 @@ export {
   ToolSchema,
 } from '@modelcontextprotocol/core';
 
-/** Product name and version, as told to both sides (`serverInfo`, `clientInfo`). */
+/** Product name and version, as sent to clients (`serverInfo`) and servers (`clientInfo`). */
 export const IMPLEMENTATION = { name: 'portico', version: '0.1.0' } as const;
 
 /** The two families of revisions: `modern` is stateless, `legacy` opens with `initialize`. */
@@ -38,7 +38,7 @@ export const META = {
   relatedTask: 'io.modelcontextprotocol/related-task',
 } as const;
 
-/** The extension for tasks (2026-07-28); the legacy era has them as a capability of its own. */
+/** The extension for tasks (2026-07-28); in the legacy era tasks are a capability. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 /** Severities of log messages, least severe first (both eras, logging). */
@@ -63,17 +63,17 @@ export const RPC = {
   internalError: -32603,
   /** Legacy era only; the modern one uses invalidParams. */
   legacyResourceNotFound: -32002,
-  /** Of 2025-11-25 only. */
+  /** Revision 2025-11-25 only. */
   urlElicitationRequired: -32042,
   headerMismatch: -32020,
   missingClientCapability: -32021,
   unsupportedProtocolVersion: -32022,
 } as const;
 
-/** An integer past 2^53 is a bigint: none is taken for another, and an answer repeats its digits. */
+/** An integer past 2^53 is a bigint, so that no two ids become equal and a response repeats its exact digits. */
 export type RequestId = string | number | bigint;
 
-/** A request that has been checked to be one; `params` is absent or an object. */
+/** A validated request; `params` is absent or an object. */
 export interface RpcRequest {
   jsonrpc: '2.0';
   id: RequestId;
@@ -83,28 +83,31 @@ export interface RpcRequest {
 
 export type JsonObject = Record<string, unknown>;
 
-/** Narrow an unknown value to a plain JSON object. */
+/** Narrows an unknown value to a plain JSON object. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value may be a request id: a string or an integer, never null; of one past 2^53 only as `withExactIds` has it. */
+/**
+ * Whether a value may be a request id: a string or an integer, never null. An integer past 2^53 passes only as the
+ * bigint of `withExactIds`.
+ */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || typeof value === 'bigint' || Number.isSafeInteger(value);
 }
 
-/** Digits of a number that `isRequestId` takes. */
+/** Digits of a safe integer, as `isRequestId` accepts it. */
 const NUMBER_AS_TEXT = /^(?:0|[1-9]\d{0,14})$/;
 
 /**
- * The id that a server sent back, as the number that Portico sent: of a response, or of progress.
+ * Returns the id that a server sent back, in a response or in progress, as the number that Portico sent.
  * Some servers send the number as text, and clients of the SDK accept that.
  */
 export function toOwnId<T>(id: T): T | number {
   return typeof id === 'string' && NUMBER_AS_TEXT.test(id) ? Number(id) : id;
 }
 
-/** JSON text of an id, with its own digits. */
+/** Returns the JSON text of an id with its exact digits. */
 export function idText(id: RequestId | null): string {
   return typeof id === 'bigint' ? id.toString() : JSON.stringify(id);
 }

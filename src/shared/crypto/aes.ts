@@ -1,6 +1,6 @@
 /**
- * AES-256-GCM over texts: `base64url(iv ‖ ciphertext)`, with a random 96-bit iv and additional data that must be the same
- * when it is opened. What does not fit is answered with undefined, never with a reason.
+ * AES-256-GCM over texts: `base64url(iv ‖ ciphertext)`, with a random 96-bit IV and additional data that must be the
+ * same on opening. A mismatch yields undefined, never a reason.
  */
 import { fromBase64Url, randomBytes, toBase64Url } from './base64url.ts';
 
@@ -10,12 +10,12 @@ export type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 export const IV_BYTES = 12;
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/** A key of 32 bytes that can seal and open and leaves the runtime no more. */
+/** Imports a key of 32 bytes that can seal and open and cannot be exported. */
 export function importAesKey(bytes: Uint8Array): Promise<Key> {
   return crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt']);
 }
 
-/** Seal a text. @param iv must never come with another text or `aad` under the same key; random where absent */
+/** Seals a text. @param iv must never be used with another text or `aad` under the same key; default: random */
 export async function aesSeal(
   key: Key,
   plain: string,
@@ -30,7 +30,7 @@ export async function aesSeal(
   return toBase64Url(bytes);
 }
 
-/** The text, or undefined where key, sealed text or additional data do not fit. */
+/** Returns the text, or undefined if key, sealed text or additional data do not match. */
 export async function aesOpen(key: Key, sealed: string, aad: string): Promise<string | undefined> {
   const bytes = fromBase64Url(sealed);
   if (!bytes || bytes.length <= IV_BYTES) return undefined;

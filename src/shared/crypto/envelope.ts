@@ -1,23 +1,23 @@
 /**
- * Envelopes: how a secret lies in storage (SEC-1). Each has a random data key of its own, which is sealed by the key ring;
- * both layers are bound to the record's place, so that a text moved to another row, field or origin opens nothing.
- * Rotation seals the data key anew and leaves the rest as it is.
+ * Envelopes: how a secret is stored (SEC-1). Each has a random data key of its own, which the key ring seals. Both
+ * layers are bound to the record's place, so an envelope that is moved to another row, field or origin does not open.
+ * Key rotation seals the data key anew and leaves the rest unchanged.
  *
- * Form: `1:{data key as the key ring sealed it}:{base64url(iv ‖ ciphertext)}`. The key's id stands at the beginning of the
- * second part, up to the dot, where SQL can compare it.
+ * Form: `1:{data key as the key ring sealed it}:{base64url(iv ‖ ciphertext)}`. The second part begins with the key's
+ * id, up to the dot, where SQL can compare it.
  */
 import { fromBase64Url, randomBytes, toBase64Url } from './base64url.ts';
 import { aesOpen, aesSeal, importAesKey } from './aes.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** Where a secret belongs: what it can be opened for. */
+/** The place that a secret is bound to; it opens only there. */
 export interface Place {
   /** Kind of the record. */
   kind: 'server' | 'secret' | 'access_token' | 'account' | 'upstream_client' | 'chat' | 'webhook';
   /** The row's key. */
   id: string;
   field: string;
-  /** The only origin, or all origins with a space between, to which it may be sent. */
+  /** The only origin to which it may be sent, or several separated by spaces. */
   origin: string;
 }
 
@@ -29,7 +29,7 @@ type Layer = 'key' | 'value';
 const boundTo = ({ kind, id, field, origin }: Place, layer: Layer) =>
   JSON.stringify([VERSION, layer, kind, id, field, origin]);
 
-/** Seal a secret for its place. */
+/** Seals a secret for its place. */
 export async function sealEnvelope(keys: KeyRing, plain: string, place: Place): Promise<string> {
   const dataKey = randomBytes(DATA_KEY_BYTES);
   const wrapped = await keys.seal('envelope', toBase64Url(dataKey), boundTo(place, 'key'));
@@ -37,7 +37,7 @@ export async function sealEnvelope(keys: KeyRing, plain: string, place: Place): 
   return `${VERSION}:${wrapped}:${body}`;
 }
 
-/** The secret, or undefined where text, place or key do not fit. */
+/** Returns the secret, or undefined if text, place or key do not match. */
 export async function openEnvelope(
   keys: KeyRing,
   sealed: string,
@@ -46,7 +46,7 @@ export async function openEnvelope(
   return (await unwrap(keys, sealed, place))?.plain;
 }
 
-/** The same envelope with its data key under the active key, or undefined where it does not open. */
+/** Returns the same envelope with its data key under the active key, or undefined if it does not open. */
 export async function rewrapEnvelope(
   keys: KeyRing,
   sealed: string,
@@ -75,12 +75,12 @@ async function unwrap(keys: KeyRing, sealed: string, place: Place): Promise<Open
   return plain === undefined ? undefined : { dataKey, body, plain };
 }
 
-/** Whether a text has this form; before there were envelopes the key ring sealed secrets by itself. */
+/** Whether a text has this form; before envelopes existed, the key ring sealed secrets directly. */
 export function isEnvelope(sealed: string): boolean {
   return sealed.startsWith(`${VERSION}:`);
 }
 
-/** What the text of an envelope under a key begins with. */
+/** Returns how the text of an envelope under a key begins. */
 export function envelopePrefix(keyId: string): string {
   return `${VERSION}:${keyId}.`;
 }

@@ -1,10 +1,12 @@
-/** Signed tokens of others (JWS compact form, RFC 7515 §7.1; JWT, RFC 7519), taken apart and not yet believed. Pure but for the signature. */
+/**
+ * Parses signed tokens of others (JWS compact form, RFC 7515 §7.1; JWT, RFC 7519), without trusting them yet. Pure but for the signature.
+ */
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../protocol.ts';
 import { fromBase64Url } from './base64url.ts';
 import { ALGORITHMS, isSignedBy, type SigningKey } from './signing-keys.ts';
 
-/** What a header says of keys beside `kid` is not looked at; one that wants something that must be understood is refused. */
+/** Key members of a header other than `kid` are ignored; a header with `crit` (extensions that must be understood) is refused. */
 const HeaderSchema = z.looseObject({
   alg: z.enum(ALGORITHMS),
   kid: z.string().max(500).optional(),
@@ -14,12 +16,12 @@ const HeaderSchema = z.looseObject({
 export interface Jwt {
   header: z.infer<typeof HeaderSchema>;
   claims: JsonObject;
-  /** What is signed. */
+  /** The signed text. */
   signed: string;
   signature: Uint8Array;
 }
 
-/** The parts of a token, or undefined where the text is none. */
+/** Returns the parts of a token, or undefined if the text is not a token. */
 export function parseJwt(text: string, maxChars: number): Jwt | undefined {
   const [head = '', body = '', tail = '', ...more] = text.length > maxChars ? [] : text.split('.');
   const header = HeaderSchema.safeParse(toJson(head));

@@ -1,13 +1,12 @@
 /**
- * The key ring: one Worker secret `{active, keys}` with 32-byte keys, from which every other key
- * is derived by purpose (HKDF-SHA-256). Nothing here stores or logs a key. An unknown key id is
- * answered with undefined, never with another key.
+ * The key ring: one Worker secret `{active, keys}` with 32-byte keys, from which every other key is derived by purpose
+ * (HKDF-SHA-256). Nothing here stores or logs a key. An unknown key id yields undefined, never another key.
  */
 import { z } from 'zod';
 import { toBase64Url } from './base64url.ts';
 import { aesOpen, aesSeal, IV_BYTES, type Key } from './aes.ts';
 
-/** `credential` is what servers' headers were sealed for before there were envelopes. */
+/** `credential` sealed servers' headers before envelopes existed. */
 export type Purpose =
   | 'token'
   | 'session'
@@ -34,11 +33,11 @@ export interface KeyRing {
   /** AES-256-GCM under the active key: `keyId.base64url(iv ‖ ciphertext)`. */
   seal(purpose: Purpose, plain: string, aad: string): Promise<string>;
   /**
-   * The same, but equal texts with equal `aad` are sealed alike: the IV is made of them by HMAC, so
-   * it shows that two texts are equal and nothing else.
+   * As `seal`, but equal texts with equal `aad` give equal results: the IV is derived from both by HMAC, so a result
+   * reveals that two texts are equal and nothing else.
    */
   sealAlike(purpose: Purpose, plain: string, aad: string): Promise<string>;
-  /** The plain text, or undefined where key, text or `aad` do not fit. */
+  /** The plain text, or undefined if key, text or `aad` do not match. */
   open(purpose: Purpose, sealed: string, aad: string): Promise<string | undefined>;
 }
 
@@ -52,8 +51,9 @@ const encoder = new TextEncoder();
 const encode = (text: string) => encoder.encode(text);
 
 /**
- * Parse the ring.
- * @param secret JSON text of `{"active":"k1","keys":{"k1":"<base64 of 32 bytes>"}}`, or one key in base64, which is a ring of one: k1
+ * Parses the ring.
+ * @param secret JSON text of `{"active":"k1","keys":{"k1":"<base64 of 32 bytes>"}}`, or one key in base64, which is a
+ * ring with one key: k1
  * @throws Error that names what is wrong, without the secret's value
  */
 export function createKeyRing(secret: string | undefined): KeyRing {

@@ -1,11 +1,11 @@
-/** Key sets of others, remembered by the isolate: read again when they are old, or for a key that is not known, but not at every asking. */
+/** Caches others' key sets in the isolate: a set is read again when it is old, or for an unknown key, but not on every look-up. */
 import { Lru } from '../util/lru.ts';
 import { keysFor, type Algorithm, type SigningKey } from './signing-keys.ts';
 
-/** Keys are read anew for a key that is not known no more often than this, in milliseconds. */
+/** Shortest time between two reads for an unknown key, in milliseconds. */
 const AGAIN_MS = 60_000;
 
-/** A key set as it was read; until when it may be used, in milliseconds since the epoch. */
+/** A key set as read, and until when it may be used, in milliseconds since the epoch. */
 export interface ReadKeys {
   keys: readonly SigningKey[];
   freshUntil: number;
@@ -20,7 +20,7 @@ export class KeySets {
     this.#now = now;
   }
 
-  /** The keys of whom a name stands for that may have made a signature. @param read what it throws is thrown */
+  /** Returns the keys of the named party that may have made a signature. @param read its errors are passed on */
   async find(
     name: string,
     { alg, kid }: { alg: Algorithm; kid?: string | undefined },

@@ -1,4 +1,4 @@
-/** A hash that makes a shortened or replaced name one of its own. Pure. */
+/** A hash that makes a shortened or replaced name unique. Pure. */
 
 export const SHORT_HASH_CHARS = 8;
 

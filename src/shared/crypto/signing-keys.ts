@@ -1,10 +1,10 @@
 /**
- * Keys by which others sign: from their JWK set (RFC 7517) the public parts of those that fit, and the check of a signature. A key that
- * is weak, symmetric or for something else is not used.
+ * Keys by which others sign: picks the public parts of fitting keys from their JWK set (RFC 7517), and verifies a
+ * signature. Keys that are weak, symmetric or meant for something else are not used.
  */
 import { z } from 'zod';
 
-/** The last two are one (RFC 9864). */
+/** `EdDSA` and `Ed25519` are the same algorithm (RFC 9864). */
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
@@ -31,7 +31,7 @@ const KINDS = {
 const MODULUS_CHARS = { min: 342, max: 1_366 };
 const MAX_EXPONENT_CHARS = 6;
 const MAX_KEYS = 20;
-/** Keys that are tried where what is signed names none. */
+/** Most keys that are tried for one signature; several may fit if it names none. */
 const MAX_TRIED = 5;
 
 const text = z.string().optional();
@@ -49,7 +49,7 @@ const KeySchema = z.looseObject({
 export type SigningKey = z.infer<typeof KeySchema>;
 const KeySetSchema = z.looseObject({ keys: z.array(z.unknown()).max(MAX_KEYS) });
 
-/** The keys of a set; those that cannot be read are left out. Undefined where the text is no set. */
+/** Returns the keys of a set without those that cannot be read; undefined if the text is not a key set. */
 export function parseKeys(json: string): SigningKey[] | undefined {
   let value: unknown;
   try {
@@ -64,7 +64,7 @@ export function parseKeys(json: string): SigningKey[] | undefined {
   });
 }
 
-/** Keys that may have made a signature. @param kid as the signature names it */
+/** Returns the keys that may have made a signature. @param kid as the signature names it */
 export function keysFor(
   keys: readonly SigningKey[],
   alg: Algorithm,
@@ -106,7 +106,7 @@ export async function isSignedBy(
       false,
       ['verify'],
     );
-    // A signature is as long as its modulus (RFC 8017 §8.1.2); OpenSSL takes one without its leading zeros too.
+    // A signature is as long as its modulus (RFC 8017 §8.1.2); OpenSSL also accepts one without its leading zeros.
     const { modulusLength } = made.algorithm as { modulusLength?: number };
     if (modulusLength !== undefined && signature.length !== Math.ceil(modulusLength / 8))
       return false;

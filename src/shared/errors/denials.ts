@@ -1,4 +1,4 @@
-/** Codes of what was refused by a decision on the caller. What is hidden is unknown, so both count. */
+/** Error codes that mean the caller was denied. A hidden item looks unknown, so the not-found codes count too. */
 import type { ErrorCode } from './table.ts';
 
 const DENIALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -10,5 +10,5 @@ const DENIALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'resource_not_found',
 ]);
 
-/** Whether a code says that the caller may not. */
+/** Whether a code means that the caller was denied. */
 export const isDenial = (code: ErrorCode): boolean => DENIALS.has(code);

@@ -1,7 +1,7 @@
-/** Problems of fields: one, or several at once, told together. */
+/** Validation errors of fields: one field, or several in one error. */
 import { PorticoError, type FieldProblem } from './portico-error.ts';
 
-/** What is wrong with one field. @param told the whole message, where it is not made of the two */
+/** Returns the error for one field. @param told the whole message, if it is not `field: message` */
 export function fieldProblem(
   field: string,
   message: string,
@@ -10,7 +10,7 @@ export function fieldProblem(
   return new PorticoError('validation_failed', told, { fields: [{ field, message }] });
 }
 
-/** @throws PorticoError `validation_failed` with every field, where there is one */
+/** @throws PorticoError `validation_failed` with all the fields, if there is any */
 export function refuseFields(fields: readonly FieldProblem[]): void {
   const [first] = fields;
   if (!first) return;

@@ -1,10 +1,10 @@
 /**
- * The one error class that crosses module borders. It carries a code of the table and a detail
- * that is safe to show to the caller: no address, no secret, no stack.
+ * The only error class that crosses module borders. It carries a code of the table and a detail that is safe to show to
+ * the caller: no address, no secret, no stack.
  */
 import { errorEntry, type ErrorCode, type ErrorEntry } from './table.ts';
 
-/** One field of a request that is not right. */
+/** One invalid field of a request. */
 export interface FieldProblem {
   field: string;
   message: string;
@@ -13,13 +13,13 @@ export interface FieldProblem {
 export interface ErrorExtras {
   /** Machine-readable data for the JSON-RPC error's `data`. */
   data?: Record<string, unknown>;
-  /** Field by field problems, for 422. */
+  /** Problems field by field, for 422. */
   fields?: FieldProblem[];
-  /** Scopes that would do, for who is refused for want of one. */
+  /** The scopes that would suffice, where a scope was missing. */
   scopes?: readonly string[];
-  /** Raw JSON of a server's error, which a client of the server gets in place of this one. */
+  /** Raw JSON of the server's error, which the server's client gets in place of this one. */
   serverError?: string | undefined;
-  /** Seconds after which trying again may help. */
+  /** Seconds after which a retry may help. */
   retryAfterSeconds?: number;
 }
 
@@ -40,7 +40,7 @@ export class PorticoError extends Error {
   }
 }
 
-/** Any thrown value as a PorticoError; what is not one becomes `internal` without its text. */
+/** Turns any thrown value into a PorticoError; another kind of value becomes `internal`, without its text. */
 export function toPorticoError(thrown: unknown): PorticoError {
   return thrown instanceof PorticoError ? thrown : new PorticoError('internal');
 }

@@ -1,10 +1,10 @@
 /**
- * The one error table. Each stable `code` says its HTTP status, its JSON-RPC code in either era,
- * whether a tool call shows it as a tool result (`isError`) or as a protocol error, and whether
- * trying again may help. The projections beside this file read it; nothing matches on text.
+ * The only error table. Each stable `code` defines its HTTP status, its JSON-RPC code in either era, whether a tool
+ * call shows it as a tool result (`isError`) or as a protocol error, and whether a retry may help. The projections
+ * beside this file read it; no code matches on error texts.
  *
- * Invariant: Portico's own JSON-RPC codes are positive, so they can never be taken for a reserved
- * one (-32768 to -32000).
+ * Invariant: Portico's own JSON-RPC codes are positive, so they cannot be mistaken for a reserved one (-32768 to
+ * -32000).
  */
 import { RPC } from '../protocol.ts';
 
@@ -82,7 +82,7 @@ const table = {
   circuit_open: upstream(503, 5041, 'The server failed too often and is tried again later', {
     retryable: true,
   }),
-  // The runtime tells a refused connection and one reset before the headers by the same error.
+  // The runtime reports a refused connection and one that was reset before the headers by the same error.
   upstream_unreachable: upstream(502, 5020, 'The server cannot be reached or hung up at once'),
   upstream_timeout: upstream(504, 5040, 'The server did not answer in time'),
   upstream_truncated: upstream(502, 5022, 'The answer of the server was cut off'),
@@ -101,7 +101,7 @@ const table = {
   upstream_bad_message: upstream(502, 5034, 'The answer is not a JSON-RPC response to the request'),
   upstream_too_large: upstream(502, 5035, 'The answer is larger than allowed'),
   upstream_refused_address: upstream(502, 5036, 'The address of the server is not allowed'),
-  // The call was made: to make it again may do what it did a second time, so it is not said to be worth a retry.
+  // The call was made, so a retry could repeat its effect: not marked retryable.
   upstream_no_room: upstream(
     503,
     5042,
@@ -122,7 +122,7 @@ const table = {
 
 export type ErrorCode = keyof typeof table;
 
-/** Look up a code. */
+/** Looks up a code. */
 export function errorEntry(code: ErrorCode): ErrorEntry {
   return table[code];
 }

@@ -3,7 +3,7 @@ import { idText, type Era, type RequestId } from '../protocol.ts';
 import type { PorticoError } from './portico-error.ts';
 import { toErrorHeaders } from './to-problem.ts';
 
-/** The text of a JSON-RPC error response; `id` null where the request's id could not be read. */
+/** Returns the text of a JSON-RPC error response; `id` is null if the request's id could not be read. */
 export function toRpcErrorText(error: PorticoError, id: RequestId | null, era: Era): string {
   const { rpc, legacyRpc } = error.entry;
   const code = era === 'legacy' && legacyRpc !== undefined ? legacyRpc : rpc;
@@ -14,7 +14,7 @@ export function toRpcErrorText(error: PorticoError, id: RequestId | null, era: E
   return `{"jsonrpc":"2.0",${named}"error":${told}}`;
 }
 
-/** The error as an HTTP response; `status` overrides the table's where the protocol wants 200. */
+/** Returns the error as an HTTP response; `status` overrides the table's where the protocol wants 200. */
 export function toRpcErrorResponse(
   error: PorticoError,
   id: RequestId | null,

@@ -13,11 +13,14 @@ export interface Problem {
   connect_url?: unknown;
 }
 
-/** Most fields that a problem names, and characters of a text in it: a body can be wrong at each of its members, and they can have any name. */
+/**
+ * Most fields that a problem names, and most characters of each text in it: a body can be wrong in every member, and
+ * members can have any name.
+ */
 const MAX_FIELDS = 100;
 const MAX_CHARS = 1_000;
 
-/** Project an error to a problem document, within bounds that what was sent does not move. */
+/** Projects an error to a problem document; its size is bounded whatever the client sent. */
 export function toProblem(error: PorticoError): Problem {
   const { fields, data } = error.extras;
   return {
@@ -42,7 +45,7 @@ function toErrors(fields: readonly FieldProblem[]): FieldProblem[] {
 
 const clip = (text: string): string => shortened(text, MAX_CHARS);
 
-/** Project an error to a response with the problem as its body. */
+/** Projects an error to a response with the problem as its body. */
 export function toProblemResponse(error: PorticoError): Response {
   return new Response(JSON.stringify(toProblem(error)), {
     status: error.entry.status,
@@ -50,10 +53,10 @@ export function toProblemResponse(error: PorticoError): Response {
   });
 }
 
-/** The header in which the scopes that would do come to who writes the challenge (`oauth/challenge.ts`); no client sees it. */
+/** Internal header that carries the sufficient scopes to the code that writes the challenge (`oauth/challenge.ts`); no client sees it. */
 export const SCOPE_HEADER = 'portico-scope';
 
-/** Headers an error brings along: the scopes that are missing, `Retry-After`. */
+/** Returns the headers of an error: the missing scopes, `Retry-After`. */
 export function toErrorHeaders(error: PorticoError): Record<string, string> {
   const headers: Record<string, string> = {};
   const { scopes } = error.extras;

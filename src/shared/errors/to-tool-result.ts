@@ -1,10 +1,10 @@
-/** Failures of an upstream as tool results, so that a model can read them and go on. */
+/** Failures of an upstream as tool results, so that a model can read them and continue. */
 import type { PorticoError } from './portico-error.ts';
 
 /** `_meta` key under which a failed call carries its stable reason. */
 export const REASON_META_KEY = 'portico/reason';
 
-/** The raw JSON of a `CallToolResult` that tells of a failure in one line. */
+/** Returns the raw JSON of a `CallToolResult` that describes a failure in one line. */
 export function toToolResultText(error: PorticoError, serverName: string): string {
   const { retryAfterSeconds } = error.extras;
   const again = retryAfterSeconds === undefined ? '' : ` Retry after ${retryAfterSeconds} s.`;

@@ -1,9 +1,9 @@
 /**
- * Whether a text matches a regular expression of somebody else, in time that grows with the text times the expression and no faster:
- * all ways to match are followed at once, so there is nothing to go back to. Each step is counted. Pure; it answers as the native
- * engine does, property-tested.
+ * Whether a text matches a regular expression written by others, in time proportional to the text times the expression at most: all ways to
+ * match are followed at once, so there is no backtracking. Each step is counted. Pure; it answers as the native engine does,
+ * property-tested.
  *
- * What looks ahead or behind is decided for all places of the text in one reading, ahead from the text's end backward.
+ * Lookaheads and lookbehinds are decided for all positions of the text in one pass, lookaheads from the text's end backwards.
  */
 import { parseExpression } from './expression-parts.ts';
 import {
@@ -20,17 +20,17 @@ import {
 } from './expression-program.ts';
 import type { Steps } from '../util/steps.ts';
 
-/** What it costs to make a set of characters, and to ask the native engine about one of them. */
+/** Cost of creating a character set, and of asking the native engine about one character. */
 const SET_STEPS = 200;
 const ASK_STEPS = 5;
-/** What it costs to begin with a text. */
+/** Cost of starting on a text. */
 const TEXT_STEPS = 30;
-/** Characters of which a set remembers what it was told. */
+/** The character codes below this are remembered for each set. */
 const REMEMBERED = 256;
 
 export type Matcher = (text: string) => boolean;
 
-/** @throws ExpressionRefused, TooManySteps; so does what it returns */
+/** @throws ExpressionRefused, TooManySteps; the returned function throws them too */
 export function toMatcher(source: string, steps: Steps): Matcher {
   const { whole, isUnicode } = parseExpression(source, steps);
   const tables = noTables();
@@ -39,7 +39,7 @@ export function toMatcher(source: string, steps: Steps): Matcher {
   return text => new Reading(shared, toCodes(text, isUnicode, steps)).run(program);
 }
 
-/** What all readings by one expression share. */
+/** State shared by all readings with one expression. */
 interface Shared {
   tables: Tables;
   sets: CharSet[];
@@ -51,7 +51,7 @@ interface Shared {
 
 class CharSet {
   readonly #native: RegExp;
-  /** 0: not asked yet; 1: not in it; 2: in it. */
+  /** 0: not asked yet; 1: not in the set; 2: in the set. */
   readonly #told = new Uint8Array(REMEMBERED);
   readonly #steps: Steps;
 
@@ -74,7 +74,7 @@ class CharSet {
 class Reading {
   readonly #shared: Shared;
   readonly #codes: Uint32Array;
-  /** Of each look whether it holds at each place; made when first asked for. */
+  /** For each lookaround, whether it holds at each position; computed when first needed. */
   readonly #holds: Uint8Array[] = [];
 
   constructor(shared: Shared, codes: Uint32Array) {
@@ -83,7 +83,7 @@ class Reading {
   }
 
   /**
-   * @param ends is set to 1 where a match ends, in the direction of reading; without it the first match ends the reading
+   * @param ends set to 1 at each position where a match ends, in the direction of reading; without it the first match ends the reading
    * @returns whether anything matches
    */
   run(program: Program, ends?: Uint8Array): boolean {
@@ -114,7 +114,7 @@ class Reading {
     return this.#shared.runs;
   }
 
-  /** Takes a character on every way. @returns whether a way came to its end */
+  /** Consumes a character on every thread. @returns whether a thread reached the end */
   #step(
     program: Program,
     threads: number[],
@@ -134,7 +134,7 @@ class Reading {
     return isEnd;
   }
 
-  /** Goes on without a character, as far as that goes. @returns whether that is the end */
+  /** Follows all instructions that consume no character. @returns whether that reached the end */
   #follow(program: Program, from: number, at: number, into: number[], mark: number): boolean {
     const { ops, args, nexts, seen } = program;
     const open = [from];

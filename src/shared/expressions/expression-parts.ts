@@ -1,7 +1,7 @@
 /**
- * What a regular expression of somebody else is made of. Pure. The native constructor decides what is one, with the flag `u` or, where it
- * is none, without; what is read here is valid. A set of characters stays text, since the native engine says what is in it. What has
- * no bounded meaning (references back) or one that few engines know (flags in the middle) is refused.
+ * Parses a regular expression written by others. Pure. The native constructor decides whether an expression is valid, with the flag `u` or
+ * else without it; what is parsed here is valid. A character set stays text, since the native engine decides what is in it. Refused are
+ * back references, which have no bounded meaning, and flags inside the expression, which few engines know.
  */
 import type { Steps } from '../util/steps.ts';
 
@@ -9,7 +9,7 @@ import type { Steps } from '../util/steps.ts';
 const MAX_CHARS = 4_000;
 /** Deepest nesting of groups. */
 const MAX_DEPTH = 100;
-/** What it costs to read an expression, and that a property of characters is looked up. */
+/** Cost of parsing an expression, and of looking up a character property. */
 const READ_STEPS = 500;
 const PROPERTY_STEPS = 10_000;
 
@@ -17,11 +17,11 @@ export type Place = 'start' | 'end' | 'edge' | 'inside';
 
 export type Part =
   | { kind: 'char'; code: number }
-  /** One character of a set, by the set's source. */
+  /** One character of a set, given by the set's source. */
   | { kind: 'set'; text: string }
-  /** One after the other. */
+  /** A sequence. */
   | { kind: 'all'; parts: Part[] }
-  /** One of them. */
+  /** Alternatives. */
   | { kind: 'any'; ways: Part[] }
   | { kind: 'times'; part: Part; least: number; most: number }
   | { kind: 'at'; place: Place }
@@ -29,11 +29,11 @@ export type Part =
 
 export interface Expression {
   whole: Part;
-  /** Whether texts are read by code points; else by UTF-16 units. */
+  /** Whether texts are read by code points, otherwise by UTF-16 units. */
   isUnicode: boolean;
 }
 
-/** Why an expression is not matched; its message stands behind "a pattern". */
+/** The expression is not supported. The message continues a sentence that begins with "a pattern". */
 export class ExpressionRefused extends Error {}
 
 /** @throws ExpressionRefused, TooManySteps */
@@ -83,7 +83,7 @@ class Reader {
     return whole;
   }
 
-  /** Up to a closing bracket, or the end. */
+  /** Reads up to a closing bracket, or the end. */
   #ways(depth: number): Part {
     if (depth === 0) throw new ExpressionRefused('is nested too deep');
     const ways: Part[] = [];
@@ -153,7 +153,7 @@ class Reader {
     return { kind: 'times', part, least: Number(least), most: upper };
   }
 
-  /** What a sticky expression takes from here. */
+  /** Consumes what a sticky expression matches here. */
   #take(expression: RegExp): string {
     expression.lastIndex = this.#at;
     const [text] = expression.exec(this.#source) ?? [];

@@ -1,6 +1,6 @@
 /**
- * A regular expression as a program of small instructions, for one direction of reading. Pure. Repetitions are written out, so that a
- * program may be large: each instruction is counted.
+ * Compiles a regular expression to a program of small instructions, for one direction of reading. Pure. Repetitions are
+ * written out, so a program may be large: each instruction is counted.
  */
 import type { Part, Place } from './expression-parts.ts';
 import type { Steps } from '../util/steps.ts';
@@ -12,13 +12,13 @@ export const AT = 3;
 export const LOOK = 4;
 export const DONE = 5;
 
-/** What it costs to look at a part, and to write an instruction. */
+/** Cost of visiting a part, and of writing an instruction. */
 const PART_STEPS = 2;
 const WRITE_STEPS = 4;
 
 export type Look = Part & { kind: 'look' };
 
-/** Instruction `i` does `ops[i]` with `args[i]` and goes on at `nexts[i]`; a split goes on at both. */
+/** Instruction `i` does `ops[i]` with `args[i]` and continues at `nexts[i]`; a split continues at both `args[i]` and `nexts[i]`. */
 export interface Program {
   ops: number[];
   args: number[];
@@ -27,22 +27,22 @@ export interface Program {
   isBackward: boolean;
   /** Whether a match can begin only where the reading begins. */
   isAnchored: boolean;
-  /** Where each instruction was met last; for whoever runs it. */
+  /** The mark under which each instruction was last visited; used by the code that runs the program. */
   seen: Int32Array;
 }
 
 export const PLACES: readonly Place[] = ['start', 'end', 'edge', 'inside'];
 
-/** What the instructions of all programs of an expression refer to by number. */
+/** Tables that the instructions of all programs of one expression refer to by number. */
 export interface Tables {
-  /** Sources of sets. */
+  /** Sources of character sets. */
   sets: Numbered<string>;
   looks: Numbered<Look>;
 }
 
 export const noTables = (): Tables => ({ sets: new Numbered(), looks: new Numbered() });
 
-/** Items in the order in which they were first met. */
+/** Items numbered in the order in which they were first added. */
 class Numbered<T> {
   readonly items: T[] = [];
   readonly #numbers = new Map<T, number>();
@@ -69,7 +69,7 @@ export function writeProgram(
   return { ops, args, nexts, entry, isBackward, isAnchored, seen: new Int32Array(ops.length) };
 }
 
-/** Whether a part begins, in the direction of reading, with the end of the text that is met first. */
+/** Whether every match of a part begins at the edge of the text where the reading begins. */
 function beginsAt(part: Part, isBackward: boolean): boolean {
   if (part.kind === 'at') return part.place === (isBackward ? 'end' : 'start');
   if (part.kind === 'any') return part.ways.every(way => beginsAt(way, isBackward));
@@ -100,7 +100,7 @@ class Writer {
     return this.ops.length - 1;
   }
 
-  /** Writes a part in front of what comes next. @returns where it begins */
+  /** Writes a part in front of the instruction `next`. @returns where it begins */
   write(part: Part, next: number): number {
     this.#steps.spend(PART_STEPS);
     switch (part.kind) {

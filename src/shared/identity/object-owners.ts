@@ -1,22 +1,22 @@
-/** Names of the objects that hold what a client has. Pure. */
+/** Names of the objects that hold a client's state. Pure. */
 
-/** Name of the object that holds a session's state. */
+/** Returns the name of the object that holds a session's state. */
 export function sessionOwner(sessionId: string): string {
   return `session:${sessionId}`;
 }
 
-/** Whether an object is that of a session. */
+/** Whether an object belongs to a session. */
 export function isSessionOwner(owner: string): boolean {
   return sessionOf(owner) !== undefined;
 }
 
-/** The session whose object this is, or undefined where it is none's. */
+/** Returns the session that an object belongs to, or undefined if it belongs to none. */
 export function sessionOf(owner: string): string | undefined {
   const prefix = sessionOwner('');
   return owner.startsWith(prefix) ? owner.slice(prefix.length) : undefined;
 }
 
-/** Whose object it is: that of a session, or of a principal without one. */
+/** Returns the owner of an object: a session, or a principal without a session. */
 export function whoseObject(owner: string): { sessionId: string } | { principalId: string } {
   const sessionId = sessionOf(owner);
   const [, principalId = ''] = owner.split(':');
@@ -24,8 +24,8 @@ export function whoseObject(owner: string): { sessionId: string } | { principalI
 }
 
 /**
- * Name of the object that holds what a principal without a session has at a server.
- * @param askable equal for clients that can be asked the same (`capabilitiesKey`)
+ * Returns the name of the object that holds the state of a principal without a session at a server.
+ * @param capabilitiesKey equal for clients that can answer the same server requests (see `capabilitiesKey` in `client-capabilities.ts`)
  */
 export function principalOwner(
   principalId: string,

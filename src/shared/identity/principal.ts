@@ -1,4 +1,4 @@
-/** Who calls: bearer tokens, their form and their scopes, and the pure decisions about what their holders may reach. */
+/** The caller: the form and the scopes of bearer tokens, and the pure decisions about what their holders may reach. */
 import { PorticoError } from '../errors/portico-error.ts';
 import type { NamedServer } from '../util/name-pattern.ts';
 import type { RecordOwner } from './record-owner.ts';
@@ -23,22 +23,22 @@ export interface StoredToken {
   id: string;
   principalId: string;
   name: string;
-  /** Ids of the servers it is narrowed to; null: every server. */
+  /** Ids of the servers that the token is limited to; null: every server. */
   servers: string[] | null;
-  /** Patterns over qualified names it is narrowed to; an exact server stands there by its id; null: every tool. */
+  /** Patterns over qualified names that the token is limited to; a server named exactly is written as its id; null: every tool. */
   tools: string[] | null;
-  /** Ids of the toolsets it is narrowed to; null: no such limit. */
+  /** Ids of the toolsets that the token is limited to; null: no such limit. */
   toolsets: string[] | null;
-  /** What it was made with. */
+  /** The scopes it was created with. */
   grantedScopes: Scope[];
   createdAt: number;
-  /** From then on it is nobody's; null: never. */
+  /** From then on the token is invalid; null: never. */
   expiresAt: number | null;
 }
 
-/** A token with what its principal makes of it. */
+/** A token together with what follows from its principal. */
 export interface Token extends StoredToken {
-  /** What it may do: of the granted scopes those its principal may have. */
+  /** Effective scopes: the granted scopes that the principal may have. */
   scopes: Scope[];
   /** Groups of its principal. */
   groups: string[];
@@ -46,13 +46,13 @@ export interface Token extends StoredToken {
   lastUsedAt: number | null;
   /** Accounts of its principal at servers. */
   accounts: readonly HeldAccount[];
-  /** Of an access token: the URL it is for, with what is below it; its id is that of its grant. Null: a token for every URL. */
+  /** For an access token (whose id is its grant's): the URL it is valid for, with every path below it. Null: valid for every URL. */
   audience: string | null;
 }
 
 /**
- * The scopes that are left of a token's.
- * @param bound the principal's, of which `admin` lets all through; null: no bound
+ * Returns the effective scopes of a token.
+ * @param bound the principal's scopes, of which `admin` keeps all; null: no bound
  */
 export function boundScopes(granted: readonly Scope[], bound: readonly Scope[] | null): Scope[] {
   if (bound === null || bound.includes('admin')) return [...granted];
@@ -61,19 +61,19 @@ export function boundScopes(granted: readonly Scope[], bound: readonly Scope[] |
 
 const TOKEN_FORM = /^portico_[A-Za-z0-9_-]{43}$/;
 
-/** A new token: 256 random bits behind a prefix that secret scanners can find. */
+/** Creates a token value: 256 random bits after a prefix that secret scanners can find. */
 export function createTokenValue(): string {
   return `portico_${toBase64Url(randomBytes(32))}`;
 }
 
-/** Whether a text has the form of a token at all; anything else never reaches a database. */
+/** Whether a text has the form of a token; any other text never reaches the database. */
 export function isTokenForm(value: string): boolean {
   return TOKEN_FORM.test(value);
 }
 
 /**
- * The token of an `Authorization` header, or undefined. The scheme is case-insensitive
- * (RFC 9110 §11.1); there is one way to send a token and no fallback.
+ * Returns the token of an `Authorization` header, or undefined. The scheme is case-insensitive (RFC 9110 §11.1). There is one way to send a
+ * token and no fallback.
  */
 export function parseBearer(header: string | null): string | undefined {
   if (header === null || header.length > 200) return undefined;
@@ -81,7 +81,7 @@ export function parseBearer(header: string | null): string | undefined {
   return value !== undefined && isTokenForm(value) ? value : undefined;
 }
 
-/** Whether a token for an audience is one for a URL. @param audience null: a token for every URL */
+/** Whether a token with an audience is valid for a URL. @param audience null: a token for every URL */
 export function coversUrl(
   audience: string | null,
   { origin, pathname }: { origin: string; pathname: string },
@@ -91,32 +91,35 @@ export function coversUrl(
   return url === audience || url.startsWith(`${audience}/`);
 }
 
-/** What of a caller's policy binds administration. */
+/** The part of a caller's policy that limits administration. */
 interface AdminLimits {
-  /** Empty where the caller's token is not limited to servers, tools or toolsets. */
+  /** Empty if the caller's token is not limited to servers, tools or toolsets. */
   readonly limits: string;
   administers(server: NamedServer): boolean;
 }
 
-/** Who does something. */
+/** Who acts. */
 export interface Actor {
   principalId: string;
   tokenId: string;
   scopes: ReadonlySet<Scope>;
-  /** What it may see and use; absent for parts of the gateway itself, which have no limits. */
+  /** What the actor may see and use; absent for parts of the gateway itself, which have no limits. */
   policy?: AdminLimits;
-  /** Whose the records are that it writes; absent where they belong to people. */
+  /** The owner of the records that it writes; absent if they belong to people. */
   owner?: RecordOwner;
 }
 
-/** A person, or a program a person let in, in an act of its own: that needs no scope, but the audit asks for one. */
+/**
+ * Returns the actor for what a person, or a program that the person authorised, does for itself: needs no scope, but the audit requires
+ * one.
+ */
 export const toOwnActor = (principalId: string, tokenId: string): Actor => ({
   principalId,
   tokenId,
   scopes: new Set(['admin'] as const),
 });
 
-/** The token that the set-up admin token is taken for. */
+/** The token that stands for the set-up admin token. */
 export const SETUP_TOKEN: Token = {
   id: 'setup-admin',
   principalId: 'setup-admin',
@@ -134,18 +137,18 @@ export const SETUP_TOKEN: Token = {
   accounts: [],
 };
 
-/** Whether a caller holds a scope; `admin` holds all. */
+/** Whether a caller holds a scope; `admin` includes all. */
 export function hasScope(caller: Actor, scope: Scope): boolean {
   return caller.scopes.has(scope) || caller.scopes.has('admin');
 }
 
-/** Scopes over tools, which the gateway narrows by the policy. */
+/** Scopes over tools, which the policy narrows. */
 const OF_TOOLS: readonly Scope[] = ['tools:read', 'tools:call'];
 
 /**
- * Requires a scope for what may concern the whole deployment. A token with limits administers servers within them only, so it is
- * refused here; where what is done concerns single servers, `requireServerScope` and `administers` take this one's place.
- * @throws PorticoError `forbidden` where the caller does not hold the scope, or administers by a token with limits
+ * Requires a scope for an action that may concern the whole deployment. A token with limits administers only servers within them, so it is
+ * refused here. For actions on single servers, use `requireServerScope` and `administers` instead.
+ * @throws PorticoError `forbidden` if the caller lacks the scope, or administers by a token with limits
  */
 export function requireScope(caller: Actor, scope: Scope): void {
   requireServerScope(caller, scope);
@@ -155,8 +158,8 @@ export function requireScope(caller: Actor, scope: Scope): void {
 }
 
 /**
- * Requires a scope for what concerns single servers. Whoever asks for it shows and changes only servers that the caller administers.
- * @throws PorticoError `forbidden` where the caller does not hold the scope
+ * Requires a scope for an action on single servers. The calling code must show and change only servers that the caller administers.
+ * @throws PorticoError `forbidden` if the caller lacks the scope
  */
 export function requireServerScope(caller: Actor, scope: Scope): void {
   if (hasScope(caller, scope)) return;
@@ -174,7 +177,7 @@ export function administersAll(caller: Actor): boolean {
   return hasScope(caller, 'admin') && !hasLimits(caller);
 }
 
-/** Whether a server lies whole within the limits of the caller's token. To administration every other is unknown. */
+/** Whether a server lies wholly within the limits of the caller's token. For administration every other server is unknown. */
 export function administers({ policy }: Actor, server: NamedServer): boolean {
   return policy?.administers(server) ?? true;
 }

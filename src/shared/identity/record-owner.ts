@@ -1,7 +1,7 @@
-/** Owners of records: a file of configuration keeps the records that it made, and each has a key in it. Pure. */
+/** Owners of records: a configuration file owns the records that it created, and each record has a key in that file. Pure. */
 import { z } from 'zod';
 
-/** Records that can have an owner, as audit rows call them. */
+/** Kinds of records that can have an owner, by their names in audit rows. */
 export const OWNED_KINDS = [
   'secret',
   'connector',
@@ -24,14 +24,14 @@ export const OwnerSchema = z.strictObject({
 });
 export type RecordOwner = z.infer<typeof OwnerSchema>;
 
-/** The header of a write whose record shall belong to an owner. */
+/** Header of a write request that gives the record an owner. */
 export const OWNER_HEADER = 'portico-owner';
 
-/** The header's value: `OWNER/KEY`, the key as in URLs. */
+/** Returns the header's value: `OWNER/KEY`, with the key encoded as in URLs. */
 export const toOwnerHeader = ({ owner, key }: RecordOwner): string =>
   `${owner}/${encodeURIComponent(key)}`;
 
-/** The owner that a header's value names; undefined where it names none. */
+/** Returns the owner that a header's value names; undefined if the value is not valid. */
 export function parseOwnerHeader(value: string): RecordOwner | undefined {
   const at = value.indexOf('/');
   try {

@@ -1,10 +1,10 @@
 /**
- * The canonical form of a JSON text: two texts have the same one exactly where they say the same, whatever the order of keys, white
- * space, escapes and notation of numbers. After RFC 8785, but without its loss: a number keeps every digit, since clients may read
- * more than a double holds, and equal keys of one object all stay, in their order, since readers differ in which one they take.
+ * The canonical form of a JSON text: two texts have the same form exactly if they mean the same, whatever the order of keys, white space,
+ * escapes and notation of numbers. It follows RFC 8785 without that RFC's losses: a number keeps every digit, since clients may read more
+ * than a double holds, and equal keys of one object all stay, in their order, since readers differ in which one they take.
  *
- * Invariants: the text has been accepted by `JSON.parse` before. What is nested deeper than `MAX_DEPTH` stays as it was written, so
- * that it can look changed where it is not, never the reverse. The result is to be compared, not to be parsed.
+ * Invariants: `JSON.parse` has accepted the text. Values nested deeper than `MAX_DEPTH` stay as written, so such a value can look changed
+ * when it is not, never the reverse. The result is for comparison, not for parsing.
  */
 import { skipSpace, skipString, skipValue } from './json-spans.ts';
 import { withoutEnd } from '../util/without-end.ts';
@@ -45,7 +45,7 @@ function readObject(text: string, at: number, depth: number): Read {
   while (text[i] !== '}') {
     const keyEnd = skipString(text, i);
     const key = JSON.parse(text.slice(i, keyEnd)) as string;
-    // Behind the key is a colon.
+    // A colon follows the key.
     const value = readValue(text, skipSpace(text, skipSpace(text, keyEnd) + 1), depth + 1);
     members.push({ key, form: value.form });
     i = skipComma(text, value.end);
@@ -71,7 +71,7 @@ function skipComma(text: string, at: number): number {
   return text[i] === ',' ? skipSpace(text, i + 1) : i;
 }
 
-/** Without escapes a string is canonical as it stands. */
+/** A string without escapes is already canonical. */
 function canonicalString(raw: string): string {
   const isPlain = !raw.includes('\\') && raw.isWellFormed();
   return isPlain ? raw : JSON.stringify(JSON.parse(raw));

@@ -1,15 +1,15 @@
 /**
- * Writes a part of JSON text anew and leaves every byte around it as it came. Pure, linear.
+ * Rewrites a part of a JSON text and leaves every other byte unchanged. Pure, linear.
  *
- * Invariant: the text has been accepted by `JSON.parse` before; nothing here validates.
+ * Invariant: `JSON.parse` has accepted the text; nothing here validates.
  */
 import { skipSpace, skipString, skipValue } from './json-spans.ts';
 
 type Edit = (raw: string) => string;
 
 /**
- * The text of an object with the value under a key edited, each of several equal keys alike.
- * @param text JSON text of a value; what is no object stays
+ * Returns the text of an object with the value under a key edited; if the key occurs several times, each value is edited.
+ * @param text JSON text of a value; returned unchanged if it is no object
  */
 export function editMember(text: string, key: string, edit: Edit): string {
   let at = skipSpace(text, 0);
@@ -33,8 +33,8 @@ export function editMember(text: string, key: string, edit: Edit): string {
 }
 
 /**
- * The text of an array with each element edited.
- * @param text JSON text of a value; what is no array stays
+ * Returns the text of an array with each element edited.
+ * @param text JSON text of a value; returned unchanged if it is no array
  */
 export function editElements(text: string, edit: Edit): string {
   let at = skipSpace(text, 0);

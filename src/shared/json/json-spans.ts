@@ -1,15 +1,15 @@
 /**
- * Reads JSON by its text. Where the members of an object stand, so that a message can be changed in one place and forwarded with every
- * other byte as it came: numbers keep their digits, keys their order, unknown fields their form. How deep a text is nested and how many
- * members it has, counted before anything is made of it, so that nothing that walks a value meets one that it could not walk. And ids
- * that no JavaScript number holds, which `JSON.parse` rounds. Pure, linear.
+ * Reads JSON by its text, for three purposes. Finding the members of an object, so that a message can be changed in one
+ * place and forwarded with every other byte unchanged: numbers keep their digits, keys their order, unknown fields
+ * their form. Counting depth and members before a text is parsed, so that code that walks a value never meets one that
+ * it cannot walk. Keeping ids exact that no JavaScript number holds and `JSON.parse` rounds. Pure, linear.
  *
- * Invariant: the text has been accepted by `JSON.parse` before, but where it says otherwise; nothing here validates. Bounds are safe on
- * text that is no JSON.
+ * Invariant: `JSON.parse` has accepted the text, except where a function says otherwise; nothing here validates. The
+ * bounds are safe on text that is not JSON.
  */
 import { MAX_NAME_CHARS } from '../util/name-limits.ts';
 
-/** The members of an object as raw JSON text by key; of equal keys the last one counts. */
+/** The members of an object as raw JSON text by key; of equal keys the last one wins. */
 export type RawObject = Map<string, string>;
 
 const QUOTE = 0x22;
@@ -28,7 +28,7 @@ export function skipSpace(text: string, at: number): number {
   return i;
 }
 
-/** Index of the quote that ends the string which starts with the one at `at`; the end of a text that is no JSON. */
+/** Index of the quote that ends the string which starts at `at`; the length of the text if the string has no end. */
 export function endOfString(text: string, at: number): number {
   let end = text.indexOf('"', at + 1);
   while (end !== -1) {
@@ -43,7 +43,7 @@ export function endOfString(text: string, at: number): number {
 /** Index after the string that starts with the quote at `at`. */
 export const skipString = (text: string, at: number): number => endOfString(text, at) + 1;
 
-/** Index after the value that starts at `at`. @throws SyntaxError where it has no end */
+/** Index after the value that starts at `at`. @throws SyntaxError if the value has no end */
 export function skipValue(text: string, at: number): number {
   const first = text.charCodeAt(at);
   if (first === QUOTE) return skipString(text, at);
@@ -69,9 +69,9 @@ export function skipValue(text: string, at: number): number {
 }
 
 /**
- * The members of the object whose text this is, raw.
+ * Returns the raw members of an object.
  * @param text valid JSON text of one object
- * @param onRepeat told of each key that was there before
+ * @param onRepeat called with each key that occurred before
  */
 export function rawMembers(text: string, onRepeat?: (key: string) => void): RawObject {
   const members: RawObject = new Map();
@@ -91,7 +91,7 @@ export function rawMembers(text: string, onRepeat?: (key: string) => void): RawO
 }
 
 /**
- * The elements of the array whose text this is, raw and in order.
+ * Returns the raw elements of an array, in order.
  * @param text valid JSON text of one array
  */
 export function rawElements(text: string): string[] {
@@ -99,7 +99,7 @@ export function rawElements(text: string): string[] {
   let i = skipSpace(text, skipSpace(text, 0) + 1);
   while (text.charCodeAt(i) !== CLOSE_BRACKET) {
     const end = skipValue(text, i);
-    // So that no text keeps its reader for ever.
+    // Prevents an endless loop.
     if (end === i) throw new SyntaxError('This is no array');
     elements.push(text.slice(i, end));
     i = skipSpace(text, end);
@@ -108,7 +108,7 @@ export function rawElements(text: string): string[] {
   return elements;
 }
 
-/** The text of an object with these raw members, in their order. */
+/** Returns the text of an object with these raw members, in their order. */
 export function fromRawMembers(members: RawObject): string {
   let text = '{';
   for (const [key, value] of members) {
@@ -118,7 +118,8 @@ export function fromRawMembers(members: RawObject): string {
 }
 
 /**
- * The text of an object with these members too, in place of its own of their keys. Only where it may have such is it taken apart.
+ * Returns the text of an object with these members added; they replace its own members of the same keys. The text is
+ * parsed only if it may contain such a key.
  * @param text valid JSON text of one object
  */
 export function withMembers(text: string, more: Readonly<Record<string, string>>): string {
@@ -132,19 +133,19 @@ export function withMembers(text: string, more: Readonly<Record<string, string>>
 }
 
 export interface JsonBounds {
-  /** Objects and arrays within each other. */
+  /** Nesting depth of objects and arrays. */
   readonly maxDepth: number;
-  /** Members of objects and elements of arrays, in all. */
+  /** Members of objects and elements of arrays, in total. */
   readonly maxMembers: number;
 }
 
-/** Of what servers, models and authorization servers answer; of bodies there are settings. */
+/** For responses of servers, models and authorization servers; the bounds of request bodies are settings. */
 const ANSWER_BOUNDS: JsonBounds = { maxDepth: 256, maxMembers: 2_000_000 };
 
-/** Of lists of servers, whose items are looked at one by one: one that is too deep is left out alone. */
+/** For lists of servers, whose items are checked one by one: an item that is too deep is left out alone. */
 export const LIST_BOUNDS: JsonBounds = { ...ANSWER_BOUNDS, maxDepth: Infinity };
 
-/** A JSON text is past its bounds. The message says which, for the one who sent it. */
+/** A JSON text exceeds its bounds. The message names the bound, for the sender. */
 export class JsonPastBounds extends Error {
   readonly bound: 'depth' | 'members';
 
@@ -168,16 +169,16 @@ export function checkBounds(text: string, bounds: JsonBounds): void {
   if (past === 'members') throw new JsonPastBounds(past, `has more than ${maxMembers} members`);
 }
 
-/** Whether arrays and objects are in each other deeper than so many levels; a scalar has none. */
+/** Whether arrays and objects are nested deeper than this many levels; a scalar has none. */
 export const isDeeper = (text: string, levels: number): boolean =>
   findPast(text, { maxDepth: levels, maxMembers: Infinity }) === 'depth';
 
-/** The first bound that a text is past. */
+/** Returns the first bound that a text exceeds. */
 function findPast(
   text: string,
   { maxDepth, maxMembers }: JsonBounds,
 ): JsonPastBounds['bound'] | undefined {
-  // Whatever it is, a text so short holds no more.
+  // So short a text cannot exceed the bounds, whatever it contains.
   if (text.length <= 2 * maxDepth && text.length <= maxMembers) return undefined;
   let depth = 0;
   let members = 0;
@@ -195,9 +196,9 @@ function findPast(
 }
 
 /*
- * Ids of JSON-RPC messages and tokens of progress past 2^53, of which two would become one: such a one is read again from the text, as a
- * bigint. Only integers in plain digits count, so that equal ids have equal texts. A fraction, an exponent and more digits than a name
- * may have characters stay numbers, which are no valid ids there.
+ * Ids of JSON-RPC messages and progress tokens past 2^53, where two different numbers would round to one: they are read
+ * again from the text, as bigints. Only integers in plain digits count, so that equal ids have equal texts. Fractions,
+ * exponents and numbers with more digits than a name may have characters stay numbers, which are not valid ids.
  */
 
 type Members = Record<string, unknown>;
@@ -210,20 +211,20 @@ const isMembers = (value: unknown): value is Members =>
 const isInexact = (value: unknown): boolean =>
   typeof value === 'number' && !Number.isSafeInteger(value);
 
-/** What a raw value is as an id: the parsed one, but exact. */
+/** Returns the exact value of an id; other values stay as parsed. */
 function exact(parsed: unknown, raw: string | undefined): unknown {
   const isWhole = raw !== undefined && raw.length <= MAX_NAME_CHARS && DIGITS.test(raw);
   return isInexact(parsed) && isWhole ? BigInt(raw) : parsed;
 }
 
-/** An id of which only the text is known. @throws SyntaxError where it is no JSON */
+/** Parses an id from its text. @throws SyntaxError if it is not JSON */
 export function parseId(raw: string): unknown {
   return exact(JSON.parse(raw), raw);
 }
 
 /**
- * A message, or an array of messages, with its ids exact. Changed in place: what was parsed is whose text this is.
- * @param text what it was parsed from
+ * Makes the ids of a message, or of an array of messages, exact. Changes `parsed` in place.
+ * @param text the text that `parsed` was parsed from
  */
 export function withExactIds(parsed: unknown, text: string): unknown {
   if (!Array.isArray(parsed)) mend(parsed, () => rawMembers(text));
@@ -235,7 +236,7 @@ export function withExactIds(parsed: unknown, text: string): unknown {
   return parsed;
 }
 
-/** Whether a message names an id that was rounded; nothing is made for it, since every message comes by here. */
+/** Whether a message contains an id that was rounded. Allocates nothing, since every message passes here. */
 function hasInexact(message: unknown): message is Members {
   if (!isMembers(message)) return false;
   if (isInexact(message['id'])) return true;
@@ -254,7 +255,7 @@ function mend(message: unknown, readRaw: () => RawObject): void {
   if (meta) mendMembers(...meta, ['progressToken']);
 }
 
-/** @returns the member under `inner` and its raw members, where it is an object */
+/** @returns the member under `inner` and its raw members, if it is an object */
 function mendMembers(
   holder: Members,
   raw: RawObject,

@@ -1,11 +1,11 @@
 /**
- * What a JSON text takes in memory once it is parsed: an estimate that is never far too low. Many small values take many times their
- * text, one long string takes as much as it is long. Pure, linear, and safe on text that is no JSON.
+ * Estimates the memory that a JSON text takes once it is parsed; never far too low. Many small values take many times
+ * their text, one long string takes about its length. Pure, linear, and safe on text that is not JSON.
  */
 
 import { endOfString } from './json-spans.ts';
 
-/** Bytes of one object or array, and of one member, element or string beside its characters. */
+/** Bytes of one object or array; bytes of one member, element or string in addition to its characters. */
 const CONTAINER_BYTES = 32;
 const VALUE_BYTES = 16;
 
@@ -14,7 +14,7 @@ const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
-/** Estimated bytes of the value that a text is parsed into. */
+/** Estimated bytes of the value that a text parses to. */
 export function parsedWeight(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i += 1) {

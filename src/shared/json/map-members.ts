@@ -1,4 +1,4 @@
-/** Members by their names, also where one has a name that objects give a meaning to. Pure. */
+/** Maps an object's members by name, safe for names with a special meaning such as `__proto__`. Pure. */
 export function mapMembers(
   members: Readonly<Record<string, unknown>>,
   change: (value: unknown) => unknown,

@@ -1,9 +1,9 @@
-/** What `notifications/resources/updated` tells, from its raw text. Pure. */
+/** Reads the raw text of a `notifications/resources/updated`. Pure. */
 import { rawMembers } from './json-spans.ts';
 
 export const UPDATED = 'notifications/resources/updated';
 
-/** The resource it is about, with its raw params; undefined where it names none. */
+/** Returns the resource that the notification is about, with its raw params; undefined if it names none. */
 export function parseUpdated(text: string): { uri: string; params: string } | undefined {
   const params = rawMembers(text).get('params') ?? '{}';
   const parsed: unknown = JSON.parse(params);

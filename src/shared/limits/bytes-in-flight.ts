@@ -1,46 +1,46 @@
 /**
- * Bytes in flight: the bodies and answers that an isolate has in memory at once, counted for all of it and for each principal. A body
- * that does not fit is refused before it is read; an answer waits for room, because its call has been made by then, and its server is
- * not read meanwhile.
+ * Bytes in flight: the request bodies and upstream responses that an isolate holds in memory, counted in total and for each principal. A
+ * body that does not fit is refused before it is read. A response waits for room, because its call has already been made; while it waits,
+ * its server is not read.
  *
- * Invariants: the count is what the open requests hold, and zero without any; a request gives back what it holds when its last owner
- * releases it, however it ends; what is small passes where what is large does not, so that one principal's large answers never stop
- * the small calls of another.
+ * Invariants: the count is what the open requests hold, and zero if none is open. A request gives back what it holds when its last owner
+ * releases it, however it ends. Small requests pass where large ones do not, so that one principal's large responses never stop the small
+ * calls of another.
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { parsedWeight } from '../json/json-weight.ts';
 import type { ByteLimits } from './limit-settings.ts';
 
-/** A request that holds no more than this is small. */
+/** A request that holds at most this many bytes is small. */
 export const SMALL_BYTES = 65_536;
-/** The part of each limit that is kept for small requests, and the part that answers of unknown length may hold before they are whole. */
+/** The share of each limit that is reserved for small requests, and the share that incomplete responses of unknown length may hold. */
 const KEPT_FOR_SMALL = 1 / 8;
 const FOR_PARTIAL = 1 / 4;
-/** How often a waiting answer looks for room, in milliseconds: the next one in line, and the others. */
+/** How often a waiting response checks for room, in milliseconds: the first in the queue, and the others. */
 const FIRST_LOOK_MS = 20;
 const LATER_LOOK_MS = 100;
 const RETRY_AFTER_SECONDS = 1;
-/** A text of no more characters is not weighed. */
+/** Texts of at most this many characters are not weighed. */
 export const LIGHT_CHARS = 16_384;
 
 interface Waiter {
-  /** It may need more than it waits for. */
+  /** It may need more bytes than it waits for. */
   isPartial: boolean;
 }
 
 interface Count {
   used: number;
-  /** What of it is held by answers that may need more. */
+  /** The bytes of it that are held by responses that may need more. */
   partial: number;
 }
 
 interface PrincipalBytes extends Count {
   open: number;
-  /** Those that wait for room, the next one first. */
+  /** Requests that wait for room, the next one first. */
   readonly waiting: Waiter[];
 }
 
-/** The count of one isolate. */
+/** Counts the bytes in flight of one isolate. */
 export class BytesInFlight {
   readonly #limits: ByteLimits;
   readonly #principals = new Map<string, PrincipalBytes>();
@@ -56,19 +56,19 @@ export class BytesInFlight {
     return this.#all.used;
   }
 
-  /** Requests that were opened and not released. */
+  /** Requests that were opened and not released yet. */
   get open(): number {
     let open = 0;
     for (const principal of this.#principals.values()) open += principal.open;
     return open;
   }
 
-  /** Those of them that will end by themselves. */
+  /** The open requests that end by themselves. */
   get underWay(): number {
     return this.open - this.#standing;
   }
 
-  /** A request of a principal, which holds nothing yet. Its opener releases it. @param isStanding it ends when its client goes */
+  /** Opens a request of a principal; it holds nothing yet. Its opener releases it. @param isStanding it ends when its client goes */
   request(principalId: string, isStanding = false): RequestBytes {
     let principal = this.#principals.get(principalId);
     if (!principal) {
@@ -108,10 +108,10 @@ export class BytesInFlight {
   }
 }
 
-/** By their limits, of which a deployment has one set. */
+/** Keyed by their limits; a deployment has one set of limits. */
 const counts = new Map<string, BytesInFlight>();
 
-/** The count of this isolate, in which the Worker and its objects run. Belongs to no caller, and is zero when nothing is under way. */
+/** Returns the count of this isolate, shared by the Worker and its objects. It belongs to no caller, and is zero when idle. */
 export function bytesOfIsolate(limits: ByteLimits): BytesInFlight {
   const key = JSON.stringify(limits);
   const count = counts.get(key) ?? new BytesInFlight(limits);
@@ -127,11 +127,11 @@ interface Account {
   close(): void;
 }
 
-/** What one request holds. */
+/** The bytes that one request holds. */
 export class RequestBytes {
   readonly #account: Account;
   #held = 0;
-  /** What of it is the parsed body, and an answer that is not whole. */
+  /** The part of it that is the parsed body, and the part that is an incomplete response. */
   #parsed = 0;
   #partial = 0;
   #owners = 1;
@@ -149,7 +149,7 @@ export class RequestBytes {
     return this.#held;
   }
 
-  /** Hold more, if there is room now. Nobody is given anything once the request is released. */
+  /** Takes more bytes if there is room now. A released request gets none. */
   take(bytes: number, isPartial = false): boolean {
     if (this.#owners === 0) return false;
     const isSmall = this.#held + bytes <= SMALL_BYTES;
@@ -161,7 +161,7 @@ export class RequestBytes {
     return true;
   }
 
-  /** Give back some of it. */
+  /** Gives back some of the bytes. */
   give(bytes: number): void {
     const given = Math.min(bytes, this.#held);
     this.#held -= given;
@@ -169,16 +169,16 @@ export class RequestBytes {
   }
 
   /**
-   * Hold the bytes of the body that are read now.
-   * @throws PorticoError `busy`, or `payload_too_large` where there will never be room
+   * Takes the bytes of the body that are being read.
+   * @throws PorticoError `busy`, or `payload_too_large` if there will never be room
    */
   takeBody(bytes: number): void {
     if (!this.take(bytes)) throw this.#bodyRefusal(bytes);
   }
 
   /**
-   * Hold what a body takes once it is parsed, until `dropParsed`.
-   * @param most that one body may take
+   * Takes what a body needs once it is parsed, until `dropParsed`.
+   * @param most limit for one body
    * @throws PorticoError as `takeBody`
    */
   takeParsed(text: string, most: number): void {
@@ -189,17 +189,17 @@ export class RequestBytes {
     this.#parsed += bytes;
   }
 
-  /** The parsed body is not needed any more. */
+  /** Gives back the bytes of the parsed body, which is no longer needed. */
   dropParsed(): void {
     this.give(this.#parsed);
     this.#parsed = 0;
   }
 
   /**
-   * Hold more of an answer, as soon as there is room.
-   * @param isPartial more may be needed before the answer is whole
-   * @returns a promise only where it has to wait
-   * @throws PorticoError `upstream_too_large` where there never will be room, `upstream_no_room` where it takes too long; the signal's reason
+   * Takes more bytes for a response as soon as there is room.
+   * @param isPartial the response is incomplete and may need more
+   * @returns a promise only if it has to wait
+   * @throws PorticoError `upstream_too_large` if there is never room, `upstream_no_room` if the wait takes too long; the signal's reason
    */
   wait(bytes: number, isPartial = false, signal?: AbortSignal): Promise<void> | undefined {
     const { waiting } = this.#account;
@@ -223,7 +223,7 @@ export class RequestBytes {
     const { waiting, limits } = this.#account;
     const until = Date.now() + limits.waitMs;
     const waiter: Waiter = { isPartial };
-    // One that needs no more than this will end, and give it back: it goes before those that may need more.
+    // A waiter that needs no more than this will end and give its bytes back, so it goes before those that may need more.
     const before = isPartial ? -1 : waiting.findIndex(other => other.isPartial);
     waiting.splice(before === -1 ? waiting.length : before, 0, waiter);
     try {
@@ -240,14 +240,14 @@ export class RequestBytes {
     if (!isPartial) this.settle();
   }
 
-  /** The answer is whole: it needs no more. */
+  /** The response is complete and needs no more bytes. */
   settle(): void {
     if (this.#partial === 0) return;
     this.#account.add(0, -this.#partial);
     this.#partial = 0;
   }
 
-  /** Somebody else works with what the request holds. @returns gives that up; does nothing but once */
+  /** Adds an owner of what the request holds. @returns removes that owner; only the first call has an effect */
   retain(): () => void {
     this.#owners += 1;
     let isRetained = true;
@@ -258,7 +258,7 @@ export class RequestBytes {
     };
   }
 
-  /** An owner is done; the last one gives everything back. */
+  /** Removes an owner; the last one gives everything back. */
   release(): void {
     if (this.#owners === 0) return;
     this.#owners -= 1;
@@ -284,7 +284,7 @@ export class RequestBytes {
 const tooLarge = () =>
   new PorticoError('payload_too_large', 'The body takes more memory than is allowed');
 
-/** Some time, or less where the signal aborts. */
+/** Waits for the given time, or until the signal aborts. */
 function after(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise(resolve => {
     const onAbort = () => {

@@ -1,26 +1,26 @@
-/** The settings of a deployment that bound what there is at once: bytes in flight and open streams, of one principal and of one isolate, and sessions. */
+/** The deployment's limits on concurrent use: bytes in flight and open streams, for each principal and each isolate, and sessions. */
 import { z } from 'zod';
 
-/** How many event streams may be open at once, in an isolate and of one principal in it. */
+/** Most event streams open at once: in an isolate, and of one principal in it. */
 export interface StreamLimits {
   readonly isolateStreams: number;
   readonly principalStreams: number;
 }
 
-/** What may be in memory at once. */
+/** Limits on bytes in memory. */
 export interface ByteLimits {
-  /** Bytes of all requests of an isolate. */
+  /** Bytes of all requests in an isolate. */
   readonly isolateBytes: number;
-  /** Bytes of the requests of one principal in an isolate. */
+  /** Bytes of one principal's requests in an isolate. */
   readonly principalBytes: number;
-  /** How long an answer waits for room, in milliseconds. */
+  /** How long a response waits for room, in milliseconds. */
   readonly waitMs: number;
-  /** A client that takes nothing of a large answer for this long is hung up on, in milliseconds. */
+  /** The connection of a client that reads nothing of a large response for this long is closed, in milliseconds. */
   readonly stalledMs: number;
 }
 
 const MIB = 1_048_576;
-/** A Worker has 128 MiB for everything; a machine has more. */
+/** A Worker has 128 MiB in all; a machine has more. */
 const DEFAULT_BYTES = { production: 64 * MIB, local: 256 * MIB };
 
 const bytes = z.coerce
@@ -31,7 +31,7 @@ const bytes = z.coerce
 const streams = z.coerce.number().int().min(1).max(1_000_000);
 const milliseconds = z.coerce.number().int().min(1).max(86_400_000);
 
-/** The members of the settings' schema. */
+/** The members of the settings schema. */
 export const LIMIT_SETTINGS = {
   PORTICO_BYTES_IN_FLIGHT: bytes.optional(),
   PORTICO_PRINCIPAL_BYTES_IN_FLIGHT: bytes.optional(),
@@ -48,7 +48,7 @@ export const toStreamLimits = (settings: z.infer<typeof SettingsSchema>): Stream
   principalStreams: settings.PORTICO_PRINCIPAL_STREAMS,
 });
 
-/** @param isLocal the gateway runs on a machine of its own */
+/** @param isLocal the gateway runs on a machine, not on Cloudflare */
 export function toByteLimits(
   settings: z.infer<typeof SettingsSchema>,
   isLocal: boolean,

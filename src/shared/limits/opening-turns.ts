@@ -1,14 +1,14 @@
 /**
- * The order in which streams are opened: to open one costs a client's object several writes to disk and a look at the caller's lists, so of
- * each principal a few are opened at the same time, and the calls of others pass between them.
+ * The order in which streams are opened. Opening one costs a client's object several writes to disk and a read of the caller's lists, so
+ * only a few streams of each principal are opened at the same time, and other principals' calls run in between.
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import { Turns } from '../util/turns.ts';
 
-/** Streams of a principal that are being opened at the same time, and how long one of them is waited for, in milliseconds. */
+/** Streams of one principal that may be opening at the same time, and how long each of them may hold its turn, in milliseconds. */
 const AT_ONCE = 2;
 const OPENING_MS = 2_000;
-/** Longest time that one waits for its turn, in milliseconds. */
+/** Longest wait for a turn, in milliseconds. */
 const MAX_WAIT_MS = 20_000;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -16,8 +16,8 @@ export class OpeningTurns {
   readonly #lines = new Map<string, Turns>();
 
   /**
-   * Wait until a stream may be opened.
-   * @returns to be called when it is open, or never will be; does nothing but once
+   * Waits until a stream may be opened.
+   * @returns to be called when the stream is open, or will never be; only the first call has an effect
    * @throws PorticoError `busy`
    */
   async wait(principalId: string): Promise<() => void> {

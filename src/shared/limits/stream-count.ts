@@ -1,9 +1,9 @@
 /**
- * Event streams that stay open, counted for an isolate and for each principal in it: a GET of a legacy session, `/sse`, and
- * `subscriptions/listen`. Each costs a socket, an object that is told of every change and a look at the caller's lists, so one beyond
- * the bound is refused at once, before anything is made for it.
+ * Counts the event streams that stay open, for an isolate and for each principal in it: a GET of a legacy session,
+ * `/sse`, and `subscriptions/listen`. Each costs a socket, an object that is notified of every change, and a read of
+ * the caller's lists. A stream beyond the limit is therefore refused at once, before anything is created for it.
  *
- * Invariant: the count is that of the streams that were opened and not released, whatever ended them.
+ * Invariant: the count is the number of streams that were opened and not released, however they ended.
  */
 import { PorticoError } from '../errors/portico-error.ts';
 import type { StreamLimits } from './limit-settings.ts';
@@ -27,8 +27,8 @@ export class StreamCount {
   }
 
   /**
-   * Wait until a stream that is counted may be opened.
-   * @returns to be called when it is open, or never will be; does nothing but once
+   * Waits until a counted stream may be opened.
+   * @returns to be called when the stream is open, or will never be; only the first call has an effect
    * @throws PorticoError `busy`
    */
   turn(principalId: string): Promise<() => void> {
@@ -36,8 +36,8 @@ export class StreamCount {
   }
 
   /**
-   * A stream is to be opened.
-   * @returns to be called when it is over; does nothing but once
+   * Counts a stream that is about to be opened.
+   * @returns to be called when the stream has ended; only the first call has an effect
    * @throws PorticoError `busy`
    */
   open(principalId: string): () => void {
@@ -62,7 +62,7 @@ export class StreamCount {
   }
 }
 
-/** Does something with a stream that is counted; where it fails there is none. */
+/** Runs work with a counted stream; if the work fails, the stream is released. */
 export async function counted<T>(release: () => void, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

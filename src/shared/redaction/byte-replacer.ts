@@ -1,18 +1,18 @@
 /**
- * Replaces texts in bytes that come in pieces of any size. What is no part of one of the texts goes on as it came, at once: held back
- * are only the last bytes of a piece that one of the texts may begin with. Pure.
+ * Replaces texts in bytes that arrive in pieces of any size. Bytes that belong to none of the texts are passed on
+ * unchanged and at once; held back are only the last bytes of a piece, where one of the texts may have begun. Pure.
  *
- * Invariant: the work grows with the bytes and no faster, whatever they and the texts are (Horspool's skips where nothing has begun,
- * Knuth, Morris and Pratt's table where something has).
+ * Invariant: the work is linear in the bytes, whatever they and the texts are (Horspool's skips where no match has
+ * begun, the Knuth-Morris-Pratt table where one has).
  */
 
 /** A text to look for. */
 export interface Needle {
   bytes: Uint8Array;
   replacement: Uint8Array;
-  /** How far to go on where a byte stands under the last one of the text. */
+  /** How far to advance if a byte stands under the last byte of the text. */
   skip: Int32Array;
-  /** For each part of the text from its beginning: how much of its end is a beginning of the text too. */
+  /** For each prefix of the text: the length of its longest proper suffix that is also a prefix. */
   fallback: Int32Array;
 }
 
@@ -31,26 +31,26 @@ export function toNeedle(text: string, replacement: string): Needle {
   return { bytes, replacement: encoder.encode(replacement), skip, fallback };
 }
 
-/** Where a needle was found, as places in all bytes so far. */
+/** Where a needle was found, as positions in all bytes so far. */
 interface Found {
   start: number;
   end: number;
   replacement: Uint8Array;
 }
 
-/** One stream of bytes. */
+/** Replaces in one stream of bytes. */
 export class ByteReplacer {
   /** Whether anything was replaced so far. */
   hasReplaced = false;
   readonly #needles: readonly Needle[];
-  /** How much of each needle the bytes so far end with. */
+  /** For each needle, how many of its first bytes the input so far ends with. */
   readonly #begun: Int32Array;
-  /** The last bytes so far, which are not given out yet. */
+  /** The last bytes so far, which are not passed on yet. */
   #held = new Uint8Array(0);
-  /** How many bytes came, and how many of them are dealt with. */
+  /** How many bytes arrived, and how many of them are dealt with. */
   #came = 0;
   #done = 0;
-  /** Found in what is held. */
+  /** Matches in the held bytes. */
   #waiting: Found[] = [];
 
   constructor(needles: readonly Needle[]) {
@@ -58,7 +58,7 @@ export class ByteReplacer {
     this.#begun = new Int32Array(needles.length);
   }
 
-  /** @returns what can be given out now, in order; parts of it may be parts of `piece` */
+  /** @returns the bytes that can be passed on now, in order; they may share memory with `piece` */
   push(piece: Uint8Array): Uint8Array[] {
     const found = this.#waiting;
     this.#needles.forEach((needle, at) => this.#find(needle, at, piece, found));
@@ -71,7 +71,7 @@ export class ByteReplacer {
     return this.#give(piece, this.#came - open);
   }
 
-  /** The rest, after the last piece. */
+  /** Returns the rest, after the last piece. */
   end(): Uint8Array[] {
     return this.#give(new Uint8Array(0), this.#came);
   }
@@ -110,7 +110,7 @@ export class ByteReplacer {
     this.#begun[at] = begun;
   }
 
-  /** @param until what begins behind it is held back */
+  /** @param until bytes and matches from this position on are held back */
   #give(piece: Uint8Array, until: number): Uint8Array[] {
     const bytes = this.#held.length === 0 ? piece : joined([this.#held, piece]);
     const start = this.#came - bytes.length;
@@ -119,7 +119,7 @@ export class ByteReplacer {
       if (end > this.#done) given.push(bytes.subarray(this.#done - start, end - start));
       this.#done = Math.max(this.#done, end);
     };
-    // Of two that begin together the longer one counts.
+    // Of two matches that begin at the same position the longer one wins.
     const found = this.#waiting.toSorted((a, b) => a.start - b.start || b.end - a.end);
     this.#waiting = [];
     for (const one of found) {
@@ -127,7 +127,7 @@ export class ByteReplacer {
         this.#waiting.push(one);
         continue;
       }
-      // What reaches into another one is gone with it.
+      // A match that begins inside an earlier one is removed with it.
       if (one.start >= this.#done) {
         giveUpTo(one.start);
         given.push(one.replacement);
@@ -141,7 +141,7 @@ export class ByteReplacer {
   }
 }
 
-/** A text with the replacements; the same one where there are none. */
+/** Returns a text with the replacements; the same string if there are none. */
 export function replaceText(text: string, needles: readonly Needle[]): string {
   const replacer = new ByteReplacer(needles);
   const pieces = [...replacer.push(new TextEncoder().encode(text)), ...replacer.end()];
@@ -149,7 +149,7 @@ export function replaceText(text: string, needles: readonly Needle[]): string {
   return new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(joined(pieces));
 }
 
-/** Pieces as one, which is a part of the memory of the first where there is no other. */
+/** Joins pieces; a single piece is returned itself and shares its memory. */
 export function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const [first] = pieces;
   if (first !== undefined && pieces.length === 1) return first;

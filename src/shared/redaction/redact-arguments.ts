@@ -1,14 +1,14 @@
 /**
- * Arguments of a call as the audit keeps them: without secrets, and no more than a bound of them. Pure. A value goes where the
- * schema marks it, where its name says so, and where it has the form of one; what does not fit is told to be missing.
+ * Arguments of a call as the audit keeps them: without secrets, and within a size limit. Pure. A value is removed where the schema marks
+ * it, where its name looks like a secret's, and where its own form does; what does not fit is marked as cut.
  *
- * Invariant: the work is bounded by the bound, whatever the arguments are.
+ * Invariant: the work is bounded, whatever the arguments are.
  */
 import { isObject, type JsonObject } from '../protocol.ts';
 import { isMarked, placeOf, rootPlace, type Place } from './secret-marks.ts';
 import { beginningWithoutSecrets, isSecretName, REDACTED } from './secret-patterns.ts';
 
-/** Most characters of arguments that one row keeps, about. */
+/** Most characters of arguments that one row keeps, approximately. */
 const MAX_CHARS = 3_072;
 /** Longer arguments are not read: only their digest is kept. */
 const MAX_READ_CHARS = 65_536;
@@ -18,15 +18,15 @@ const MAX_DEPTH = 8;
 const CUT = '[cut]';
 
 export interface RedactedArguments {
-  /** Absent where they are too long to be read. */
+  /** Absent if the arguments are too long to be read. */
   arguments?: unknown;
-  /** There where not all of them are kept. */
+  /** Present if not all of them are kept. */
   arguments_cut?: true;
 }
 
 /**
  * @param text raw JSON of the arguments
- * @param schema what the item's schema marks, see `secret-marks.ts`
+ * @param schema the input schema if it marks secrets, see `secret-marks.ts`
  */
 export function redactArguments(text: string, schema: JsonObject | undefined): RedactedArguments {
   if (text.length > MAX_READ_CHARS) return { arguments_cut: true };
@@ -35,7 +35,7 @@ export function redactArguments(text: string, schema: JsonObject | undefined): R
   return redaction.isCut ? { arguments: kept, arguments_cut: true } : { arguments: kept };
 }
 
-/** A short text, such as a name, without secrets; cut to a bound. */
+/** Returns a short text, such as a name, without secrets and cut to a limit. */
 export function redactText(text: string, maxChars: number): string {
   const safe = beginningWithoutSecrets(text, maxChars + 1);
   return safe.length > maxChars ? `${safe.slice(0, maxChars)}${CUT}` : safe;

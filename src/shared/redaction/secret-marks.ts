@@ -1,22 +1,22 @@
 /**
- * What a tool's input schema marks as secret: `writeOnly`, `format: password`, `x-secret` or `x-sensitive`. Pure. A schema without
- * such a word costs one look at its text, once for each catalog item.
+ * What a tool's input schema marks as secret: `writeOnly`, `format: password`, `x-secret` or `x-sensitive`. Pure. A
+ * schema without any of these words costs one scan of its text, once for each catalog item.
  */
 import type { RawObject } from '../json/json-spans.ts';
 import { isObject, type JsonObject } from '../protocol.ts';
 
 const MARKS = /writeOnly|password|x-secret|x-sensitive|\\u/;
-/** Branches of one place in a schema; deeper references are not followed. */
+/** Most schemas that are combined for one place; further references are not followed. */
 const MAX_BRANCHES = 64;
 
-/** What of a catalog's item is looked at. */
+/** The part of a catalog item that is read. */
 interface Item {
   readonly raw: RawObject;
 }
 
 const known = new WeakMap<Item, JsonObject | undefined>();
 
-/** The schema of an item where it marks something, else undefined. */
+/** Returns the schema of an item if it may mark something, else undefined. */
 export function markedSchemaOf(item: Item): JsonObject | undefined {
   if (known.has(item)) return known.get(item);
   const text = item.raw.get('inputSchema') ?? '';
@@ -26,14 +26,14 @@ export function markedSchemaOf(item: Item): JsonObject | undefined {
   return marked;
 }
 
-/** All schemas that hold for one place; none where nothing is known of it. */
+/** All schemas that apply to one place; none if nothing is known about it. */
 export type Place = readonly JsonObject[];
 
-/** The schemas of a whole. */
+/** Returns the schemas of the whole value. */
 export const rootPlace = (root: JsonObject | undefined): Place =>
   root === undefined ? [] : branchesOf([root], root);
 
-/** Whether what stands there is a secret. */
+/** Whether the value at this place is a secret. */
 export function isMarked(place: Place): boolean {
   return place.some(
     schema =>
@@ -44,7 +44,7 @@ export function isMarked(place: Place): boolean {
   );
 }
 
-/** The place of a member, or of an element where `key` is a number. */
+/** Returns the place of a member, or of an element if `key` is a number. */
 export function placeOf(place: Place, key: string | number, root: JsonObject | undefined): Place {
   if (place.length === 0) return place;
   const inner = place.flatMap(schema =>
@@ -65,7 +65,7 @@ function elementSchemas({ items, prefixItems }: JsonObject, index: number): unkn
   return Array.isArray(items) ? [items[index], listed] : [items, listed];
 }
 
-/** Schemas with all that they combine, by `allOf` and the like and by references within the schema. */
+/** Returns schemas with all that they combine, by `allOf` and the like and by references within the schema. */
 function branchesOf(schemas: readonly JsonObject[], root: JsonObject | undefined): Place {
   const found = new Set<JsonObject>();
   const waiting = [...schemas];

@@ -1,22 +1,22 @@
 /**
- * What looks like a secret: by the name it stands under, and by its own form. Pure. It errs on the side of hiding.
- * Refuses: to decide that a text is harmless; it only takes out what it knows.
+ * Recognises secrets by the name they stand under and by their own form. Pure. It errs on the side of hiding. It never
+ * decides that a text is harmless; it only removes what it recognises.
  *
- * Invariant: the work grows with the length of the text and no faster, whatever the text is. Each expression here begins where the
+ * Invariant: the work is linear in the length of the text, whatever the text is. Each expression here begins where the
  * last one ended, or ends after a bounded number of characters.
  */
 
 export const REDACTED = '[redacted]';
 
-/** Parts of names, in any casing and with any separators, under which secrets stand. */
+/** Parts of names, in any casing and with any separators, that mark the value as a secret. */
 const SECRET_NAMES =
   /passw(?:or)?d|passphrase|passcode|pwd|secret|token|apikey|accesskey|privatekey|signingkey|encryptionkey|sshkey|authorization|credential|cookie|bearer|jwt|sessionid|signature|connectionstring/;
-/** Names that are a secret's as a whole only. */
+/** Names that mark a secret only as a whole. */
 const SECRET_WORDS = new Set(['auth', 'pass', 'pin', 'otp', 'mfa', 'cvv', 'cvc']);
-/** Names of counts, which hold a secret's word and no secret. */
+/** Names of counts, which contain a word for secrets but hold none. */
 const COUNTS = /tokens$/;
 
-/** Forms of tokens that are known, and what stands behind a scheme. */
+/** Known forms of tokens. */
 const SECRET_VALUES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /\bportico_[A-Za-z0-9_-]{20,}/g,
@@ -31,27 +31,30 @@ const SECRET_VALUES: readonly RegExp[] = [
   /\bhf_[A-Za-z0-9]{20,}/g,
 ];
 const SCHEMES = /\b(bearer|basic)\s{1,8}[A-Za-z0-9._~+/=-]{6,}/gi;
-/** The first part of a JSON Web Token, with all that could belong to it. */
+/** The first part of a JSON Web Token, with every character that could belong to it. */
 const JWT_HEAD = /\beyJ[A-Za-z0-9_-]*/g;
 const JWT_REST = /\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?/y;
 const MIN_JWT_HEAD_CHARS = 7;
-/** What names are made of, and how much of the end of one is looked at. */
+/** Characters of names, and how many of a name's last characters are read. */
 const NAME_RUN = /[\w.-]+/g;
 const MAX_NAME_CHARS = 64;
-/** What stands between a name and its value: as in addresses, headers, JSON and commands. */
+/** What stands between a name and its value: as in URLs, headers, JSON and commands. */
 const SEPARATOR = /\\*["']?\s*[=:]\s*\\*/y;
 const SPACES = /\s+/y;
-/** A quote that is not closed, as in JSON that breaks off, hides all behind it. */
+/** An unclosed quote, as in JSON that breaks off, hides everything after it. */
 const VALUE = /"[^"]*"?|'[^']*'?|[^\s&;,"'#{}[\]]+/y;
-/** Name and password of an address. */
+/** User name and password of a URL. */
 const USERINFO = /([a-z0-9+.-]:\/\/)[^\s/?#]+@/gi;
-/** A text in which anything of the above is found holds one of these, or the name of an option before a space. Most hold neither. */
+/**
+ * Quick test: a text that contains anything of the above contains one of these, or the name of an option before a
+ * space. Most contain neither.
+ */
 const MAY_HOLD =
   /[=:@]|-----BEGIN|portico_|gh[pousr]_|github_pat_|glpat-|[spr]k[-_]|A[KS]IA|xox|AIza|ya29|npm_|hf_|eyJ|bearer|basic/i;
-/** How much behind the part that is kept is read, so that what begins in it is known for what it is. */
+/** How many characters after the kept part are read, so that a secret that begins in the kept part is recognised. */
 const AHEAD_CHARS = 4_096;
 
-/** Whether what stands under a name is a secret. */
+/** Whether the value under a name is a secret. */
 export function isSecretName(name: string): boolean {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '');
   if (SECRET_WORDS.has(plain)) return true;
@@ -59,7 +62,7 @@ export function isSecretName(name: string): boolean {
 }
 
 /**
- * The beginning of a text without what has the form of a secret; the rest is not read.
+ * Returns the beginning of a text without secret forms; the rest is not read.
  * @param maxChars in UTF-16 units
  */
 export function beginningWithoutSecrets(text: string, maxChars: number): string {
@@ -69,8 +72,8 @@ export function beginningWithoutSecrets(text: string, maxChars: number): string 
 }
 
 /**
- * A text without what has the form of a secret.
- * @param isCut the text goes on: what begins like a token at its end is one
+ * Returns a text without secret forms.
+ * @param isCut the text goes on: the beginning of a token at its end counts as a token
  */
 export function withoutSecretForms(text: string, isCut = false): string {
   if (!MAY_HOLD.test(text) && !(text.includes('-') && /\s/.test(text))) return text;
@@ -79,7 +82,7 @@ export function withoutSecretForms(text: string, isCut = false): string {
   return withoutNamed(withoutJwt(safe, isCut));
 }
 
-/** A head without a rest is none, and neither is what begins inside of it: the search goes on behind it. */
+/** Removes JSON Web Tokens. A head without a rest is none, and nothing that begins inside it is either: the search continues after it. */
 function withoutJwt(text: string, isCut: boolean): string {
   let safe = '';
   let from = 0;
@@ -94,7 +97,7 @@ function withoutJwt(text: string, isCut: boolean): string {
   return safe + text.slice(from);
 }
 
-/** A text without what stands behind a secret's name. */
+/** Returns a text without the values that follow a secret's name. */
 function withoutNamed(text: string): string {
   let safe = '';
   let from = 0;
@@ -102,7 +105,7 @@ function withoutNamed(text: string): string {
     if (index < from) continue;
     const name = run.slice(-MAX_NAME_CHARS);
     const end = index + run.length;
-    // `--password value`: a name of a command stands before its value without a sign.
+    // `--password value`: an option of a command precedes its value without a sign.
     const isOption = name.slice(0, -1).includes('-');
     const between =
       matchAt(SEPARATOR, text, end) ?? (isOption ? matchAt(SPACES, text, end) : undefined);
@@ -115,7 +118,7 @@ function withoutNamed(text: string): string {
   return safe + text.slice(from);
 }
 
-/** What a sticky expression finds at a place. */
+/** Returns what a sticky expression matches at a position. */
 function matchAt(sticky: RegExp, text: string, at: number): string | undefined {
   sticky.lastIndex = at;
   return sticky.exec(text)?.[0];

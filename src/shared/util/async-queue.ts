@@ -1,4 +1,4 @@
-/** A queue between one who puts values in and one who awaits them in order. */
+/** A queue between a producer and one consumer that awaits the values in order. */
 export class AsyncQueue<T> {
   readonly #values: T[] = [];
   #ended = false;
@@ -11,7 +11,7 @@ export class AsyncQueue<T> {
     this.#wake?.();
   }
 
-  /** No more values; with an error the reader gets it after the values before it. */
+  /** Ends the queue. An error reaches the consumer after the values before it. */
   end(error?: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -19,7 +19,7 @@ export class AsyncQueue<T> {
     this.#wake?.();
   }
 
-  /** The next value, or undefined at the end. For one reader at a time. */
+  /** Returns the next value, or undefined at the end. For one consumer at a time. */
   async take(): Promise<T | undefined> {
     for (;;) {
       if (this.#values.length > 0) return this.#values.shift();

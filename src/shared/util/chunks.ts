@@ -1,9 +1,9 @@
-/** Texts of many rows, put together into as few bound values as their bound allows. Pure. */
+/** Packs the texts of many rows into as few bound SQL values as their size limit allows. Pure. */
 
 /** Most characters of one bound value. */
 const MAX_CHUNK_CHARS = 400_000;
 
-/** In order, each chunk as long as one value may be, or one cell. */
+/** Returns chunks in order; each stays within the limit of one value, or holds a single cell. */
 export function toChunks(cells: readonly string[]): string[][] {
   const chunks: string[][] = [];
   let chars = Infinity;

@@ -1,15 +1,15 @@
 /**
- * Work that may be wanted more often than it can be done: the first is done at once, what comes meanwhile waits for the next round, of the
- * same kind the last alone. After each round there is a pause as long as it took, so that whoever wants it all the time gets half of the
- * time at most.
+ * Work that may be requested more often than it can run. The first request runs at once; requests that arrive meanwhile
+ * wait for the next run, and of one kind only the last is kept. After each run there is a pause at least as long as the
+ * run, so that constant requests take half of the time at most.
  */
 
 export interface CoalescingOptions<T, R> {
-  /** One round. */
+  /** Does one run. */
   work(values: readonly T[]): Promise<R>;
-  /** Shortest pause after a round, in milliseconds. */
+  /** Shortest pause after a run, in milliseconds. */
   pauseMs: number;
-  /** What waits at most, by number and by weight; of more the rest is dropped. */
+  /** Limits on waiting values, by number and by weight; values beyond them are dropped. */
   most: number;
   mostWeight: number;
   weightOf(value: T): number;
@@ -28,9 +28,9 @@ export class Coalescing<T, R> {
   }
 
   /**
-   * Have something done.
-   * @param kind of the same one the last value counts
-   * @returns what the round gave, in which it was done
+   * Requests work.
+   * @param kind of waiting values of one kind only the last is kept
+   * @returns the result of the run that included it
    */
   add(kind: string, value: T): Promise<R> {
     const { most, mostWeight, weightOf } = this.#options;
@@ -38,7 +38,7 @@ export class Coalescing<T, R> {
     const more = weightOf(value) - (former === undefined ? 0 : weightOf(former));
     const fits = this.#waiting.size === 0 || this.#weight + more <= mostWeight;
     if (fits && (former !== undefined || this.#waiting.size < most)) {
-      // In the order of what was wanted last.
+      // Moves the kind to the end: values are ordered by their latest request.
       this.#waiting.delete(kind);
       this.#waiting.set(kind, value);
       this.#weight += more;

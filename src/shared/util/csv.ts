@@ -1,9 +1,9 @@
 /** Lines of CSV (RFC 4180) that a spreadsheet opens as text and numbers, never as formulas. Pure. */
 
-/** What a spreadsheet takes for the beginning of a formula. */
+/** How a text begins that a spreadsheet takes for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** One line, with its end. */
+/** Returns one line with its line end. */
 export const toCsvLine = (values: readonly (string | number | null | undefined)[]): string =>
   `${values.map(toField).join(',')}\r\n`;
 

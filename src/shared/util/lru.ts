@@ -1,11 +1,11 @@
-/** A map that forgets the entry used longest ago: bounded in entries, or in what its values weigh. */
+/** A map that drops the least recently used entry. Bounded by the number of entries, or by the weight of the values. */
 export class Lru<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #most: number;
   readonly #weigh: (value: V) => number;
   #weight = 0;
 
-  /** @param weigh what a value weighs, always the same for one value; absent: 1 */
+  /** @param weigh weight of a value, always the same for one value; default: 1 */
   constructor(most: number, weigh: (value: V) => number = () => 1) {
     this.#most = most;
     this.#weigh = weigh;
@@ -19,7 +19,7 @@ export class Lru<K, V> {
     return value;
   }
 
-  /** A value that weighs more than all may is not kept. */
+  /** A value that weighs more than the whole bound is not kept. */
   set(key: K, value: V): void {
     this.delete(key);
     const weight = this.#weigh(value);

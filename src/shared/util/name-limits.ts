@@ -1,11 +1,11 @@
-/** Bounds of names, the same wherever they are used. In UTF-16 units. */
+/** Limits on names, the same everywhere. In UTF-16 units. */
 
-/** Longest name or id that a caller may use: of a tool, a prompt, a method, a request, a progress token. */
+/** Longest name or id that a caller may send: of a tool, a prompt, a method, a request, a progress token. */
 export const MAX_NAME_CHARS = 1_000;
 /** Longest URI of a resource. */
 export const MAX_URI_CHARS = 8_192;
-/** What a server's own name or URI may be shorter than these, since an endpoint puts the server's name in front. */
+/** How much shorter than these a server's own name or URI must be, since an endpoint puts the server's name in front. */
 export const QUALIFIER_CHARS = 200;
 
-/** Longest name, in characters. */
+/** Longest server name, in characters. */
 export const MAX_SERVER_NAME = 63;

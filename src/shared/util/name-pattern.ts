@@ -1,29 +1,29 @@
 /**
- * Patterns over servers and tools, as rules, tokens and toolsets write them. `*` stands for any characters, everything else
- * for itself. A server is matched by its id, or by its name without regard to case; a tool by its own name exactly. Pure.
+ * Patterns over servers and tools, as rules, tokens and toolsets write them. `*` stands for any characters, every other character for
+ * itself. A server is matched by its id, or by its name ignoring case; a tool by its exact own name. Pure.
  */
 import { z } from 'zod';
 
-/** The part of a server a pattern looks at. */
+/** The part of a server that patterns are matched against. */
 export interface NamedServer {
   id: string;
   name: string;
 }
 
-/** A qualified pattern taken apart: `github.create_*`. */
+/** The parts of a qualified pattern: `github.create_*`. */
 export interface QualifiedPattern {
   server: string;
   tool: string;
 }
 
-/** Matches every tool, and what a server offers beside tools. */
+/** Matches every tool, and what a server offers besides tools. */
 export const EVERYTHING = '*';
 /** Longest pattern, in characters. */
 export const MAX_PATTERN_CHARS = 300;
-/** Most `*` of one pattern: matching takes time with each of them. */
+/** Most `*` in one pattern: each costs matching time. */
 export const MAX_WILDCARDS = 8;
 
-/** Whether a text is what a pattern stands for. Takes time in proportion to both lengths, whatever they hold. */
+/** Whether a text matches a pattern. Takes time proportional to the product of both lengths at most. */
 export function matches(pattern: string, text: string): boolean {
   let at = 0;
   let from = 0;
@@ -49,7 +49,7 @@ export function matches(pattern: string, text: string): boolean {
   return from === pattern.length;
 }
 
-/** A pattern made ready for many texts: most are a whole name, or a part of one. */
+/** Prepares a pattern for many texts; most patterns are a whole name, or a part of one. */
 export function toMatcher(pattern: string): (text: string) => boolean {
   if (!pattern.includes('*')) return text => text === pattern;
   const [, before, middle = '', after] = /^(\*?)([^*]*)(\*?)$/.exec(pattern) ?? [];
@@ -60,15 +60,17 @@ export function toMatcher(pattern: string): (text: string) => boolean {
 
 const ID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Whether a pattern stands for a server. What has the form of an id is no name, so that no server takes the place of another by its name. */
+/**
+ * Whether a pattern matches a server. A pattern in the form of an id never matches a name, so that no server can take another's place by
+ * its name.
+ */
 export function matchesServer(pattern: string, { id, name }: NamedServer): boolean {
   if (pattern === id) return true;
   return !ID_FORM.test(pattern) && matches(pattern.toLowerCase(), name.toLowerCase());
 }
 
 /**
- * Take a qualified pattern apart at its first dot, which no server's name and no id holds; without one it stands for whole
- * servers.
+ * Splits a qualified pattern at its first dot, which no server name and no id contains; a pattern without a dot stands for whole servers.
  */
 export function parseQualifiedPattern(pattern: string): QualifiedPattern {
   const at = pattern.indexOf('.');
@@ -77,7 +79,7 @@ export function parseQualifiedPattern(pattern: string): QualifiedPattern {
 }
 
 const isBounded = (pattern: string) => pattern.split('*').length - 1 <= MAX_WILDCARDS;
-/** A pattern over names; `*` stands for any characters. */
+/** A pattern over names, within the limits above. */
 export const PatternSchema = z
   .string()
   .min(1)

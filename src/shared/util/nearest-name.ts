@@ -1,11 +1,11 @@
-/** How far names are from each other, and which known name somebody meant who wrote another one. Pure. */
+/** Edit distance of names, and which known name was probably meant by a misspelt one. Pure. */
 
 /** Longer names are not compared. */
 const MAX_CHARS = 64;
-/** Letters that may be wrong, missing or too many. */
+/** Most letters that may be wrong, missing or extra. */
 const MAX_EDITS = 2;
 
-/** @returns the known name that is at most two edits away, the nearest one; undefined where there is none */
+/** @returns the nearest known name within two edits; undefined if there is none */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_CHARS) return undefined;
   const ranked = known
@@ -19,10 +19,10 @@ export function nearestName(name: string, known: readonly string[]): string | un
 }
 
 /**
- * Levenshtein's distance of two texts: letters that are wrong, missing or too many. In time linear in the length, since only what is near
- * the diagonal is looked at.
- * @param most how many are counted
- * @returns undefined where there are more
+ * Levenshtein distance of two texts: letters that are wrong, missing or extra. Takes linear time, since only cells near
+ * the diagonal are computed.
+ * @param most largest distance that is counted
+ * @returns undefined if the distance is larger
  */
 export function editsWithin(from: string, to: string, most: number): number | undefined {
   if (Math.abs(from.length - to.length) > most) return undefined;
@@ -32,7 +32,7 @@ export function editsWithin(from: string, to: string, most: number): number | un
   let next = Array.from(row);
   for (let i = 1; i <= from.length; i += 1) {
     let least = far;
-    // `at` stands for the place `i + at - most` of the other text.
+    // `at` stands for position `i + at - most` of the other text.
     for (let at = 0; at < width; at += 1) {
       const j = i + at - most;
       let edits = far;

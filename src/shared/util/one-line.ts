@@ -1,12 +1,12 @@
 /**
- * Text of others on one short line, for a model or a table: white space is single spaces, what cannot be seen or moves what is
- * beside it is gone, and what is too long ends in `…`. Pure.
+ * Others' text on one short line, for a model or a table: white space becomes single spaces, characters that are
+ * invisible or move their neighbours are removed, and a text that is too long ends in `…`. Pure.
  */
 import { shortened } from './shortened.ts';
 
 const SPACE = /[\t-\r\u0085\p{Z}\u2800]+/gu;
 const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
-/** What is looked at of a text, for each character of the line. */
+/** Characters of the text that are read for each character of the line. */
 const LOOKED_AT = 4;
 
 /** @param maxChars in UTF-16 units, the `…` included */

@@ -1,16 +1,16 @@
-/** One page of a list that a database keeps in order: what a query with room for one more row gives. Pure. */
+/** One page of a list in database order, cut from a query that asked for one row more. Pure. */
 import type { Position } from './cursor.ts';
 
 export interface ListPage<T> {
   items: T[];
-  /** Position of the last item, where more follow. */
+  /** Position of the last item, if more follow. */
   next?: Position;
 }
 
 /**
- * Cut a page.
- * @param rows as the query gave them, asked for with a limit of `limit + 1`
- * @param positionOf what an item is found again by
+ * Cuts a page.
+ * @param rows result of a query with the limit `limit + 1`
+ * @param positionOf the values by which an item is found again
  */
 export function toListPage<T>(
   rows: readonly T[],

@@ -1,6 +1,6 @@
-/** A pause that somebody may end. */
+/** A pause that a signal can end early. */
 
-/** Resolves after so many milliseconds, or once the signal is aborted. */
+/** Resolves after this many milliseconds, or once the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal.aborted) return resolve();

@@ -1,33 +1,33 @@
 /**
- * A look at something that anybody may ask for without a credential, so what it costs is bounded: what was found is told for a
- * second, also while somebody looks anew, and a few look at once at most. A look that hangs is given up. Nothing waits for the look
- * of another request, which would end with that request.
+ * A probe that anybody may trigger without a credential, so its cost is bounded: a result is reused for a second, and
+ * while a newer probe runs, and only a few probes run at once. A probe that hangs is abandoned. No request waits for
+ * the probe of another request, which would end with that request.
  */
 
-/** What was found is told for so long. */
+/** How long a result is reused. */
 const AGE_MS = 1_000;
-/** A look that takes longer has found nothing. */
+/** A probe that takes longer has failed. */
 const LIMIT_MS = 3_000;
-/** Looks at once, while nothing was found yet. */
+/** Most probes at once while there is no result yet. */
 const AT_ONCE = 4;
 
 export class Probe<Finding> {
   readonly #look: () => Promise<Finding>;
   readonly #failed: Finding;
   #found: { at: number; finding: Finding } | undefined;
-  /** When the looks under way began. */
+  /** Start times of the running probes. */
   #begun: number[] = [];
 
-  /** @param failed what a look has found that fails, hangs, or is one too many */
+  /** @param failed result of a probe that fails, hangs, or exceeds the number allowed */
   constructor(look: () => Promise<Finding>, failed: Finding) {
     this.#look = look;
     this.#failed = failed;
   }
 
-  /** What was found a second ago at most, or is found now. Never rejects. */
+  /** Returns a result that is at most a second old, or probes now. Never rejects. */
   async ask(): Promise<Finding> {
     const now = Date.now();
-    // The end of a look is not heard of where its request was cancelled.
+    // A probe whose request was cancelled never reports its end.
     this.#begun = this.#begun.filter(at => now - at < LIMIT_MS);
     const known = this.#found;
     if (known && (this.#begun.length > 0 || now - known.at < AGE_MS)) return known.finding;
@@ -35,7 +35,7 @@ export class Probe<Finding> {
     this.#begun.push(now);
     const finding = await this.#within();
     const own = this.#begun.indexOf(now);
-    // It may have been given up already.
+    // It may have been abandoned already.
     if (own >= 0) this.#begun.splice(own, 1);
     this.#found = { at: Date.now(), finding };
     return finding;

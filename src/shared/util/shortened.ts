@@ -1,4 +1,4 @@
-/** A text of so many UTF-16 units at most: a longer one ends with `…`, and never with half of a character. */
+/** Cuts a text to this many UTF-16 units: a longer one ends with `…`, and never with half of a character. */
 export const shortened = (text: string, maxChars: number): string =>
   text.length <= maxChars
     ? text

@@ -1,4 +1,4 @@
-/** A bound on work that somebody else decides on: what is done is counted, and stopped where there is no more. */
+/** A budget for work whose cost others decide: each step is counted, and the work is stopped when the budget is spent. */
 
 export class TooManySteps extends Error {}
 

@@ -1,12 +1,9 @@
-/**
- * Many texts of KV in few operations. An invocation has 1,000 operations, and six connections for those that are not reads of many keys
- * at once.
- */
+/** Reads many KV texts in few operations. An invocation has 1,000 operations, and six connections for operations other than bulk reads. */
 
-/** Keys of one read, as the platform has it. */
+/** The platform's limit of keys in one read. */
 const MAX_KEYS = 100;
 
-/** The texts under these keys, in their order; undefined where there is none. */
+/** Returns the texts under these keys, in their order; undefined where there is none. */
 export async function findTexts(
   kv: KVNamespace,
   keys: readonly string[],
@@ -28,7 +25,7 @@ async function findTogether(
   try {
     return await kv.get([...keys], 'text');
   } catch {
-    // Together they may be more than the 25 MB of one answer.
+    // Together they may exceed the 25 MB limit of one response.
     const half = Math.ceil(keys.length / 2);
     const [some, others] = await Promise.all([
       findTogether(kv, keys.slice(0, half)),

@@ -1,26 +1,26 @@
 /**
- * A line in which a few may be at work at the same time and the others wait for their turn. Nobody is called when a turn comes: who waits
- * looks by timers of its own, because a promise of one request must not be awaited by another. One that neither looks nor leaves (its
- * request was dropped) loses its place.
+ * A queue in which a few may work at the same time while the others wait for their turn. No waiter is called back when
+ * its turn comes: each polls by its own timer, because a promise of one request must not be awaited by another. A
+ * waiter that neither polls nor leaves (its request was dropped) loses its place.
  */
 
-/** A place in the line. */
+/** A place in the queue. */
 export interface Turn {
-  /** Whether it may go to work now; from then on it is at work. */
+  /** Whether the holder may start now; once true, it counts as working. */
   isUp(): boolean;
-  /** Time until it is worth to look again, in milliseconds. */
+  /** Time until the next poll is worthwhile, in milliseconds. */
   readonly pauseMs: number;
-  /** It is done, or waits no longer; does nothing but once. */
+  /** Leaves the queue, after the work or without it; only the first call has an effect. */
   leave(): void;
 }
 
 interface Place {
   isAtWork: boolean;
-  /** When it last looked, or began to work. */
+  /** When it last polled, or began to work. */
   at: number;
 }
 
-/** A place that waits and was not looked after for this long is lost, in milliseconds. */
+/** A waiting place that was not polled for this long is lost, in milliseconds. */
 const LOST_MS = 2_000;
 const PAUSE_EACH_MS = 5;
 const MAX_PAUSE_MS = 250;
@@ -32,8 +32,8 @@ export class Turns {
   #line: Place[] = [];
 
   /**
-   * @param atOnce how many may be at work
-   * @param longestMs who is at work longer is not counted any more, in milliseconds
+   * @param atOnce how many may work at the same time
+   * @param longestMs a holder that works longer is no longer counted, in milliseconds
    */
   constructor(atOnce: number, longestMs: number, now: () => number = () => Date.now()) {
     this.#atOnce = atOnce;
@@ -41,12 +41,12 @@ export class Turns {
     this.#now = now;
   }
 
-  /** Those in line, at work and waiting. */
+  /** Places in the queue, working and waiting. */
   get size(): number {
     return this.#line.length;
   }
 
-  /** Stand in line, at its end. */
+  /** Joins the queue at its end. */
   join(): Turn {
     const place: Place = { isAtWork: false, at: this.#now() };
     this.#line.push(place);

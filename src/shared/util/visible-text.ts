@@ -1,27 +1,27 @@
 /**
- * Text for people who have to see what is in it: characters that show nothing, change the direction of others or stand in a word as
- * one of another script become `⟨U+200B⟩`. Only for eyes: what is shown is never read back. Pure.
+ * Text for people who must see every character in it: characters that are invisible, change the direction of others or imitate a letter of
+ * another script become `⟨U+200B⟩`. For display only: the result is never parsed. Pure.
  */
 
-/** What shows nothing, or moves what is beside it. */
+/** Characters that are invisible, or move their neighbours. */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** Spaces that look like the usual one, and the bracket that marks are made of. */
+/** Spaces that look like the usual one, and the bracket that marks begin with. */
 const DISGUISED = /[^\S ]|⟨/u;
 const LAYOUT = /[\n\t]/;
 const RUN = /[^\s\p{P}]+|[\s\p{P}]/gu;
 const LETTER = /[\p{L}\p{N}]/u;
 const IS_ASCII = /^[\0-\x7f]$/;
-/** Text in which nothing is to be marked, as nearly all is. */
+/** Text without anything to mark, as nearly all is. */
 const IS_PLAIN = /^[ -~]*$/;
 
-/** Whether a text has a character that cannot be seen. */
+/** Whether a text contains an invisible character. */
 export function hasHidden(text: string): boolean {
   return HIDDEN.test(text);
 }
 
 /**
- * @param isLookAlike whether a character that is not of ASCII looks like one that is; it is marked where its word has both
- * @param isName the text is one name: line feeds, tabs, every look-alike and all that is neither ASCII nor a letter are marked too
+ * @param isLookAlike whether a character outside ASCII looks like one inside; it is marked if its word has both
+ * @param isName the text is one name: line feeds, tabs, every look-alike and everything that is neither ASCII nor a letter are marked too
  */
 export function toVisible(
   text: string,

@@ -1,2 +1,2 @@
-/** Keeps the invocation, or the object, alive until some work is done that nobody waits for. */
+/** Keeps the invocation, or the object, alive until some work is done, without waiting for it. */
 export type WaitUntil = (work: Promise<unknown>) => void;
