@@ -1,4 +1,4 @@
-/** The registry and what belongs to a server: approvals, health, cache rules, connectors, imports. */
+/** Builds the services for the registry and everything that belongs to a server: approvals, health, cache rules, connectors, imports. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import type { SecretService } from '../credentials/secret-service.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
@@ -27,15 +27,15 @@ export interface ServersDeps {
     connectorServers: number;
     clientDocumentUrl: string | undefined;
   };
-  /** Tells that access changed. */
+  /** Notifies the other isolates and the open streams that access changed. */
   onAccessChanged(): Promise<void>;
-  /** The registry that this isolate remembers is too old. */
+  /** Marks the registry that this isolate remembers as stale. */
   invalidateRegistry(): void;
-  /** The objects that look after the servers. */
+  /** The Durable Objects that monitor the servers. */
   monitors: MonitorPort & Pick<HealthPorts, 'history'> & { wake(serverId: string): Promise<void> };
-  /** Has the lists of accounts read. */
+  /** Reads the tool lists of callers' own accounts. */
   accountLists: Pick<RemoteAccountLists, 'read'>;
-  /** The objects that hold the connections of machines. */
+  /** The Durable Objects that hold the sockets of connector machines. */
   lines: ConnectorPorts['lines'];
 }
 

@@ -1,11 +1,11 @@
 /**
- * Servers in patterns, between what people write and what is stored: a server that is named exactly is stored by its id, so
- * that a rename changes nothing and a new server of an old name gets nothing, and shown by the name it has now. A part with `*` stays
- * as it is written. Pure.
+ * Translates server names in patterns between what people write and what is stored. A server that is named exactly is stored by its id, so
+ * that a rename changes nothing and a new server with an old name gets nothing; it is shown by its current name. A part with `*` stays as
+ * it is written. Pure.
  */
 import { EVERYTHING, type NamedServer } from '../shared/util/name-pattern.ts';
 
-/** The server a text names: by its id, else by its name without regard to case. */
+/** Finds the server that a text names: by its id, else by its name, ignoring case. */
 export function findNamed<T extends NamedServer>(
   key: string,
   servers: readonly T[],
@@ -16,7 +16,7 @@ export function findNamed<T extends NamedServer>(
   );
 }
 
-/** A pattern over servers as it is stored; undefined where it names one exactly that does not exist. */
+/** The stored form of a server pattern; undefined if it names one server exactly and that server does not exist. */
 export function toStoredServer(
   pattern: string,
   servers: readonly NamedServer[],
@@ -24,12 +24,12 @@ export function toStoredServer(
   return pattern.includes(EVERYTHING) ? pattern : findNamed(pattern, servers)?.id;
 }
 
-/** A stored pattern over servers as it is shown; the id of a server that is gone stays. */
+/** The displayed form of a stored server pattern; the id of a deleted server stays as it is. */
 export function toShownServer(stored: string, servers: readonly NamedServer[]): string {
   return servers.find(({ id }) => id === stored)?.name ?? stored;
 }
 
-/** A qualified pattern as it is stored; undefined where its server does not exist, or its tool is empty. */
+/** The stored form of a qualified pattern; undefined if its server does not exist or its tool is empty. */
 export function toStoredPattern(
   pattern: string,
   servers: readonly NamedServer[],
@@ -39,20 +39,20 @@ export function toStoredPattern(
   return stored === undefined || tool === '.' ? undefined : stored + tool;
 }
 
-/** A stored qualified pattern as it is shown. */
+/** The displayed form of a stored qualified pattern. */
 export function toShownPattern(stored: string, servers: readonly NamedServer[]): string {
   const [server, tool] = cut(stored);
   return toShownServer(server, servers) + tool;
 }
 
-/** The server's part, and the rest with its dot; empty where the whole server is meant. */
+/** Splits a pattern into its server part and the rest with its dot; the rest is empty if the pattern means the whole server. */
 function cut(pattern: string): [server: string, tool: string] {
   const at = pattern.indexOf('.');
   return at === -1 ? [pattern, ''] : [pattern.slice(0, at), pattern.slice(at)];
 }
 
 /**
- * The servers, and one of its id for each that stored patterns name and that is gone, so that what is stored can be written again.
+ * The servers, plus a placeholder for each deleted server that a stored pattern names, so that such patterns can be written again.
  * @param stored patterns, qualified or over servers
  */
 export function withGone(

@@ -1,7 +1,7 @@
-/** What the lists of an account lack, in its row of `accounts`. */
+/** Stores an account's list differences in its row of `accounts`. */
 import type { HeldAccount, OwnLists } from '../../shared/identity/account.ts';
 
-/** Keep what was read, where the account has the same credential still. @returns whether it has */
+/** Stores what was read, if the account still has the same credential. @returns whether it had */
 export async function keepOwnLists(
   db: D1Database,
   { id, revision }: Pick<HeldAccount, 'id' | 'revision'>,

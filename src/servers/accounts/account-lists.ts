@@ -1,25 +1,25 @@
 /**
- * What the lists of an account lack of the shared catalog of its server, bounded, and when they are to be read again. What they have
- * beyond it is nothing: nobody approved it. Pure.
+ * What an account's lists lack of its server's shared catalog (bounded), and when the lists are read again. Items that only the account's
+ * lists have are ignored: nobody approved them. Pure.
  */
 import type { HeldAccount, OwnList, OwnLists } from '../../shared/identity/account.ts';
 import { KINDS, type Catalog, type Kind } from '../catalog/catalog.ts';
 import { isOffered } from '../registry/status.ts';
 import type { Server } from '../registry/server-schema.ts';
 
-/** Most characters of JSON: they come with every read of a token of the account's owner. */
+/** Maximum JSON length in characters: this is loaded with every read of a token of the account's owner. */
 export const MAX_OWN_CHARS = 8_192;
-/** They are read again after this time, in milliseconds, when their owner lists. */
+/** Age at which the lists are read again when their owner lists, in milliseconds. */
 const FRESH_MS = 900_000;
 
-/** A server whose catalog is there, as somebody reaches it by an account that works. */
+/** A server with a catalog, as a principal reaches it through a working account. */
 export interface OwnServer extends Server {
   account: HeldAccount;
   catalogHash: string;
   verdict: NonNullable<Server['verdict']>;
 }
 
-/** Whether there are lists to read, and they were not read for this catalog and credential, or long ago. */
+/** Whether the account's lists should be read now: never read for this catalog and credential, or read too long ago. */
 export function areListsDue(server: Server, now: number): server is OwnServer {
   const { account, needsAccount, catalogHash, verdict, status } = server;
   if (!account || needsAccount || catalogHash === null || !verdict) return false;
@@ -28,9 +28,9 @@ export function areListsDue(server: Server, now: number): server is OwnServer {
 }
 
 /**
- * @param shared the whole catalog @param plain what of it a client like the one that read is offered
- * @param own keys that the account was listed, by kind; of a kind that could not be read the former stays
- * @returns null where nothing is lacking; a list that is too long to be kept is left out, so that it hides nothing
+ * @param shared the whole catalog @param plain the part of it that a client like the reading one is offered
+ * @param own keys that the server listed to the account, by kind; a kind that could not be read keeps its former entry
+ * @returns null if nothing is lacking; a list that is too long to store is left out, so that it hides nothing
  */
 export function toOwnLists(
   shared: Catalog,
@@ -62,6 +62,6 @@ function toOwnList(
   const lacking = new Set(lacks);
   const has = shared[kind].items.map(({ key }) => key).filter(key => !lacking.has(key));
   const length = (keys: readonly string[]) => JSON.stringify(keys).length;
-  // In an order of its own: a server that lists in another one has the same.
+  // Sorted, so that a server that lists in another order yields the same value.
   return length(has) < length(lacks) ? { has: has.toSorted() } : { lacks: lacks.toSorted() };
 }

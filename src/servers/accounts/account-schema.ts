@@ -1,7 +1,7 @@
-/** Accounts of principals at servers: what is stored of one, what the API takes and shows. A credential is shown by neither. */
+/** Accounts of principals at servers: the stored row, and what the API accepts and shows. Neither includes the credential. */
 import { z } from 'zod';
 
-/** A row of `accounts` with the names of both; times in milliseconds since the epoch. */
+/** A row of `accounts` with the names of its principal and server; times in milliseconds since the epoch. */
 export const AccountSchema = z.object({
   id: z.string(),
   principal_id: z.string(),
@@ -11,9 +11,9 @@ export const AccountSchema = z.object({
   revision: z.number(),
   created_at: z.number(),
   updated_at: z.number(),
-  /** Where its owner signed in; null where a token was pasted. */
+  /** Authorization server at which its owner signed in; null if a token was pasted. */
   issuer: z.string().nullable(),
-  /** What it may do there, as the issuer said it. */
+  /** Scope granted to it, as the issuer reported. */
   scope: z.string().nullable(),
   /** Why its owner has to sign in again. */
   ended: z.string().nullable(),
@@ -32,7 +32,7 @@ export const ConnectAccountSchema = z.strictObject({
 });
 export type ConnectAccount = z.infer<typeof ConnectAccountSchema>;
 
-/** Which are listed. */
+/** Filter for the list. */
 export const AccountQuerySchema = z.strictObject({
   server: z.string().min(1).max(100).optional().meta({
     description: 'Only those at the server with this id',
@@ -60,7 +60,7 @@ export const AccountViewSchema = z.object({
   updated_at: z.iso.datetime(),
 });
 
-/** Project an account to its API form. */
+/** Converts an account to its API form. */
 export const toAccountView = (account: Account): z.infer<typeof AccountViewSchema> => ({
   id: account.id,
   principal: account.principal_id,

@@ -1,4 +1,7 @@
-/** Accounts: people connect their own at a server, see them and end them; administrators see and end those of all. */
+/**
+ * Accounts: people connect their own account at a server, list their accounts and delete them; administrators list and delete those of
+ * everyone.
+ */
 import { ALWAYS, type AdminAudit } from '../../audit/admin-audit.ts';
 import { allOf, findRecord, whereEqual } from '../../records/record-store.ts';
 import { createReadRecords, type ReadRecords } from '../../records/records.ts';
@@ -24,16 +27,16 @@ export interface AccountPorts {
   db: D1Database;
   keys: KeyRing;
   adminAudit: AdminAudit;
-  /** A principal has an account at this server, another one, or none any more. */
+  /** Called after a principal connected, replaced or deleted its account at this server. */
   onConnected(serverId: string, principalId: string): Promise<void>;
-  /** Revoke what an account holds at its issuer, as far as that goes. */
+  /** Revokes the account's tokens at its issuer; best effort. */
   revoke(account: Account): Promise<void>;
 }
 
-/** Lists are given the servers that the caller may use: of others its own accounts are not shown either. */
+/** `list` takes the servers that the caller may use: accounts at other servers are not shown, not even the caller's own. */
 export interface Accounts extends ReadRecords<Account, AccountQuery> {
   /**
-   * Connect the caller's own account at a server, or give it another token.
+   * Connects the caller's own account at a server, or replaces its token.
    * @param visible the servers that the caller may use
    * @throws PorticoError `forbidden`, `validation_failed`, `busy`
    */
@@ -44,12 +47,15 @@ export interface Accounts extends ReadRecords<Account, AccountQuery> {
   ): Promise<Account>;
 }
 
-/** Which are listed, and at which servers where that is bounded. */
+/** Filter for the list, and the servers that it is restricted to, if any. */
 type Asked = AccountQuery & { within?: readonly { id: string }[] };
 
 const SCOPES = { read: 'tools:call', write: 'tools:call' } as const;
 
-/** What follows where accounts change: other callers have others, the first may be what the catalog is read by, and each has lists of its own. */
+/**
+ * Follow-up of a changed account. Access changed; the monitor may read the catalog with the first account; and each account has lists of
+ * its own.
+ */
 export const createOnConnected =
   ({
     onAccessChanged,
@@ -109,7 +115,7 @@ export function createAccounts(ports: AccountPorts): Accounts {
 
     async delete(caller, id) {
       const account = await findRecord(db, ACCOUNTS, id);
-      // Refused as one that is not there, by the act itself.
+      // The empty id makes the act itself refuse it like an account that does not exist.
       await records.delete(caller, account && !mayTouch(caller, account) ? '' : id);
     },
 

@@ -19,7 +19,7 @@ export const ACCOUNTS: ReadTable<Account> = {
   row: AccountSchema,
 };
 
-/** The column has the id of one of these. */
+/** Condition: the column holds the id of one of these records. */
 export const whereAmong = (column: string, records: readonly { id: string }[]): Condition => ({
   sql: `${column} IN (SELECT value FROM json_each(?))`,
   params: [JSON.stringify(records.map(({ id }) => id))],
@@ -27,7 +27,7 @@ export const whereAmong = (column: string, records: readonly { id: string }[]): 
 
 const FoundSchema = z.object({ id: z.string() });
 
-/** Id of the account that a principal has at a server; undefined where it has none. */
+/** Finds the id of the account that a principal has at a server; undefined if it has none. */
 export async function findAccountId(
   db: D1Database,
   principalId: string,
@@ -40,7 +40,7 @@ export async function findAccountId(
   return found === null ? undefined : FoundSchema.parse(found).id;
 }
 
-/** How an account is written. */
+/** The values written for an account. */
 export interface Written {
   id: string;
   principalId: string;
@@ -49,7 +49,7 @@ export interface Written {
   now: number;
 }
 
-/** Principal and server are there, and the account is, or is not yet. */
+/** Condition: principal and server exist, and the account exists (`isKnown`) or does not exist yet. */
 export const whenConnectable = (
   { id, principalId, serverId }: Written,
   isKnown: boolean,
@@ -59,7 +59,7 @@ export const whenConnectable = (
   params: [principalId, serverId, ...(isKnown ? [id] : [principalId, serverId])],
 });
 
-/** Make an account, or give it another credential. */
+/** Inserts an account, or replaces its credential. */
 export function writeAccount(
   db: D1Database,
   { id, principalId, serverId, sealed, now }: Written,
@@ -86,7 +86,7 @@ const HeldRowSchema = z.object({ held: jsonOf(HeldAccountSchema) });
 const toHeld = (row: unknown): HeldAccount | undefined =>
   row === null ? undefined : HeldRowSchema.parse(row).held;
 
-/** The account of whoever's object this is: of a principal, or of the principal of a session. */
+/** Finds the account of the principal to which a Durable Object belongs, directly or through a session. */
 export async function findAccountOf(
   db: D1Database,
   serverId: string,
@@ -100,7 +100,7 @@ export async function findAccountOf(
   return toHeld(await statement.bind(serverId, id).first());
 }
 
-/** The account that was connected first at a server, of those that work. @param but ids of others than these */
+/** Finds the working account that was connected first at a server. @param but ids of accounts to pass over */
 export async function findFirstAccount(
   db: D1Database,
   serverId: string,

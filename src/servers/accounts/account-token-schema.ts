@@ -1,14 +1,14 @@
-/** What passes between isolates that send accounts and the objects that renew them. */
+/** Messages between isolates that send account tokens and the objects that renew them. */
 import type { FreshToken } from '../../shared/identity/account.ts';
 
-/** What somebody has who wants another token. */
+/** The token that the requesting isolate has. */
 export interface Held {
   accountId: string;
   serial: number;
-  /** The server refused it. */
+  /** The server refused that token. */
   isRefused: boolean;
 }
 
-/** What the object answers to an isolate, to which an error cannot be thrown. */
+/** The object's reply to an isolate. Failures are values, because an error cannot be thrown across the call. */
 export type AccountTokenReply =
   { token: FreshToken } | { failure: string; code: 'account_required' | 'credential_unavailable' };

@@ -1,9 +1,9 @@
 /**
- * The access tokens of accounts whose owners signed in at an issuer. Lives in the object of a principal at a server, which is one for the
- * whole deployment: whoever wants a token while one is being renewed waits for that one.
+ * The access tokens of accounts whose owners signed in at an issuer. Lives in the object of a principal at a server, of which the whole
+ * deployment has one: every request for a token during a renewal waits for that renewal.
  *
- * Invariants: a new refresh token is stored before the access token that came with it is handed out; that a renewal is sent is stored before
- * it is; an account ends only where the issuer itself said no, and nothing else deletes what renews it.
+ * Invariants: a new refresh token is stored before the access token that came with it is returned; a renewal is noted in the database
+ * before its request is sent; an account ends only for one of the reasons in `grant-schema.ts`: any other failure keeps its refresh token.
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import {
@@ -45,13 +45,13 @@ export interface AccountTokenPorts {
   adminAudit: AdminAudit;
   flow: Pick<CodeFlowPort, 'find' | 'refresh'>;
   clients: Pick<UpstreamClients, 'of' | 'forget'>;
-  /** A renewal that was begun is ended, whoever asked for it is gone. */
+  /** Keeps a renewal that has begun running to its end, even if the requester is gone. */
   waitUntil: WaitUntil;
 }
 
-/** A token that is refused before this age would be refused again, in milliseconds. */
+/** A token that the server refuses before it reaches this age is not renewed, because a new one would be refused too; in milliseconds. */
 const YOUNG_MS = 60_000;
-/** Of the codes of RFC 6749 §5.2, those that say that this grant is over. */
+/** Error codes of RFC 6749 §5.2 that end the grant. */
 const OVER: Readonly<Record<string, EndReason>> = {
   invalid_grant: 'refused',
   invalid_client: 'client_gone',
@@ -62,7 +62,7 @@ const REFUSED = 'The server refuses your account';
 export class AccountTokens {
   readonly #ports: AccountTokenPorts;
   #working: Promise<FreshToken> | undefined;
-  /** What an issuer gave and the database did not take yet. */
+  /** Tokens from the issuer that the database has not stored yet. */
   #unstored: { grant: Grant; given: SealedTokens } | undefined;
   #failures = 0;
   #triedAt = 0;
@@ -72,7 +72,7 @@ export class AccountTokens {
     this.#ports = ports;
   }
 
-  /** A token that is newer than the one that is held, or why there is none. */
+  /** Returns a newer token than the held one, or the reason why there is none. */
   async answer(held: Held): Promise<AccountTokenReply> {
     try {
       this.#working ??= this.#begin(held);
@@ -93,7 +93,7 @@ export class AccountTokens {
     return work;
   }
 
-  /** The server wants more of the account than it may: its owner is asked for that at the next sign-in. */
+  /** Notes the scope that the server wants beyond what the account has; the owner's next sign-in requests it. */
   async want(accountId: string, scope: string): Promise<void> {
     await noteWanted(this.#ports.db, accountId, scope).run();
   }
@@ -130,7 +130,7 @@ export class AccountTokens {
     }
   }
 
-  /** Whether the server names other issuers now, and this one no more; one that says nothing names the same. */
+  /** Whether the server now names other issuers and no longer this one. A server that names none counts as unchanged. */
   async #isElsewhere({ url }: Server, { issuer }: Grant): Promise<boolean> {
     const found = this.#ports.flow.find(url, { issuer });
     return found.then(
@@ -160,13 +160,15 @@ export class AccountTokens {
       const current = await findGrant(db, grant.account_id);
       if (current && current.serial > grant.serial && !current.ended) return toToken(current);
       if (reason === 'client_gone') await clients.forget(grant);
-      // An answer before this one was lost: what it gave is what the issuer would take now.
+      // The response to an earlier renewal was lost: the issuer now accepts only the refresh token that it contained.
       const isLost = reason === 'refused' && grant.sent_serial === grant.serial;
       return this.#end(grant, isLost ? 'answer_lost' : reason);
     }
   }
 
-  /** Kept in memory until the database took it: the issuer takes the former refresh token no more. */
+  /**
+   * Stores renewed tokens. They stay in memory until the database has them, because the issuer no longer accepts the former refresh token.
+   */
   async #store(grant: Grant, given: SealedTokens): Promise<FreshToken> {
     this.#unstored = { grant, given };
     const isStored = await storeRenewed(this.#ports.db, grant, given.token, {
@@ -177,7 +179,7 @@ export class AccountTokens {
     return isStored ? given.token : this.#newest(grant);
   }
 
-  /** The token of an account that somebody else changed meanwhile. */
+  /** Returns the token of an account that was changed elsewhere in the meantime. */
   async #newest({ account_id }: Grant): Promise<FreshToken> {
     const grant = await findGrant(this.#ports.db, account_id);
     if (!grant || grant.ended || Date.now() >= grant.expires_at) {

@@ -1,9 +1,9 @@
 /**
- * Somebody connects an account by signing in at the server's authorization server, in two steps: leaving with a `state`, and coming back
- * with a code. Source: MCP 2026-07-28, Authorization and Security Best Practices.
+ * Connects an account by a sign-in at the server's authorization server, in two steps: the person leaves with a `state` and comes back with
+ * a code. Source: MCP 2026-07-28, Authorization and Security Best Practices.
  *
- * Invariants: only who is signed in gets a `state`, for their own principal, in one browser; it is good once and for ten minutes; what comes
- * back is bound to that principal, server and issuer or to nothing.
+ * Invariants: only a signed-in person gets a `state`, for their own principal, in one browser. It is valid once and for ten minutes. The
+ * response is accepted only for that principal, server and issuer.
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { GrantRefused, type CodeFlowPort } from '../../credentials/oauth/code-flow-schema.ts';
@@ -25,27 +25,30 @@ export interface ConnectingPorts {
   adminAudit: AdminAudit;
   flow: Pick<CodeFlowPort, 'find' | 'toAuthorizationUrl' | 'exchange'>;
   clients: Pick<UpstreamClients, 'choose' | 'forget'>;
-  /** Address of our client metadata document where it is not on the gateway's own origin. */
+  /** URL of our client metadata document, if it is not on the gateway's own origin. */
   clientDocumentUrl: string | undefined;
-  /** A principal has an account at this server, or another one. */
+  /** Called after a principal connected or replaced its account at this server. */
   onConnected(serverId: string, principalId: string): Promise<void>;
 }
 
-/** Where issuers send people back to. */
+/** Redirect path for issuers. */
 export const CALLBACK_PATH = '/oauth/callback';
-/** Where our client metadata document is. */
+/** Path of our client metadata document. */
 export const CLIENT_DOCUMENT_PATH = '/oauth/client-metadata.json';
 
-/** Somebody at a browser. */
+/** A signed-in person in one browser. */
 export interface AtBrowser {
   actor: Actor;
-  /** Of the sign-in of this browser. */
+  /** Id of this browser's sign-in. */
   signInId: string;
 }
 
-/** Sign-ins that ask for what was asked for before, after which it is no use to ask again: with the first one three. */
+/**
+ * Sign-ins that may request the same scope; if the server still wants it afterwards, another is refused. With the first sign-in that makes
+ * three.
+ */
 const MAX_SAME = 2;
-/** Of who calls by an account. */
+/** Scope that a caller needs to use accounts. */
 const SCOPE = 'tools:call';
 const BEGIN_ANEW = 'This sign-in was not begun by you in this browser, or its time is over';
 
@@ -57,9 +60,9 @@ export class Connecting {
   }
 
   /**
-   * Where somebody goes to sign in for a server.
-   * @param server as the registry has it, which the principal may use
-   * @param origin of the gateway, as their browser asks it
+   * Returns the URL at which a person signs in for a server.
+   * @param server as the registry has it; the principal may use it
+   * @param origin of the gateway, as the person's browser requests it
    * @throws PorticoError `credential_unavailable`, `forbidden`
    */
   async begin({ actor, signInId }: AtBrowser, server: Server, origin: string): Promise<URL> {
@@ -99,7 +102,7 @@ export class Connecting {
   }
 
   /**
-   * Connect the account that somebody comes back with.
+   * Connects the account that a person comes back with.
    * @param url that their browser came back to
    * @param visible the servers that they may use, as the registry has them
    * @returns the server
@@ -171,7 +174,7 @@ export class Connecting {
     });
   }
 
-  /** A client that the issuer does not know is not used again. */
+  /** Exchanges the code. A client that the issuer does not know is forgotten. */
   async #exchange({ authorizer, client, request }: Pending, url: URL) {
     const { flow, clients } = this.#ports;
     try {
@@ -185,7 +188,10 @@ export class Connecting {
   }
 }
 
-/** How often the same is asked for, with the sign-in that begins. @throws PorticoError `forbidden` where that is no use any more */
+/**
+ * Counts the sign-ins that request the same scope, including the one that begins. @throws PorticoError `forbidden` if another would be
+ * pointless
+ */
 function countAsked(former: Grant | undefined): number {
   if (!former?.wanted_scope || goesBeyond(former.wanted_scope, former.asked_scope)) return 1;
   if (former.asked < MAX_SAME) return former.asked + 1;
@@ -195,7 +201,7 @@ function countAsked(former: Grant | undefined): number {
   );
 }
 
-/** What the server asks for, or what an administrator set, with all that was granted and is wanted. */
+/** The scope to request: what an administrator set or else the server requests, plus everything already granted and wanted. */
 function scopeToAsk(
   server: Server,
   { scope, issuer }: { scope: string | undefined; issuer: string },

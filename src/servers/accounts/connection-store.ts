@@ -1,7 +1,7 @@
-/** The `account_connections` table: sign-ins at issuers that somebody left for. Each row is there until it is used, or its time is over. */
+/** The `account_connections` table: pending sign-ins at issuers. A row stays until it is used or expires. */
 import { z } from 'zod';
 
-/** Most of one principal at once; the oldest end. */
+/** Maximum pending sign-ins of one principal; the oldest are deleted. */
 const MAX_PENDING = 20;
 
 export interface StoredConnection {
@@ -13,7 +13,7 @@ export interface StoredConnection {
   expires_at: number;
 }
 
-/** Keep one; those whose time is over go. */
+/** Stores a pending sign-in and deletes expired ones. */
 export async function keepConnection(
   db: D1Database,
   { state_hash, principal_id, server_id, sealed, expires_at }: StoredConnection,
@@ -36,7 +36,7 @@ export async function keepConnection(
 
 const TakenSchema = z.object({ server_id: z.string(), sealed: z.string(), expires_at: z.number() });
 
-/** Take one of a principal's away and give it; undefined where it has none with this hash. */
+/** Deletes and returns a principal's pending sign-in; undefined if it has none with this hash. */
 export async function takeConnection(
   db: D1Database,
   stateHash: string,

@@ -1,10 +1,13 @@
-/** The `account_grants` table. Reads return parsed rows; writes return statements, which change nothing where the token is another one meanwhile. */
+/**
+ * The `account_grants` table. Reads return parsed rows; writes return statements, which change nothing if the token has been replaced
+ * meanwhile.
+ */
 import type { Condition } from '../../audit/audit-store.ts';
 import type { FreshToken } from '../../shared/identity/account.ts';
 import { onEitherSchema } from '../../shared/util/either-schema.ts';
 import { GrantSchema, type EndReason, type Grant } from './grant-schema.ts';
 
-/** What an account that is connected has of one; undefined where it was made of a pasted token, or is gone. */
+/** Reads the grant of a connected account; undefined if its token was pasted or the account is gone. */
 export async function findGrant(db: D1Database, accountId: string): Promise<Grant | undefined> {
   const statement = db
     .prepare(
@@ -22,7 +25,7 @@ export type NewGrant = Omit<
   'principal_id' | 'server_id' | 'auth_sealed' | 'wanted_scope' | 'sent_serial' | 'ended'
 >;
 
-/** Put a grant in the place of the account's former one. @param when as the account itself is written */
+/** Replaces the account's former grant. It runs in the batch that writes the account, and does nothing if that account is missing. */
 export function writeGrant(db: D1Database, grant: NewGrant): D1PreparedStatement {
   const columns = Object.keys(grant);
   return db
@@ -33,11 +36,11 @@ export function writeGrant(db: D1Database, grant: NewGrant): D1PreparedStatement
     .bind(...Object.values(grant), grant.account_id);
 }
 
-/** An account is of a pasted token now. */
+/** Deletes the grant of an account that now has a pasted token. */
 export const deleteGrant = (db: D1Database, accountId: string): D1PreparedStatement =>
   db.prepare('DELETE FROM account_grants WHERE account_id = ?').bind(accountId);
 
-/** Note that a renewal is sent, before it is. @returns whether the token is still this one */
+/** Notes that a renewal request is about to be sent. @returns whether the token is still this one */
 export async function noteSent(db: D1Database, { account_id, serial }: Grant): Promise<boolean> {
   const { meta } = await db
     .prepare('UPDATE account_grants SET sent_serial = serial WHERE account_id = ? AND serial = ?')
@@ -46,7 +49,7 @@ export async function noteSent(db: D1Database, { account_id, serial }: Grant): P
   return meta.changes > 0;
 }
 
-/** Store what a renewal gave, both parts or neither. @returns whether the token was still the former one */
+/** Stores the result of a renewal in both tables or in neither. @returns whether the token was still the former one */
 export async function storeRenewed(
   db: D1Database,
   { account_id, serial }: Grant,
@@ -76,13 +79,13 @@ export async function storeRenewed(
   return (renewed?.meta.changes ?? 0) > 0;
 }
 
-/** The token is still the one that was looked at, and nobody ended it. */
+/** Condition: the token is still the one that was read, and the account has not ended. */
 export const whenStill = ({ account_id, serial }: Grant): Condition => ({
   sql: 'EXISTS (SELECT 1 FROM account_grants WHERE account_id = ? AND serial = ? AND ended IS NULL)',
   params: [account_id, serial],
 });
 
-/** End an account: its owner has to sign in again, and nothing of its secrets is kept. */
+/** Ends an account and erases its secrets: its owner has to sign in again. */
 export const endGrant = (
   db: D1Database,
   { account_id, serial }: Grant,
@@ -102,7 +105,7 @@ export const endGrant = (
     .bind(reason, account_id, serial),
 ];
 
-/** Note what a server wants of an account beyond what it may. */
+/** Notes the scope that a server wants beyond what the account has. */
 export const noteWanted = (db: D1Database, accountId: string, scope: string): D1PreparedStatement =>
   db
     .prepare(
@@ -110,7 +113,7 @@ export const noteWanted = (db: D1Database, accountId: string, scope: string): D1
     )
     .bind(scope, accountId, scope);
 
-/** Accounts of a server, beside one, at other issuers than the one that it names now. */
+/** Deletes the other accounts of a server at issuers that the server no longer names. */
 export const deleteOfOtherIssuers = (
   db: D1Database,
   serverId: string,

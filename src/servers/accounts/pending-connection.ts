@@ -1,6 +1,6 @@
 /**
- * Sign-ins at issuers that somebody left for: a row for each, found by the hash of its `state` and by whose it is, and taken away when it
- * is used. What the answer is checked against is sealed. Nobody who is not signed in gets a row.
+ * Pending sign-ins at issuers: one row each, found by the hash of its `state` and by its principal, and deleted when it is used. The data
+ * that the response is checked against is sealed. Only a signed-in person gets a row.
  */
 import { z } from 'zod';
 import type {
@@ -12,11 +12,11 @@ import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { keepConnection, takeConnection } from './connection-store.ts';
 
-/** How long it may take, in milliseconds. */
+/** Lifetime of a pending sign-in, in milliseconds. */
 export const PENDING_MS = 600_000;
 
 const PendingSchema = z.object({
-  /** The sign-in of the browser that left. */
+  /** Sign-in of the browser that left. */
   signInId: z.string(),
   serverUrl: z.string(),
   authorizer: z.object({
@@ -37,7 +37,7 @@ const PendingSchema = z.object({
     state: z.string(),
     verifier: z.string(),
   }),
-  /** Sign-ins in a row that asked for nothing new, with this one. */
+  /** Sign-ins in a row that requested nothing new, including this one. */
   asked: z.number(),
 });
 export interface Pending {
@@ -49,13 +49,13 @@ export interface Pending {
   asked: number;
 }
 
-/** Who leaves, and for which server. */
+/** The principal that leaves, and the server it leaves for. */
 export interface Leaving {
   principalId: string;
   serverId: string;
 }
 
-/** What of an issuer's metadata the answer is read by. */
+/** The fields of an issuer's metadata that are needed to process the response. */
 const KEPT = [
   'issuer',
   'token_endpoint',
@@ -67,7 +67,7 @@ const KEPT = [
 const placeOf = (hash: string, { principalId, serverId }: Leaving) =>
   `account connection|${hash}|${principalId}|${serverId}`;
 
-/** Note that somebody leaves. */
+/** Stores a pending sign-in. */
 export async function keepPending(
   db: D1Database,
   keys: KeyRing,
@@ -97,7 +97,10 @@ export async function keepPending(
   );
 }
 
-/** What somebody left with, who comes back; it is there once. Undefined where it is not theirs, was used, or its time is over. */
+/**
+ * Takes the pending sign-in of a person who comes back; this works once. Undefined if it belongs to another principal, was used, or has
+ * expired.
+ */
 export async function takePending(
   db: D1Database,
   keys: KeyRing,

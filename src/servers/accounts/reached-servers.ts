@@ -1,4 +1,4 @@
-/** Servers as objects find them, which are handed no record: with the account of whoever the object is of, or as a monitor looks at one. */
+/** Servers for Durable Objects, which get no record passed in: with the account of the object's owner, or as a monitor reaches a server. */
 import type { HeldAccount } from '../../shared/identity/account.ts';
 import { whoseObject } from '../../shared/identity/object-owners.ts';
 import { withAccount } from '../registry/own-account.ts';
@@ -6,7 +6,7 @@ import type { Server } from '../registry/server-schema.ts';
 import { findServer } from '../registry/server-store.ts';
 import { findAccountOf, findFirstAccount } from './account-store.ts';
 
-/** A server as the client reaches it whose object this is. @param owner name of the object */
+/** Finds a server as the client to which this object belongs reaches it. @param owner name of the object */
 export async function findServerOf(
   db: D1Database,
   serverId: string,
@@ -18,8 +18,8 @@ export async function findServerOf(
 }
 
 /**
- * A server as its monitor reaches it: with what the deployment has for it, else with the account that was connected first. What a catalog
- * holds is for everybody who may use the server. An account that the server refused is passed over for the others.
+ * A server as its monitor reaches it: with the deployment's credential, else with the account that was connected first. The catalog is for
+ * everybody who may use the server. An account that the server refused is passed over for the others.
  */
 export class MonitoredServers {
   readonly #db: D1Database;
@@ -33,19 +33,19 @@ export class MonitoredServers {
     const server = await findServer(this.#db, serverId);
     if (!server || server.accounts === 'shared') return server;
     const { headersSealed, view } = server.credential;
-    // A client by which people sign in is no credential of the deployment's.
+    // A client for people to sign in with is not a credential of the deployment.
     const isGiven = view.auth !== null && view.auth.type !== 'authorization_code';
     if (headersSealed !== null || isGiven) return server;
     const first = await this.#firstOf(serverId);
     return first ? withAccount(server, first) : server;
   }
 
-  /** The server refused a record. */
+  /** Notes that the server refused this record's account. */
   refuse({ account }: Server): void {
     if (account) this.#refused.add(account.id);
   }
 
-  /** Where all were refused they are tried anew. */
+  /** Once all accounts were refused, starts again with the first. */
   async #firstOf(serverId: string): Promise<HeldAccount | undefined> {
     const first = await findFirstAccount(this.#db, serverId, [...this.#refused]);
     if (first || this.#refused.size === 0) return first;

@@ -1,4 +1,4 @@
-/** Has the lists of accounts read that are due, each by the object of its principal at its server. Nobody waits for it. */
+/** Has the due lists of accounts read, each by the object of its principal at its server. No caller waits for it. */
 import { principalOwner } from '../../shared/identity/object-owners.ts';
 import { Lru } from '../../shared/util/lru.ts';
 import type { Server } from '../registry/server-schema.ts';
@@ -6,11 +6,11 @@ import { areListsDue } from './account-lists.ts';
 
 /** The object of a principal at a server. */
 export interface AccountListRemote {
-  /** Read the lists of the account, where they are due; answers before that is done. */
+  /** Reads the lists of the account, if they are due; returns before that is done. */
   readOwnLists(serverId: string): Promise<void>;
 }
 
-/** One isolate asks this often at most for one account, in milliseconds. */
+/** Minimum time between two requests of one isolate for one account, in milliseconds. */
 const ASK_GAP_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
 
@@ -19,12 +19,12 @@ export class RemoteAccountLists {
   readonly #askedAt = new Lru<string, number>(MAX_REMEMBERED);
   readonly #withAccounts = new WeakMap<readonly Server[], readonly Server[]>();
 
-  /** @param remote gives a client's object by its name */
+  /** @param remote returns a client's object by its name */
   constructor(remote: (owner: string) => AccountListRemote) {
     this.#remote = remote;
   }
 
-  /** Somebody lists what these servers have. @param servers as they reach them */
+  /** Call when a caller lists what these servers offer. @param servers as the caller reaches them */
   listed(servers: readonly Server[]): void {
     let own = this.#withAccounts.get(servers);
     if (!own) {
@@ -43,7 +43,7 @@ export class RemoteAccountLists {
     }
   }
 
-  /** Have them read, if it can be had. */
+  /** Requests a read; errors are ignored. */
   async read(principalId: string, serverId: string): Promise<void> {
     await this.#remote(principalOwner(principalId, serverId))
       .readOwnLists(serverId)

@@ -1,7 +1,6 @@
 /**
- * Tokens of accounts as the isolates see them: the one that came with the caller's own record of a server, else the one its object answers
- * with. What that answered is remembered until a record brings a newer one, so a warm call asks nobody. Accounts whose tokens were pasted
- * pass as they are.
+ * Account tokens, as isolates get them: from the caller's own record of a server, else from the account's object. The object's reply is
+ * remembered until a record brings a newer token, so a warm call makes no request. Accounts with pasted tokens pass unchanged.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { HeldAccount } from '../../shared/identity/account.ts';
@@ -14,16 +13,16 @@ import type { AccountTokenReply, Held } from './account-token-schema.ts';
 /** The object of a principal at a server. */
 export interface AccountTokenRemote {
   accountToken(held: Held): Promise<AccountTokenReply>;
-  /** Note what the server wants of an account beyond what it may. */
+  /** Notes the scope that the server wants beyond what the account has. */
   wantScope(accountId: string, scope: string): Promise<void>;
 }
 
-/** Part of its lifetime after which a token is renewed, while it is used still. */
+/** A token in use is renewed after this part of its lifetime. */
 const FRESH_PART = 0.8;
-/** A token is not sent that ends within this part of its lifetime, or this time, in milliseconds. */
+/** A token is not sent when its remaining time is below this part of its lifetime or this time (milliseconds), whichever is shorter. */
 const LAST_PART = 0.02;
 const LAST_MS = 10_000;
-/** In between one isolate asks for a renewal this often at most, in milliseconds. */
+/** Between the two, the minimum time between two renewal requests of one isolate, in milliseconds. */
 const ASK_GAP_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
 
@@ -46,12 +45,12 @@ export class RemoteAccountTokens {
   readonly #answered = new Lru<string, Renewed>(MAX_REMEMBERED);
   readonly #askedAt = new Lru<string, number>(MAX_REMEMBERED);
 
-  /** @param remote gives a client's object by its name */
+  /** @param remote returns a client's object by its name */
   constructor(remote: (owner: string) => AccountTokenRemote) {
     this.#remote = remote;
   }
 
-  /** The record with the newest token that is known here. The same arguments give the same record. */
+  /** The record with the newest token known in this isolate. The same arguments return the same record. */
   newest(server: Server): Server {
     const { account } = server;
     if (!account || !isRenewed(account)) return server;
@@ -60,13 +59,13 @@ export class RemoteAccountTokens {
     return isNewer ? withAccount(server, answered) : server;
   }
 
-  /** Whether a record can be sent as it is, without anything to be done. */
+  /** Whether the record's token can be sent without a renewal. */
   isFresh({ account }: Server): boolean {
     return !account || !isRenewed(account) || !isDue(account, Date.now());
   }
 
   /**
-   * The record with a token that can be sent now.
+   * Returns the record with a token that can be sent now.
    * @throws PorticoError `account_required`, `credential_unavailable`
    */
   async current(server: Server): Promise<Server> {
@@ -76,13 +75,13 @@ export class RemoteAccountTokens {
     if (isOver(account, now)) return this.#ask(server, account, false);
     if (now - (this.#askedAt.get(account.id) ?? 0) < ASK_GAP_MS) return server;
     this.#askedAt.set(account.id, now);
-    // The call does not wait for it, nor does it fail with it.
+    // The call neither waits for this renewal nor fails with it.
     this.#ask(server, account, false).catch(() => {});
     return server;
   }
 
   /**
-   * The server refused the token of a record. @returns whether there is another one
+   * Reports that the server refused the token of a record. @returns whether there is another one
    * @throws PorticoError `account_required`, `credential_unavailable`
    */
   async refuse(server: Server, serial: number): Promise<boolean> {
@@ -92,7 +91,7 @@ export class RemoteAccountTokens {
     return (renewed.account?.serial ?? 0) > serial;
   }
 
-  /** The server wants more of an account than it may. */
+  /** Reports that the server wants more scope than the account has. */
   async want({ account }: Server, scope: string): Promise<void> {
     if (account && isRenewed(account)) await this.#objectOf(account).wantScope(account.id, scope);
   }
@@ -112,7 +111,7 @@ export class RemoteAccountTokens {
   }
 }
 
-/** An object that ended while it was asked: nothing was sent to the server. */
+/** The object stopped during the request; nothing was sent to the server. */
 const toFailure = (): AccountTokenReply => ({
   failure: 'The account could not be renewed; try again',
   code: 'credential_unavailable',

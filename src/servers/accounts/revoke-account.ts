@@ -1,4 +1,4 @@
-/** What an account holds is revoked at its issuer when somebody ends it (RFC 7009). Best effort: the account ends all the same. */
+/** Revokes an account's token at its issuer when the account is deleted (RFC 7009). Best effort: the account is deleted in any case. */
 import type { CodeFlowPort } from '../../credentials/oauth/code-flow-schema.ts';
 import { fillReferences } from '../../credentials/references.ts';
 import { openAuth } from '../../credentials/sealed-credential.ts';
@@ -17,7 +17,7 @@ export interface RevokePorts {
   clients: Pick<UpstreamClients, 'of'>;
 }
 
-/** Revoke what an account holds; with its refresh token its access tokens end. */
+/** Revokes the account's refresh token, with which its access tokens end; without one, its access token. */
 export async function revokeAccount(ports: RevokePorts, { id }: { id: string }): Promise<void> {
   const { db, flow, clients } = ports;
   const grant = await findGrant(db, id);
@@ -28,7 +28,7 @@ export async function revokeAccount(ports: RevokePorts, { id }: { id: string }):
     const token = server && (await tokenOf(ports.keys, server, grant));
     if (client && token) await flow.revoke(tokenPlaceOf(grant), client, token);
   } catch {
-    // An issuer that does not answer keeps nobody from ending an account here.
+    // An issuer that does not respond must not prevent the deletion of an account here.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Tokens that an issuer gave, as an account keeps them: each sealed for its place. Pure but for the key ring. */
+/** Seals the tokens that an issuer gave, each for its place. Pure but for the key ring. */
 import type { IssuedTokens } from '../../credentials/oauth/code-flow-schema.ts';
 import { escapeReferences } from '../../credentials/references.ts';
 import { sealCredential, type Owner } from '../../credentials/sealed-credential.ts';
@@ -9,17 +9,17 @@ import { refreshPlace, type Grant } from './grant-schema.ts';
 
 export interface SealedTokens {
   token: FreshToken;
-  /** Null where there is nothing to renew it with. */
+  /** Null if the issuer gave no refresh token. */
   refreshSealed: string | null;
-  /** Undefined where the issuer did not say it. */
+  /** Undefined if the issuer did not report it. */
   scope: string | undefined;
 }
 
-/** A token as an account is called with it. A reference to a secret of the deployment is nobody's to make who gives one. */
+/** Seals the token that an account's calls carry. References are escaped: a pasted token must not resolve to a secret of the deployment. */
 export const sealToken = (keys: KeyRing, owner: Owner, token: string): Promise<string> =>
   sealCredential(keys, owner, 'auth', { type: 'bearer', token: escapeReferences(token) });
 
-/** @param serial of the token among those of the account */
+/** @param serial number of the token among those of the account */
 export async function sealIssued(
   keys: KeyRing,
   server: { id: string; url: string },

@@ -1,4 +1,4 @@
-/** The `upstream_clients` table: clients that issuers made for this deployment. Reads return parsed rows. */
+/** The `upstream_clients` table: clients that issuers registered for this deployment. Reads return parsed rows. */
 import { z } from 'zod';
 
 const RowSchema = z.object({
@@ -9,10 +9,10 @@ const RowSchema = z.object({
 });
 export type StoredClient = z.infer<typeof RowSchema>;
 
-/** Most clients that are kept; the oldest go. */
+/** Maximum number of stored clients; the oldest are deleted. */
 const MAX_CLIENTS = 1_000;
 
-/** The client at an issuer for a redirect URI, or with an id. */
+/** Finds the client at an issuer by redirect URI or by client id. */
 export async function findClient(
   db: D1Database,
   issuer: string,
@@ -29,7 +29,7 @@ export async function findClient(
   return found === null ? undefined : RowSchema.parse(found);
 }
 
-/** Keep a client, where none for the same is kept already. */
+/** Stores a client, unless one for the same issuer and redirect URI is stored already. */
 export async function keepClient(
   db: D1Database,
   issuer: string,
@@ -50,7 +50,7 @@ export async function keepClient(
   ]);
 }
 
-/** The issuer does not know a client any more. */
+/** Deletes a client that the issuer no longer knows. */
 export async function deleteClient(
   db: D1Database,
   issuer: string,

@@ -1,6 +1,6 @@
 /**
- * Our clients at authorization servers of servers, in the order of MCP 2026-07-28: the one that an administrator set up, else our client
- * metadata document, else one that the issuer makes for us. Each is for its issuer alone and never shown to another.
+ * Our clients at the servers' authorization servers, in the order of MCP 2026-07-28: the one that an administrator configured, else our
+ * client metadata document, else one that the issuer registers for us. Each is for its issuer alone and never shown to another.
  */
 import type {
   Authorizer,
@@ -23,12 +23,12 @@ export interface UpstreamClientPorts {
   flow: Pick<CodeFlowPort, 'register'>;
 }
 
-/** Who we say that we are. */
+/** The gateway's own addresses. */
 export interface OwnAddresses {
   redirectUri: string;
-  /** The gateway. */
+  /** URL of the gateway. */
   clientUri: string;
-  /** Our client metadata document; undefined where an issuer could not read it. */
+  /** URL of our client metadata document; undefined if an issuer could not read it. */
   documentUrl: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export class UpstreamClients {
   }
 
   /**
-   * The client that somebody connects an account by.
+   * Chooses the client for connecting an account.
    * @param server as the registry has it
    * @throws PorticoError `credential_unavailable`
    */
@@ -67,11 +67,11 @@ export class UpstreamClients {
     if (known) return known;
     const made = await this.#ports.flow.register(authorizer, { redirectUri, clientUri });
     await this.#keep(issuer, redirectUri, made);
-    // Who registered at the same moment came first: all use the one that is kept.
+    // If another request registered at the same moment, all use the client that was stored.
     return (await this.#registered(issuer, { redirectUri })) ?? made;
   }
 
-  /** The client that an account was connected by; undefined where it is there no more. */
+  /** Finds the client that an account was connected with; undefined if it no longer exists. */
   async of(
     server: Server,
     { issuer, client_source, client_id, client_method, token_endpoint }: Grant,
@@ -88,7 +88,7 @@ export class UpstreamClients {
     return client.clientId === client_id ? client : undefined;
   }
 
-  /** The issuer does not know a client that it made: the next sign-in gets another one. */
+  /** Forgets a registered client that its issuer no longer knows: the next sign-in registers another. */
   forget({ issuer, client_id }: Pick<Grant, 'issuer' | 'client_id'>): Promise<void> {
     return deleteClient(this.#ports.db, issuer, client_id);
   }
@@ -98,7 +98,7 @@ export class UpstreamClients {
     return (await this.#credentials.of(server)).client;
   }
 
-  /** @param method how a secret is shown, where there is one */
+  /** @param method how the client authenticates, if it has a secret */
   async #fill(
     server: Server,
     { client_id, client_secret }: AuthorizationCodeAuth,

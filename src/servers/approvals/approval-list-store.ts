@@ -1,21 +1,21 @@
-/** Approvals for administrators: pages in the order of what changed last, and single ones with their definitions. */
+/** Approvals for administrators: pages ordered by most recent change, and single approvals with their definitions. */
 import { z } from 'zod';
 import type { ApprovalRecord, ApprovalKind, ApprovalState } from '../registry/approval.ts';
 import { APPROVAL_COLUMNS, APPROVAL_SHAPE, toApprovalRecord } from './approval-store.ts';
 
-/** An approval with the server it belongs to. */
+/** An approval with the server that it belongs to. */
 export interface ListedApproval extends ApprovalRecord {
   serverId: string;
   serverName: string;
 }
 
-/** An approval with its definitions, raw JSON; null where there is none, or one too long to be kept. */
+/** An approval with its definitions, as raw JSON; null if there is none, or if it is too long to be kept. */
 export interface WholeApproval extends ListedApproval {
   approvedText: string | null;
   heldText: string | null;
 }
 
-/** Which approvals; what is absent lets every one through. */
+/** Filter for approvals; an absent field matches every approval. */
 export interface ApprovalFilter {
   serverId?: string | undefined;
   serverIds?: readonly string[] | undefined;
@@ -44,7 +44,7 @@ const toParams = ({ serverId, states, kind, serverIds }: ApprovalFilter) => [
   serverIds ? JSON.stringify(serverIds) : null,
 ];
 
-/** Where a page ended. */
+/** Last row of a page. */
 export interface ApprovalPosition {
   changedAt: number;
   id: string;
@@ -68,22 +68,22 @@ export function parseApprovals(rows: readonly unknown[]): ListedApproval[] {
   return rows.map(row => RowSchema.parse(row));
 }
 
-/** How many approvals match; a row for `parseTotal`. */
+/** Counts the matching approvals; a row for `parseTotal`. */
 export function selectApprovalTotal(db: D1Database, filter: ApprovalFilter): D1PreparedStatement {
   return db.prepare(`SELECT count(*) AS total ${FROM} WHERE ${MATCHES}`).bind(...toParams(filter));
 }
 
-/** The stamp of a server's approvals, as a list of one row, or none. */
+/** Selects the stamp of a server's approvals; no row if the server does not exist. */
 export function selectStamp(db: D1Database, serverId: string): D1PreparedStatement {
   return db.prepare('SELECT pins_stamp AS stamp FROM servers WHERE id = ?').bind(serverId);
 }
 
-/** Null where nothing of the server was judged yet, undefined where there is no such server. */
+/** Null if nothing of the server was judged yet, undefined if the server does not exist. */
 export function parseStamp(rows: readonly unknown[]): string | null | undefined {
   return z.array(z.object({ stamp: z.string().nullable() })).parse(rows)[0]?.stamp;
 }
 
-/** Approvals by their ids, in no order. */
+/** Finds approvals by id, unordered. */
 export async function findApprovals(
   db: D1Database,
   ids: readonly string[],
@@ -95,7 +95,7 @@ export async function findApprovals(
   return parseApprovals(results);
 }
 
-/** One approval with its definitions. */
+/** Finds one approval with its definitions. */
 export async function findWholeApproval(
   db: D1Database,
   id: string,

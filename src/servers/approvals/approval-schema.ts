@@ -1,4 +1,4 @@
-/** Approvals in the API: what decides on them, and how they are shown. What servers wrote stays data: it stands in values only. */
+/** Approvals in the API: the bodies of decisions, and the views. Text from servers appears in values only, never in keys. */
 import { z } from 'zod';
 import { toVisible } from '../../shared/util/visible-text.ts';
 import { diffDefinitions } from './definition-diff.ts';
@@ -31,7 +31,7 @@ const ItemsSchema = z.strictObject({
   items: z.array(ItemSchema).min(1).max(MAX_ITEMS),
 });
 
-/** Everything of a server that waits. */
+/** Everything that waits at one server. */
 const AllSchema = z.strictObject({
   server_id: IdSchema,
   version: z.string().min(1).max(100).meta({
@@ -57,7 +57,7 @@ export const ApproveSchema = z.union([
 ]);
 export type Approve = z.infer<typeof ApproveSchema>;
 
-/** Answer of a decision. */
+/** Response to a decision. */
 export const DecidedSchema = z.object({
   decided: z.number().int().meta({ description: 'How many definitions were decided on' }),
   server_ids: z.array(z.string()),
@@ -97,7 +97,7 @@ const ShownSchema = z
   .object({ json: z.string(), shown: z.string() })
   .meta({ id: 'ShownValue', description: 'Raw JSON of the server, and the same to be read' });
 
-/** An approval with its definitions and what differs between them. */
+/** An approval with its definitions and their differences. */
 export const WholeApprovalViewSchema = ApprovalViewSchema.extend({
   approved_definition: z
     .string()

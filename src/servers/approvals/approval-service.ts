@@ -1,7 +1,7 @@
 /**
- * Approvals: what waits, what differs, and the decisions on it. A decision is one act, on everything it names or on nothing: each item
- * names the fingerprint that was looked at, and where one is another by now nothing is decided. After it the servers' monitors look
- * again, since only they offer tools.
+ * Approvals: lists what waits, shows what differs, and records decisions. A decision is one administrative act and covers everything it
+ * names or nothing: each item names the fingerprint that the administrator saw, and if one has changed since, nothing is decided.
+ * Afterwards the servers' monitors run discovery again, since only they publish tools.
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { type Actor, requireServerScope } from '../../shared/identity/principal.ts';
@@ -40,25 +40,25 @@ import {
 export interface ApprovalPorts {
   db: D1Database;
   adminAudit: AdminAudit;
-  /** The server's monitor looks at it soon. */
+  /** Wakes the server's monitor. */
   discover(serverId: string): Promise<void>;
 }
 
 export interface ApprovalPage extends ListPage<ListedApproval> {
   total: number;
-  /** Of the one server that was asked for: changes with each of its approvals. */
+  /** Stamp of the requested server, if one was requested: changes with each of its approvals. */
   version?: string;
 }
 
-/** What was decided. */
+/** Result of a decision. */
 export interface Decided {
   decided: number;
   serverIds: string[];
 }
 
-/** Most approvals of one server: those of its tools, its instructions, and those that are gone. */
+/** Maximum number of approvals of one server: of its tools, its instructions, and those that are gone. */
 const MAX_APPROVALS = 10_000;
-/** Most names in the audit row of a decision, and the longest. */
+/** Maximum number of names in the audit row of a decision, and their maximum length. */
 const MAX_TOLD = 100;
 const MAX_TOLD_CHARS = 200;
 
@@ -71,7 +71,7 @@ export class ApprovalService {
     this.#ports = ports;
   }
 
-  /** One page, what changed last first. @throws PorticoError `forbidden`, `not_found` */
+  /** Returns one page, ordered by most recent change. @throws PorticoError `forbidden`, `not_found` */
   async list(
     caller: Actor,
     filter: ApprovalFilter,
@@ -117,7 +117,7 @@ export class ApprovalService {
     return this.#decide(caller, 'approve', input, acceptsQuarantined);
   }
 
-  /** What is approved can be rejected too. @throws PorticoError `forbidden`, `not_found`, `precondition_failed`, `busy` */
+  /** Rejects held or approved definitions. @throws PorticoError `forbidden`, `not_found`, `precondition_failed`, `busy` */
   reject(caller: Actor, input: Reject): Promise<Decided> {
     return this.#decide(caller, 'reject', input, true);
   }
@@ -192,7 +192,7 @@ export class ApprovalService {
     }));
   }
 
-  /** What waits at a server; of what is quarantined nothing is approved with the rest. */
+  /** Picks everything that waits at a server. A bulk approval leaves quarantined tools out. */
   async #pickWaiting(serverId: string, version: string, verb: Verb): Promise<Picked[]> {
     const { db } = this.#ports;
     const [rows, stamps] = await db.batch([
@@ -207,7 +207,7 @@ export class ApprovalService {
       .map(approval => ({ ...approval, fingerprint: approval.heldFingerprint ?? '' }));
   }
 
-  /** Why nothing was decided. */
+  /** Finds out why nothing was decided. */
   async #explain(decisions: readonly Picked[], verb: Verb): Promise<PorticoError> {
     const { db } = this.#ports;
     const approvals = await findApprovals(
@@ -225,11 +225,11 @@ export class ApprovalService {
   }
 }
 
-/** @param serverIds those that the caller administers; undefined: all */
+/** @param serverIds the servers that the caller administers; undefined: all */
 const isWithin = (serverIds: readonly string[] | undefined, serverId: string): boolean =>
   serverIds?.includes(serverId) ?? true;
 
-/** An approval without the name of a tool that its caller does not administer. */
+/** Hides the name of a look-alike tool whose server the caller does not administer. */
 function withReasonWithin<T extends ApprovalRecord>(
   serverIds: readonly string[] | undefined,
   approval: T,
@@ -239,7 +239,7 @@ function withReasonWithin<T extends ApprovalRecord>(
   return { ...approval, reason: { ...reason, serverId: '', name: '' } };
 }
 
-/** An approval and what is decided on. */
+/** An approval with the fingerprint that is decided on. */
 interface Picked extends Decision {
   kind: ListedApproval['kind'];
   name: string;
@@ -250,7 +250,7 @@ interface Picked extends Decision {
 
 /**
  * @param compared names that are approved
- * @throws PorticoError `conflict` where one that is new can be taken for another of them, or for one that is approved
+ * @throws PorticoError `conflict` if a new name can be mistaken for another new one or for an approved one
  */
 function checkNames(decisions: readonly Picked[], compared: readonly { other: string }[]): void {
   const names = new LookAlikes<true>();
@@ -262,7 +262,7 @@ function checkNames(decisions: readonly Picked[], compared: readonly { other: st
   }
 }
 
-/** What the audit keeps: the first names, how many there are, and a digest of all. */
+/** Builds the audit detail: the first names, the count, and a digest of all decisions. */
 async function toDetail(decisions: readonly Picked[], acceptsQuarantined: boolean) {
   const lines = decisions.map(({ id, fingerprint }) => `${id} ${fingerprint}`).toSorted();
   return {

@@ -1,6 +1,6 @@
 /**
- * The table `pins` as a server's monitor reads and writes it. A write names the stamp that was read and leaves another, so that it is
- * made of what is there or not at all; statements of one write belong into one batch, the claim first.
+ * The table `pins`, as a server's monitor reads and writes it. A write names the stamp that it read and sets a new one, so it is applied to
+ * exactly the state that it was computed from, or not at all. The statements of one write belong in one batch, with the claim first.
  */
 import { z } from 'zod';
 import { toChunks } from '../../shared/util/chunks.ts';
@@ -48,17 +48,17 @@ export function toApprovalRecord(row: z.infer<typeof RowSchema>): ApprovalRecord
   };
 }
 
-/** Names are stored as JSON, since they may hold what no column of text does. */
+/** Names are stored as JSON, since they may contain characters that a text column cannot hold. */
 export const parseName = (text: string): string => JSON.parse(text) as string;
 
-/** The approvals of a server, and what a write of them has to name. */
+/** The approvals of a server, and the values that a write of them has to name. */
 export interface KnownApprovals {
   approvals: ApprovalRecord[];
   stamp: string | null;
   generation: number;
 }
 
-/** Undefined where the server is gone. */
+/** Undefined if the server does not exist. */
 export async function loadApprovals(
   db: D1Database,
   serverId: string,
@@ -74,11 +74,11 @@ export async function loadApprovals(
   return server && { ...server, approvals: approvals.map(toApprovalRecord) };
 }
 
-/** A name that many servers have is there once. */
+/** A name that many servers have appears once. */
 const NEIGHBOURS = `SELECT min(server_id) AS server_id, name, skeleton FROM pins WHERE skeleton IN (SELECT value FROM json_each(?))
   AND approved_fingerprint IS NOT NULL AND reason IS NULL AND kind = 'tool' AND server_id <> ? GROUP BY skeleton, name`;
 
-/** Approved tools of other servers that have one of these skeletons, and a name that misleads nobody. */
+/** Finds approved tools of other servers with one of these skeletons; tools with misleading names are left out. */
 export async function findNeighbours(
   db: D1Database,
   serverId: string,
@@ -96,7 +96,7 @@ function parseNeighbours(rows: readonly unknown[]): Neighbour[] {
     .map(row => ({ serverId: row.server_id, name: parseName(row.name), skeleton: row.skeleton }));
 }
 
-/** Ids of the other servers by their names. */
+/** Lists ids and names of the other servers. */
 export async function listOtherServers(
   db: D1Database,
   serverId: string,
@@ -108,7 +108,7 @@ export async function listOtherServers(
   return z.array(z.object({ id: z.string(), name: z.string() })).parse(results);
 }
 
-/** Approved tools with these skeletons at these servers, each pair of server and skeleton in JSON. */
+/** Finds approved tools by pairs of server and skeleton. */
 export async function findApproved(
   db: D1Database,
   pairs: readonly (readonly [serverId: string, skeleton: string])[],
@@ -125,19 +125,19 @@ export async function findApproved(
   return parseNeighbours(results);
 }
 
-/** What a write of approvals was made of. */
+/** The state that a write of approvals was computed from, and its new values. */
 export interface Claim {
   serverId: string;
   generation: number;
   stamp: string | null;
-  /** Another one, for the other statements of the batch. */
+  /** The new stamp; the other statements of the batch refer to it. */
   nextStamp: string;
   skeletons: readonly string[];
   neighbours: number;
   heldTools: number;
 }
 
-/** The first statement of a write: changes a row where everything is still as it was read. */
+/** First statement of a write: sets the new stamp if everything is still as it was read. */
 export function claimApprovals(db: D1Database, claim: Claim): D1PreparedStatement {
   return db
     .prepare(
@@ -158,7 +158,10 @@ export function claimApprovals(db: D1Database, claim: Claim): D1PreparedStatemen
 
 const IS_CLAIMED = 'EXISTS (SELECT 1 FROM servers WHERE id = ? AND pins_stamp = ?)';
 
-/** The other statements: approvals as they are to be. A text that belongs to the same fingerprint as before stays. */
+/**
+ * The other statements of a write: upserts the changed approvals and deletes the forgotten ones. A stored text stays while its fingerprint
+ * is unchanged.
+ */
 export function writeApprovals(
   db: D1Database,
   { serverId, nextStamp }: Claim,

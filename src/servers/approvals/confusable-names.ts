@@ -1,26 +1,26 @@
 /**
- * Which names deceive the eye: those that look the same but for case, separators and a version at the end, and differ in more than
- * that, since then characters stand for others. Another style of the same words (`search_records`, `searchRecords`, `SEARCH-RECORDS`)
- * does not deceive: whoever reads it sees it. Names of one skeleton only are compared. Pure.
+ * Finds names that deceive the eye: those that look the same apart from case, separators and a trailing version, but have different
+ * characters, since then characters imitate others. Another style of the same words (`search_records`, `searchRecords`, `SEARCH-RECORDS`)
+ * does not deceive, because a reader sees the difference. Only names with the same skeleton are compared. Pure.
  */
 import { lookOf } from './skeleton.ts';
 
-/** A version of another tool; what separates it is told by its style too. */
+/** A trailing version, with any style of separator: it denotes another version of the tool. */
 const VERSION = /[._\-\s]v\d{1,3}$/i;
 const SEPARATORS = /[\t\n\r -/:-@[-`{-~]/g;
 
-/** The words of a name, letter by letter as they are written, without what is its style. */
+/** The letters of a name as they are written, without its style (case, separators, version). */
 function wordsOf(name: string): string {
   const words = name.replace(VERSION, '').toLowerCase().replaceAll(SEPARATORS, '');
   return words === '' ? name : words;
 }
 
-/** A 1 can be taken for an l and for an i, which are not taken for each other. */
+/** A 1 can be mistaken for an l and for an i, but an l is not mistaken for an i. */
 const looksOf = (name: string): Set<string> => new Set([lookOf(name, 'l'), lookOf(name, 'i')]);
 
-/** Names, and what each stands for, to find those that another name could be taken for. */
+/** A collection of names with values, to find names that another name could be mistaken for. */
 export class LookAlikes<T> {
-  /** By look, then by words: of each the first. */
+  /** By look, then by words; the first value of each. */
   readonly #names = new Map<string, Map<string, T>>();
 
   add(name: string, value: T): void {
@@ -32,7 +32,7 @@ export class LookAlikes<T> {
     }
   }
 
-  /** What an eye could take the name for, though it has other letters. */
+  /** Finds a name that looks like this one though it has other letters, and returns its value. */
   find(name: string): T | undefined {
     const words = wordsOf(name);
     for (const discover of looksOf(name)) {

@@ -1,6 +1,6 @@
 /**
- * Tools that have the whole qualified name of another server's tool for their own name (`github.create_issue` at another server than
- * `github`): where a server part is not shown, or a model copies the end of a name, one is the other.
+ * Finds tools whose own name is the whole qualified name of another server's tool (`github.create_issue` at a server other than `github`).
+ * Where the server part is not shown, or a model copies only the end of a name, the two are mistaken for each other.
  */
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { parseQualifiedName } from '../../shared/naming/qualified-name.ts';
@@ -11,7 +11,7 @@ import { shortSkeleton, skeletonOf } from './skeleton.ts';
 
 /** Longest server part that is looked up, in characters; no server has a longer name. */
 const MAX_SERVER_CHARS = 200;
-/** Ways to read one name that are looked up. */
+/** Maximum number of ways to split one name that are looked up. */
 const MAX_PARTS = 8;
 
 /**

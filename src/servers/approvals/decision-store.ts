@@ -1,6 +1,7 @@
 /**
- * Decisions of administrators on approvals, as statements: each names the fingerprint that was looked at, and is made on all it names or on
- * none. The mark comes first and moves the stamp of the servers; the other statements of the batch follow that stamp.
+ * Administrators' decisions on approvals, as statements. Each decision names the fingerprint that the administrator saw, and applies to
+ * everything it names or to nothing. The first statement checks the condition and sets a new stamp on the servers; the other statements of
+ * the batch apply only where that stamp is set.
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
@@ -13,17 +14,17 @@ export interface Decision {
   fingerprint: string;
 }
 
-/** What has to be true beside that nothing changed. */
+/** Conditions of a decision beyond unchanged fingerprints. */
 export interface Demands {
-  /** How many names of one skeleton there were to compare with, where those deceive nobody. */
+  /** Number of names that were compared because they share a skeleton; the comparison found none that deceives. */
   compared?: number;
-  /** The stamp of the one server that all of it belongs to. */
+  /** Stamp of the one server to which everything belongs. */
   version?: { serverId: string; stamp: string } | undefined;
-  /** Names that mislead are approved too. */
+  /** Approve misleading names too. */
   acceptsQuarantined?: boolean;
 }
 
-/** In this order, so that each is found by its key. */
+/** This join order finds each row of `pins` by its key. */
 const ITEMS = 'json_each(?) AS item CROSS JOIN pins ON pins.id = item.value ->> 0';
 const HELD = `pins.held_fingerprint = item.value ->> 1`;
 const WAITING_LIST = WAITING.map(state => `'${state}'`).join(', ');
@@ -31,7 +32,7 @@ const WAITING_LIST = WAITING.map(state => `'${state}'`).join(', ');
 const toItems = (decisions: readonly Decision[]): string =>
   JSON.stringify(decisions.map(({ id, fingerprint }) => [id, fingerprint]));
 
-/** The server is still at the stamp that was looked at. */
+/** The server still has the stamp that the administrator saw. */
 function whenVersion({ version }: Demands): Condition[] {
   if (!version) return [];
   return [
@@ -48,12 +49,12 @@ const all = (conditions: readonly Condition[]): Condition => ({
 });
 
 const IS_NEW = `pins.kind = 'tool' AND pins.approved_fingerprint IS NULL`;
-/** New tools with the names of approved ones that have their skeleton. */
+/** New tools with the names of approved tools that share their skeleton. */
 const ALIKE = `SELECT DISTINCT pins.name AS name, other.name AS other FROM ${ITEMS} CROSS JOIN pins AS other
   WHERE ${IS_NEW} AND other.skeleton = pins.skeleton AND other.approved_fingerprint IS NOT NULL
     AND other.kind = 'tool' AND other.reason IS NULL AND other.name <> pins.name`;
 
-/** What the tools that are decided on have to be compared with: pairs of names with one skeleton. */
+/** Lists the pairs of names with one skeleton that have to be compared before these decisions. */
 export async function listAlike(
   db: D1Database,
   decisions: readonly Decision[],
@@ -65,7 +66,10 @@ export async function listAlike(
     .map(({ name, other }) => ({ name: parseName(name), other: parseName(other) }));
 }
 
-/** Each is held with its fingerprint; unless that is accepted, none has a name that misleads or can be taken for an approved one. */
+/**
+ * Condition: each item is held with its fingerprint and, unless quarantined items are accepted, none has a misleading name or one that can
+ * be mistaken for an approved name.
+ */
 export function whenApprovable(decisions: readonly Decision[], demands: Demands): Condition {
   const items = toItems(decisions);
   const plain: Condition[] = [
@@ -82,7 +86,7 @@ export function whenApprovable(decisions: readonly Decision[], demands: Demands)
   return all([isHeld, ...(demands.acceptsQuarantined ? [] : plain), ...whenVersion(demands)]);
 }
 
-/** Each is held, or approved, with its fingerprint. */
+/** Condition: each item is held or approved with its fingerprint. */
 export function whenRejectable(decisions: readonly Decision[], demands: Demands): Condition {
   const isThere: Condition = {
     sql: `(SELECT count(*) FROM ${ITEMS} WHERE ${HELD}
@@ -125,7 +129,7 @@ export function decide(
   ];
 }
 
-/** What a decision makes of an approval. What is approved may be rejected too: then it is held. */
+/** Changes that a decision makes to an approval. An approved definition may be rejected too; then it is held. */
 const SET = {
   approve: `state = 'approved', approved_fingerprint = held_fingerprint, approved_text = held_text,
     rejected_fingerprint = CASE WHEN rejected_fingerprint = held_fingerprint THEN NULL ELSE rejected_fingerprint END,

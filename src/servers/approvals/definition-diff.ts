@@ -1,6 +1,6 @@
 /**
- * What differs between two definitions, field by field, for the eyes of an administrator: beside each value as the server wrote it
- * stands what is in it, with everything that cannot be seen made visible. Pure.
+ * Compares two definitions field by field, for administrators. Beside each value as the server wrote it stands its content with every
+ * invisible character made visible. Pure.
  */
 import { canonicalJson } from '../../shared/json/canonical-json.ts';
 import { rawElements, rawMembers } from '../../shared/json/json-spans.ts';
@@ -11,12 +11,12 @@ import { looksLikeAscii } from './skeleton.ts';
 export interface Shown {
   /** Raw JSON as the server wrote it. */
   json: string;
-  /** The same to be read: of a string its text. */
+  /** The same in readable form: of a string its text. */
   shown: string;
 }
 
 export interface FieldChange {
-  /** Where it stands, as a JSON pointer (RFC 6901); keys in it are made visible. */
+  /** JSON pointer of the field (RFC 6901); its keys are made visible too. */
   path: string;
   before: Shown | null;
   after: Shown | null;
@@ -24,17 +24,17 @@ export interface FieldChange {
 
 export interface DefinitionDiff {
   changes: FieldChange[];
-  /** How many changes are not in the list. */
+  /** Number of changes that are not in the list. */
   more: number;
 }
 
 const MAX_CHANGES = 500;
 const MAX_DEPTH = 30;
 
-/** @param before raw JSON; null where there was nothing */
+/** @param before raw JSON; null if there was nothing */
 export function diffDefinitions(before: string | null, after: string | null): DefinitionDiff {
   const changes: FieldChange[] = [];
-  // Of a definition that is new or gone each field is shown.
+  // If the definition is new or gone, each of its fields is shown.
   const nothing = isObject(before ?? after ?? undefined) ? '{}' : undefined;
   compare('', before ?? nothing, after ?? nothing, 0, changes);
   return {
@@ -56,7 +56,7 @@ function compare(
   for (const [key, one, other] of pairs) {
     compare(`${path}/${toPointer(key)}`, one, other, depth + 1, changes);
   }
-  // Where no part differs, what does is the order of equal keys.
+  // If no part differs, the difference is the order of equal keys.
   if (changes.length > known) return;
   changes.push({ path, before: toShown(before), after: toShown(after) });
 }
@@ -66,7 +66,7 @@ const canonicalOf = (text: string | undefined): string | undefined =>
 
 type Pair = [key: string, before: string | undefined, after: string | undefined];
 
-/** The parts of two objects, or of two lists, side by side; none where they are of different kinds. */
+/** Pairs the parts of two objects or of two lists; none if the values are of different kinds. */
 function pairParts(before: string | undefined, after: string | undefined): Pair[] {
   const one = partsOf(before);
   const other = partsOf(after);

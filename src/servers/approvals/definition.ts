@@ -1,6 +1,6 @@
 /**
- * What a server offers, as approvals know it: each tool, and its instructions. A fingerprint is the SHA-256 of the canonical JSON of the
- * whole definition, since there is no member that no host shows to a model or lets decide something. Pure but for the hash function.
+ * The definitions that approvals cover: each tool of a server, and its instructions. A fingerprint is the SHA-256 of the canonical JSON of
+ * the whole definition, because some host may show any member to a model or base a decision on it. Pure but for the hash function.
  */
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { canonicalJson } from '../../shared/json/canonical-json.ts';
@@ -18,7 +18,7 @@ export interface Definition {
   text: string;
 }
 
-/** The id of an approval. */
+/** Computes the id of an approval. */
 export function approvalId(serverId: string, kind: ApprovalKind, name: string): Promise<string> {
   return sha256Hex(JSON.stringify([serverId, kind, name]));
 }
@@ -28,7 +28,7 @@ export function fingerprintOf(text: string): Promise<string> {
   return sha256Hex(canonicalJson(text));
 }
 
-/** @param tools raw JSON of each; where the name is too long for an approval, there is undefined in its place */
+/** @param tools raw JSON of each; undefined takes the place of a tool whose name is too long for an approval */
 export function toDefinitions(
   serverId: string,
   tools: readonly string[],

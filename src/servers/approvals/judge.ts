@@ -1,9 +1,10 @@
 /**
- * Judges what a server offers by its approvals: what of it is admitted, and how the approvals are after that. Pure.
+ * Judges a server's definitions by its approvals: which are admitted, and what the approvals become. Pure.
  *
- * Invariants: nothing is admitted but what was approved, by an administrator or by the server's own rule; what was rejected is never
- * approved by a rule; a name that misleads is approved by a rule of trust only. A name misleads where it deceives the eye, or is the whole
- * qualified name of an approved tool of another server; a style, or a name that another server has too, does not. What is judged twice changes nothing the second time.
+ * Invariants: only approved definitions are admitted, approved by an administrator or by the server's approval mode. A mode never approves
+ * what was rejected, and only `trust` approves a misleading name. A name misleads if it deceives the eye, or if it is the whole qualified
+ * name of an approved tool of another server; another style, or a name that another server has too, does not mislead. Judging the same
+ * input twice changes nothing the second time.
  */
 import {
   WAITING,
@@ -16,7 +17,7 @@ import type { Definition } from './definition.ts';
 import { LookAlikes } from './confusable-names.ts';
 import { isDisguised } from './skeleton.ts';
 
-/** An approved tool elsewhere whose name does not mislead. */
+/** An approved tool of another server whose name does not mislead. */
 export interface Neighbour {
   serverId: string;
   name: string;
@@ -29,30 +30,30 @@ export interface Case {
   approvals: readonly ApprovalRecord[];
   /** Approved tools of other servers with the skeletons of the definitions that are not approved. */
   neighbours: readonly Neighbour[];
-  /** Approved tools of other servers by the id of the definition that has their qualified name for its own. */
+  /** Approved tools of other servers, by the id of the definition whose own name is their qualified name. */
   copied: ReadonlyMap<string, Neighbour>;
   toolApproval: ToolApproval;
   /** Nothing of this server was judged before. */
   isFirst: boolean;
 }
 
-/** How an approval is to be; of texts those that may be new. */
+/** New values of an approval; of the texts, only those that may be new. */
 export interface ApprovalChange extends Omit<ApprovalRecord, 'firstSeenAt' | 'changedAt'> {
   approvedText: string | null;
   heldText: string | null;
 }
 
 export interface Judgement {
-  /** Ids of what may be offered. */
+  /** Ids of the definitions that may be offered. */
   admitted: ReadonlySet<string>;
   changes: ApprovalChange[];
-  /** Ids of approvals that say nothing any more. */
+  /** Ids of approvals that hold no decision any more. */
   forgotten: string[];
-  /** Tools that wait for a decision. */
+  /** Number of tools that wait for a decision. */
   heldTools: number;
 }
 
-/** Most approvals of tools that are gone; the oldest are forgotten. */
+/** Maximum number of remembered approvals of removed tools; the oldest are forgotten. */
 const MAX_REMOVED = 1_000;
 /** Longest name in a reason, in characters. */
 const MAX_REASON_CHARS = 200;
@@ -128,7 +129,7 @@ function heldState(
   return reason === null ? 'pending' : 'quarantined';
 }
 
-/** Gone approvals keep what was decided of them. */
+/** An approval whose definition is gone keeps its decisions. */
 const toRemoved = (approval: ApprovalRecord): ApprovalRecord => ({
   ...approval,
   state: 'removed',
@@ -137,13 +138,13 @@ const toRemoved = (approval: ApprovalRecord): ApprovalRecord => ({
 });
 
 /**
- * Why a name misleads, in the order of the definitions: of two that look alike the plainer one is what the other looks like. Where it
- * is approved all the same, the reason stays noted.
+ * Finds why names mislead, in the order of the definitions: of two new names that look alike, the plainer comes first, and the other
+ * misleads. If a misleading name is approved anyway, its reason stays recorded.
  */
 function createReasons({ serverId, approvals, neighbours, copied }: Case) {
   const known = new LookAlikes<{ serverId: string; name: string }>();
   for (const { kind, approvedFingerprint, reason, name } of approvals) {
-    // What misleads is approved for itself; honest names are not measured by it.
+    // A misleading name that was approved counts for itself only; honest names are not compared with it.
     const isHonest = kind === 'tool' && approvedFingerprint !== null && reason === null;
     if (isHonest) known.add(name, { serverId, name });
   }
@@ -164,7 +165,7 @@ function createReasons({ serverId, approvals, neighbours, copied }: Case) {
 
 const IS_ASCII = /^[\0-\x7f]*$/;
 
-/** Names of ASCII first, in the server's order otherwise. */
+/** Orders undisguised ASCII names first, and otherwise keeps the server's order. */
 function plainestFirst(definitions: readonly Definition[]): Definition[] {
   const [plain, other] = [true, false].map(wanted =>
     definitions.filter(({ name }) => (IS_ASCII.test(name) && !isDisguised(name)) === wanted),

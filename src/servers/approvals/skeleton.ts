@@ -1,33 +1,33 @@
 /**
- * What a name looks like (UTS #39, made coarser for names that people skim and models copy). Compatibility forms, marks, invisible
- * characters, look-alikes, case, separators and a version at the end make no difference. A skeleton is coarser still, with i, l and 1 as
- * one: only names of one skeleton are compared with each other (`confusable-names.ts`), and approvals are found by it. Pure.
+ * What a name looks like (UTS #39, made coarser for names that people skim and models copy). It ignores compatibility forms, marks,
+ * invisible characters, look-alikes, case, separators and a trailing version. A skeleton is coarser still: it treats i, l and 1 as one.
+ * Only names with the same skeleton are compared with each other (`confusable-names.ts`), and approvals are looked up by it. Pure.
  */
 import { hasHidden } from '../../shared/util/visible-text.ts';
 import { CONFUSABLES } from './confusables.ts';
 
-/** Where a list shows a name on one line, the rest of it is not seen. */
+/** A list that shows a name on one line hides everything after this. */
 const LINE_END = /[\r\n\v\f\x85\u2028\u2029]/u;
 const UNSEEN = /[\p{M}\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const SEPARATORS = /[\p{P}\p{Z}\p{S}\s]/gu;
-/** A version of another tool, its digits as the table has them. */
+/** A trailing version, its digits as the table maps them. */
 const VERSION = /[._\-\s][vV][\dlO]{1,3}$/u;
 const IS_ASCII = /^[\0-\x7f]+$/;
-/** Longest skeleton that is kept as it is, in characters. */
+/** Longest skeleton that is stored as it is, in characters. */
 const MAX_CHARS = 64;
 
-/** Characters by those that look like them. */
+/** Prototype of each look-alike character. */
 const PROTOTYPES = parseTable(CONFUSABLES);
 
-/** The skeleton of a name; that of one without letters and digits is the name. */
+/** Returns the skeleton of a name; a name without letters and digits is its own skeleton. */
 export function skeletonOf(name: string): string {
   const skeleton = lookOf(name).replaceAll('i', 'l');
   return skeleton === '' ? name : skeleton;
 }
 
 /**
- * What a name looks like to whoever skims it; that of one without letters and digits is the name.
- * @param stroke what a 1 and other upright strokes are taken for
+ * Returns what a name looks like to a reader who skims it; a name without letters and digits stays as it is.
+ * @param stroke what a 1 and other upright strokes are mistaken for
  */
 export function lookOf(name: string, stroke: 'l' | 'i' = 'l'): string {
   const line = withStrokes(name.split(LINE_END, 1)[0] ?? '', stroke);
@@ -37,7 +37,7 @@ export function lookOf(name: string, stroke: 'l' | 'i' = 'l'): string {
   return discover === '' ? name : discover;
 }
 
-/** A form of a skeleton that is short: the skeleton, or where it is long its digest. */
+/** Returns the skeleton, or its digest if it is long. */
 export async function shortSkeleton(
   name: string,
   digest: (text: string) => Promise<string>,
@@ -46,18 +46,18 @@ export async function shortSkeleton(
   return skeleton.length <= MAX_CHARS ? skeleton : `#${await digest(skeleton)}`;
 }
 
-/** Whether a character that is not of ASCII looks like one that is. */
+/** Whether a non-ASCII character looks like an ASCII one. */
 export function looksLikeAscii(character: string): boolean {
   const plain = toPrototypes(toPrototypes(character).normalize('NFKD'));
   return IS_ASCII.test(plain);
 }
 
-/** Whether a name has what an honest name has not: characters that cannot be seen, or blanks around it. */
+/** Whether a name is disguised: it has invisible characters, or blanks around it. */
 export function isDisguised(name: string): boolean {
   return hasHidden(name) || name !== name.trim();
 }
 
-/** Look-alikes first, since a mark or what decomposes may look like a letter. */
+/** Maps look-alikes first, since a mark or a decomposable character may look like a letter. */
 const decompose = (text: string): string =>
   toPrototypes(text).normalize('NFKD').replaceAll(UNSEEN, '');
 

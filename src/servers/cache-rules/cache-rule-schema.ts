@@ -1,4 +1,4 @@
-/** Rules of the result cache in the API: what it takes and shows, and what is stored of one. */
+/** Rules of the result cache in the API: bodies, views, and the stored row. */
 import { z } from 'zod';
 import { FlagSchema, STAMP_COLUMNS, STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
@@ -16,7 +16,7 @@ export const StoredCacheRuleSchema = z.object({
 });
 export type StoredCacheRule = z.infer<typeof StoredCacheRuleSchema>;
 
-/** Longest time that a result may stand in for another, in seconds. */
+/** Longest time for which a cached result may be reused, in seconds. */
 export const MAX_TTL_SECONDS = 86_400;
 
 const edited = {
@@ -43,11 +43,11 @@ export const CreateCacheRuleSchema = z.strictObject({
 });
 export type CreateCacheRule = z.infer<typeof CreateCacheRuleSchema>;
 
-/** Body of `PATCH /api/v1/cache/rules/{id}`: what is absent stays. */
+/** Body of `PATCH /api/v1/cache/rules/{id}`: an absent field stays as it is. */
 export const UpdateCacheRuleSchema = z.strictObject(edited).partial();
 export type UpdateCacheRule = z.infer<typeof UpdateCacheRuleSchema>;
 
-/** Which rules are listed. */
+/** Filter for the list. */
 export const CacheRuleQuerySchema = z.strictObject({
   server: z.string().min(1).max(100).optional().meta({
     description: 'Name or id of a server: its rules',
@@ -65,7 +65,7 @@ export const CacheRuleViewSchema = z.object({
   ...STAMP_VIEW,
 });
 
-/** Project a rule to its API form, with the name its server has now. */
+/** Converts a rule to its API form, with the current name of its server. */
 export function toCacheRuleView(
   rule: StoredCacheRule,
   servers: readonly NamedServer[],

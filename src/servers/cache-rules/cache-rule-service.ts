@@ -1,6 +1,4 @@
-/**
- * Rules of the result cache: what their bodies mean. What is kept under a rule that was edited or deleted is not found again.
- */
+/** The CRUD service for rules of the result cache. Results cached under a rule are not found again once the rule is edited or deleted. */
 import {
   createEditedRecords,
   type EditedRecords,
@@ -20,7 +18,7 @@ import type {
 import { CACHE_RULES, hasCacheRule, MAX_CACHE_RULES } from './cache-rule-store.ts';
 
 export interface CacheRulePorts extends RecordPorts {
-  /** The registry was changed: what is remembered of it here is too old. */
+  /** Marks the registry that this isolate remembers as stale. */
   invalidateRegistry(): void;
 }
 

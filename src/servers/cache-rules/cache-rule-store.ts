@@ -1,10 +1,10 @@
-/** The `cache_rules` table: what must be true for its rows, and how they come with the servers of the registry. */
+/** The `cache_rules` table: the conditions for its rows, and how rules are read together with the servers of the registry. */
 import { z } from 'zod';
 import type { EditedTable } from '../../records/record-store.ts';
 import type { CacheRule } from './cache-rule.ts';
 import { StoredCacheRuleSchema, type StoredCacheRule } from './cache-rule-schema.ts';
 
-/** Most rules of a deployment: they come with every reading of the registry. */
+/** Maximum number of rules in a deployment: every read of the registry loads all of them. */
 export const MAX_CACHE_RULES = 1_000;
 
 const PartSchema = z
@@ -19,18 +19,18 @@ const PartSchema = z
     })),
   );
 
-/** What a select of `servers` reads its rules by: JSON text under `cache_rules`. */
+/** Column of a select on `servers` that reads a server's rules as JSON text, named `cache_rules`. */
 export const RULES_OF_SERVER = `(SELECT json_group_array(json_array(id, tool, ttl_seconds, is_public, revision))
   FROM cache_rules WHERE server_id = servers.id) AS cache_rules`;
 
-/** The text of {@link RULES_OF_SERVER}. */
+/** Parses the text of {@link RULES_OF_SERVER}. */
 export const parseRulesOfServer = (text: string): CacheRule[] => PartSchema.parse(JSON.parse(text));
 
 export const CACHE_RULES: EditedTable<StoredCacheRule> = {
   name: 'cache_rules',
   row: StoredCacheRuleSchema,
   edited: ['ttl_seconds', 'is_public', 'description', 'updated_at'],
-  /** There is room for another rule, its server exists and has none for the same tools. */
+  /** Condition: there is room for another rule, and its server exists and has no rule for the same tool pattern. */
   whenPossible: ({ server_id: serverId, tool }) => ({
     sql: `(SELECT count(*) FROM cache_rules) < ${MAX_CACHE_RULES}
       AND EXISTS (SELECT 1 FROM servers WHERE id = ?)
@@ -39,7 +39,7 @@ export const CACHE_RULES: EditedTable<StoredCacheRule> = {
   }),
 };
 
-/** Whether a server has a rule for these very tools. */
+/** Whether a server has a rule with exactly this tool pattern. */
 export async function hasCacheRule(db: D1Database, serverId: string, tool: string) {
   const statement = db.prepare('SELECT 1 FROM cache_rules WHERE server_id = ? AND tool = ?');
   return (await statement.bind(serverId, tool).first()) !== null;

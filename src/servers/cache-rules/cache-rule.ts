@@ -1,9 +1,9 @@
 /**
- * Rules of the result cache as a call is decided on: whether its result may be one of before. Pure. Nothing is cached without a rule, and
- * no rule makes a tool cached that does not say that it changes nothing.
+ * Decides which rule of the result cache applies to a call, if any. Pure. Nothing is cached without a rule, and no rule can cache a tool
+ * that is not annotated as read-only.
  *
- * Source: MCP 2026-07-28 and 2025-11-25, `ToolAnnotations`: `idempotentHint` means something only where `readOnlyHint` is false, so a
- * tool that only reads may be called any number of times.
+ * Source: MCP 2026-07-28 and 2025-11-25, `ToolAnnotations`: `idempotentHint` is meaningful only if `readOnlyHint` is false, so a read-only
+ * tool may be called any number of times.
  */
 import { matches } from '../../shared/util/name-pattern.ts';
 import { type CatalogItem, isReadOnly } from '../catalog/catalog.ts';
@@ -11,9 +11,9 @@ import { type CatalogItem, isReadOnly } from '../catalog/catalog.ts';
 /** A rule of one server. */
 export interface CacheRule {
   id: string;
-  /** The server's own name of a tool, or a pattern over them. */
+  /** The server's own name of a tool, or a pattern over such names. */
   tool: string;
-  /** How old a result may be, in milliseconds. */
+  /** Maximum age of a result, in milliseconds. */
   ttlMs: number;
   /** The result is the same for everybody who may call the tool. */
   isPublic: boolean;
@@ -22,7 +22,7 @@ export interface CacheRule {
 }
 
 /**
- * The rule that holds for a tool: the one with its very name, else the most careful of those that match. Undefined where nothing is
+ * Returns the rule that applies to a tool: the one with exactly its name, else the strictest of the matching ones. Undefined if nothing is
  * cached.
  */
 export function decideRule(
@@ -35,7 +35,7 @@ export function decideRule(
   return rules.filter(({ tool }) => matches(tool, item.key)).toSorted(byCare)[0];
 }
 
-/** Private before public, short before long. */
+/** Orders rules strictest first: private before public, short before long. */
 const byCare = (one: CacheRule, other: CacheRule): number =>
   Number(one.isPublic) - Number(other.isPublic) ||
   one.ttlMs - other.ttlMs ||

@@ -1,17 +1,17 @@
 /**
- * A server's catalog: what it offered at the last discovery, each item as the raw JSON the server
- * wrote. A catalog is immutable and named by the hash of its text.
+ * A server's catalog: everything it offered at the last discovery, each item as the raw JSON that the server wrote. A catalog is immutable
+ * and named by the hash of its text.
  */
 import type { ClientFeature } from '../../shared/client-capabilities.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { rawElements, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import { type Era, isObject, type JsonObject } from '../../shared/protocol.ts';
 
-/** What can be listed; the member of a list's result that holds the items has the same name. */
+/** Kinds of items; the member of a list result that holds the items has the same name. */
 export const KINDS = ['tools', 'resources', 'resourceTemplates', 'prompts'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** How a kind is listed and by which member its items are told apart. */
+/** The list method of each kind, the member that identifies its items, and its capability. */
 export const KIND_FACTS: Record<Kind, { method: string; key: string; capability: string }> = {
   tools: { method: 'tools/list', key: 'name', capability: 'tools' },
   resources: { method: 'resources/list', key: 'uri', capability: 'resources' },
@@ -36,12 +36,12 @@ export interface CatalogKind {
 }
 
 /**
- * The longest a list may be taken for fresh, in milliseconds, whatever its servers say: which
- * servers a caller reaches, and whether they are there, changes sooner than their own lists do.
+ * Longest time for which a list may be considered fresh, in milliseconds, whatever its servers say: which servers a caller reaches, and
+ * whether they are available, changes sooner than their own lists do.
  */
 export const MAX_LIST_TTL_MS = 5_000;
 
-/** How long a server's lists may be taken for fresh, in milliseconds, where it says so. */
+/** How long a server's lists may be considered fresh, in milliseconds, if the server says so. */
 export type ListTtls = Partial<Record<Kind, number>>;
 
 export interface Catalog extends Record<Kind, CatalogKind> {
@@ -49,19 +49,19 @@ export interface Catalog extends Record<Kind, CatalogKind> {
   ttlMs: ListTtls;
   capabilities: JsonObject;
   instructions?: string;
-  /** Which items are not for every client. */
+  /** Items that not every client is offered. */
   conditions?: Conditions;
-  /** What the server says it has in the legacy era, where it speaks both. */
+  /** Capabilities in the legacy era, for a server that speaks both eras. */
   legacyCapabilities?: JsonObject;
 }
 
-/** Which catalog of which server. */
+/** Identifies a catalog of a server. */
 export interface CatalogRef {
   serverId: string;
   hash: string;
 }
 
-/** What a catalog's text is made of: raw JSON of each item, by kind. */
+/** The content of a catalog's text: raw JSON of each item, by kind. */
 export interface CatalogContent {
   items: Record<Kind, readonly string[]>;
   ttlMs: ListTtls;
@@ -71,7 +71,7 @@ export interface CatalogContent {
   legacyCapabilities?: JsonObject | undefined;
 }
 
-/** The text of a catalog. */
+/** Builds the text of a catalog. */
 export function toCatalogText(content: CatalogContent): string {
   const lists = KINDS.map(kind => `"${kind}":[${content.items[kind].join(',\n')}]`);
   const { ttlMs, capabilities, instructions, conditions, legacyCapabilities } = content;
@@ -80,12 +80,12 @@ export function toCatalogText(content: CatalogContent): string {
   return `{${lists.join(',\n')},\n${rest}`;
 }
 
-/** The name of a catalog's text. */
+/** Computes the name of a catalog's text. */
 export function catalogHash(text: string): Promise<string> {
   return sha256Hex(text);
 }
 
-/** Read a catalog's text, which discovery has checked. */
+/** Parses a catalog's text, which discovery has validated. */
 export function parseCatalog(hash: string, text: string): Catalog {
   const members = rawMembers(text);
   const capabilities: unknown = JSON.parse(members.get('capabilities') ?? '{}');
@@ -105,7 +105,7 @@ export function parseCatalog(hash: string, text: string): Catalog {
   };
 }
 
-/** A member that Portico wrote itself, where it is there. */
+/** Reads a member that Portico wrote itself, if it is present. */
 function kept<K extends string, V>(members: RawObject, key: K): { [key in K]?: V } {
   const text = members.get(key);
   return text === undefined ? {} : ({ [key]: JSON.parse(text) } as { [key in K]: V });
@@ -119,21 +119,21 @@ function parseKind(kind: Kind, text: string): CatalogKind {
   return { items, byKey: new Map(items.map(item => [item.key, item])) };
 }
 
-/** A catalog of nothing: of a server never discovered, or disconnected. */
+/** An empty catalog, for a server that was never discovered or is disconnected. */
 export const EMPTY_CATALOG: Catalog = parseCatalog('', '{}');
 
-/** For which clients an item is there. */
+/** Which clients are offered an item. */
 export interface Condition {
   /** The only era in which the server offers it. */
   era?: Era | undefined;
-  /** In the legacy era: a client with at least one feature of each of these sets is offered it. Absent where each client is. */
+  /** In the legacy era: the client needs at least one feature of each of these sets. Absent if every client is offered the item. */
   needs?: readonly (readonly ClientFeature[])[] | undefined;
 }
 
-/** Conditions by the server's own names, as a catalog's text has them. */
+/** Conditions by the server's own names, as a catalog's text stores them. */
 export type Conditions = Partial<Record<Kind, readonly (readonly [string, Condition])[]>>;
 
-/** Whether a tool says that it changes nothing. */
+/** Whether a tool is annotated as read-only. */
 export function isReadOnly({ raw }: CatalogItem): boolean {
   const annotations = raw.get('annotations');
   if (!annotations?.includes('readOnlyHint')) return false;

@@ -1,31 +1,32 @@
 /**
- * What several looks at one server, each as another client, come to: which items are for all, and for whom the others are. Pure.
+ * Compares several discoveries of one server, each made as a different client: which items every client gets, and which clients get the
+ * others. Pure.
  *
- * Invariants: what a client without anything sees in an era is there for each client of that era; the first look's definition of
- * an item is the only one that is kept.
+ * Invariants: an item that a client without features sees in an era is offered to every client of that era; an item's definition is taken
+ * from the first discovery that saw it.
  */
 import type { Era, JsonObject } from '../../shared/protocol.ts';
 import { CLIENT_FEATURES, type ClientFeature } from '../../shared/client-capabilities.ts';
 import { type Condition, type Conditions, type Kind, KIND_FACTS } from './catalog.ts';
 
-/** What one client saw. */
+/** The items that one client saw. */
 export interface ClientView {
   features: readonly ClientFeature[];
   era: Era;
   items: Readonly<Record<Kind, readonly string[]>>;
 }
 
-/** The kinds that are told apart; what else a server lists may change with each look. */
+/** The kinds that are compared; the other lists of a server may change with each discovery. */
 const TOLD_APART: readonly Kind[] = ['tools', 'prompts'];
 
 export interface Told {
   /** Items that the first view lacks. */
   more: Partial<Record<Kind, readonly string[]>>;
-  /** Undefined where every item is for every client. */
+  /** Undefined if every item is for every client. */
   conditions: Conditions | undefined;
 }
 
-/** @param views the first is what is offered where nothing differs */
+/** @param views the first one is the basis; the others add to it */
 export function toConditions(views: readonly ClientView[]): Told {
   const more: Told['more'] = {};
   const conditions: Conditions = {};
@@ -54,7 +55,7 @@ function keyOf(kind: Kind, text: string): string {
   return String((JSON.parse(text) as JsonObject)[KIND_FACTS[kind].key]);
 }
 
-/** For whom an item is that was seen in these of all views; undefined where it is for everybody. */
+/** The condition of an item that these of all views contain; undefined if it is for everybody. */
 function conditionOf(
   seen: readonly ClientView[],
   views: readonly ClientView[],
@@ -74,7 +75,7 @@ function conditionOf(
   return condition.era === undefined && condition.needs === undefined ? undefined : condition;
 }
 
-/** One of the features that suffice alone, or else one of each set without which it was not seen; all of them where that is not known. */
+/** Any feature that suffices alone; else one feature of each set without which the item was missing; every feature if that is unknown. */
 function needsOf(seen: readonly ClientView[], views: readonly ClientView[]): ClientFeature[][] {
   const alone = seen.flatMap(({ features }) => (features.length === 1 ? features : []));
   if (alone.length > 0) return [alone];

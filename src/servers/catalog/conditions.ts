@@ -1,36 +1,36 @@
 /**
- * Which clients an item of a catalog is for, where it is not for all: a server that keeps sessions may offer more to a client that can
- * be asked, and one that speaks both eras may offer other things in each. Pure.
+ * Filters a catalog by client: a server with sessions may offer more to a client that can answer server requests, and a server that speaks
+ * both eras may offer different items in each. Pure.
  *
- * Invariant: a condition only takes away; what has none is there for everybody.
+ * Invariant: a condition only removes items; an item without one is offered to everybody.
  */
 import { Lru } from '../../shared/util/lru.ts';
 import type { Era } from '../../shared/protocol.ts';
 import type { ClientFeature } from '../../shared/client-capabilities.ts';
 import type { Catalog, CatalogKind, Condition, Conditions, Kind } from './catalog.ts';
 
-/** What of a client decides what it is offered. */
+/** The properties of a client that decide what it is offered. */
 export interface ClientTraits {
   features: ReadonlySet<ClientFeature>;
-  /** Equal for equal features. */
+  /** Equal for equal sets of features. */
   key: string;
-  /** No client, but who looks at what there is for all of them. */
+  /** Not a client, but a viewer of the whole catalog. */
   isOnlooker?: boolean;
 }
 
-/** A client of which nothing is known that could be asked. */
+/** A client that can answer no server request, as far as is known. */
 export const PLAIN_CLIENT: ClientTraits = { features: new Set(), key: '' };
-/** Sees what is there for whichever client, and calls nothing. */
+/** Sees the items for every client, and makes no calls. */
 export const ONLOOKER: ClientTraits = { features: new Set(), key: '*', isOnlooker: true };
 
 const remembered = new WeakMap<Catalog, Lru<string, Catalog>>();
-/** As many as there are sets of features, and a little more. */
+/** Every set of features, with some room to spare. */
 const MAX_CLIENTS = 80;
 
 /**
- * A catalog as a server offers it to a client.
- * @param catalog of which not all is for all clients
- * @param era in which the server is spoken to
+ * Returns a catalog as a server offers it to a client. The same arguments usually return the same object.
+ * @param catalog with items for any client
+ * @param era in which the gateway speaks to the server
  */
 export function suited(catalog: Catalog, era: Era, client: ClientTraits): Catalog {
   if (client.isOnlooker) return catalog;
@@ -44,7 +44,7 @@ export function suited(catalog: Catalog, era: Era, client: ClientTraits): Catalo
   return fit;
 }
 
-/** Whether a client is offered what has this condition. */
+/** Whether a client is offered an item with this condition. */
 export function isOfferedTo(
   { era: only, needs }: Condition,
   era: Era,

@@ -1,4 +1,4 @@
-/** A connector: the stored record, its API forms and their validation, the form of its token. */
+/** A connector: the stored record, its API forms and their validation, and the format of its token. */
 import { z } from 'zod';
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
 import { FlagSchema, type RecordScopes } from '../../records/record-schema.ts';
@@ -10,14 +10,14 @@ export const CONNECTOR_SCOPES: RecordScopes = { read: 'servers:read', write: 'se
 export const StoredConnectorSchema = z.object({
   id: z.string(),
   name: z.string(),
-  /** The key that the HMAC is under. */
+  /** Id of the key that the HMAC was made with. */
   key_id: z.string(),
-  /** Its machine is there. */
+  /** Its machine is connected. */
   is_connected: FlagSchema,
   created_at: z.number(),
-  /** When its machine came or went last; null before the first time. */
+  /** When its machine last connected or disconnected; null before the first time. */
   last_seen_at: z.number().nullable(),
-  /** When its device token took the place of another one; 0 for the first. */
+  /** When its device token last replaced another one; 0 for the first token. */
   rotated_at: z.number(),
 });
 export type StoredConnector = z.infer<typeof StoredConnectorSchema>;
@@ -51,7 +51,7 @@ export function toConnectorView(connector: StoredConnector): ConnectorView {
   };
 }
 
-/** Most servers of one request: each is several writes, and a request may make a thousand. */
+/** Maximum number of servers in one request: each needs several writes, and a request may make a thousand. */
 export const MAX_OFFERS = 100;
 
 /** Body of `PUT /api/v1/connectors/self/servers`. */
@@ -69,7 +69,7 @@ export const OffersSchema = z.strictObject({
 });
 export type OfferedServer = z.infer<typeof OffersSchema>['servers'][number];
 
-/** What became of an offer. */
+/** Result of an offer. */
 export const RegisteredSchema = z.object({
   name: z.string(),
   id: z.string().nullable(),
@@ -80,12 +80,12 @@ export type Registered = z.infer<typeof RegisteredSchema>;
 
 const TOKEN_FORM = /^bearer +(portico_device_[A-Za-z0-9_-]{43})$/i;
 
-/** A new device token: 256 random bits behind a prefix of its own, so that it is never taken for a caller's. */
+/** Creates a device token: 256 random bits behind a prefix of its own, so that it cannot be mistaken for a caller's token. */
 export function createDeviceToken(): string {
   return `portico_device_${toBase64Url(randomBytes(32))}`;
 }
 
-/** The device token of an `Authorization` header, or undefined. */
+/** Reads the device token from an `Authorization` header; undefined if it holds none. */
 export function parseDeviceToken(header: string | null | undefined): string | undefined {
   return header && header.length <= 200 ? TOKEN_FORM.exec(header)?.[1] : undefined;
 }

@@ -1,4 +1,7 @@
-/** Servers behind connectors: those that an administrator registers, and those that a connector offers itself. Each is an act of its own. */
+/**
+ * Servers behind connectors: those that an administrator registers, and those that a connector offers itself. Each registration is an
+ * administrative act of its own.
+ */
 import { findRecord } from '../../records/record-store.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -12,14 +15,14 @@ import { CONNECTORS, listConnectorServers } from './connector-store.ts';
 export interface ConnectorServersPorts {
   db: D1Database;
   servers: ServerService;
-  /** Most servers that one connector may have registered (`PORTICO_CONNECTOR_SERVERS`). */
+  /** Maximum number of servers that one connector may register (`PORTICO_CONNECTOR_SERVERS`). */
   maxServers: number;
 }
 
 export interface ConnectorServers {
-  /** Register a program that a connector has. @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
+  /** Registers a program that a connector runs. @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
   createServer(caller: Actor, input: CreateStdioServer): Promise<Server>;
-  /** Register what a connector offers, under the names it has there. What is registered already stays as it is. */
+  /** Registers the servers that a connector offers, under their names on its machine. Registered servers stay as they are. */
   register(connector: StoredConnector, offers: readonly OfferedServer[]): Promise<Registered[]>;
 }
 
@@ -27,7 +30,7 @@ export function createConnectorServers(ports: ConnectorServersPorts): ConnectorS
   const { db, servers, maxServers } = ports;
   return {
     async createServer(caller, { connection_config: { connector: key, server }, ...input }) {
-      // Who may not register servers does not learn which connectors there are; the registration refuses it.
+      // A caller without the right to register servers must not learn which connectors exist; the registration refuses the call.
       const mayCreate = hasScope(caller, 'servers:write') && !hasLimits(caller);
       const connector = mayCreate ? await findRecord(db, CONNECTORS, key) : { id: key };
       if (!connector) {
@@ -40,7 +43,7 @@ export function createConnectorServers(ports: ConnectorServersPorts): ConnectorS
       const known = await findRegistered(db, connectorId);
       const registered: Registered[] = [];
       let free = maxServers - known.size;
-      // One after the other: each is an act of its own.
+      // One after the other, since each is an act of its own.
       for (const offer of offers) {
         const found = known.get(offer.name);
         if (found || free <= 0) {
@@ -78,13 +81,13 @@ async function registerOne(
     return { name, id: server.id, registered_as: server.name, problem: null };
   } catch (thrown) {
     if (!(thrown instanceof PorticoError) || thrown.code !== 'conflict') throw thrown;
-    // The same connector may have offered it at the same time.
+    // The same connector may have offered it in a parallel request.
     const meanwhile = (await findRegistered(db, connectorId)).get(name);
     return meanwhile ?? { name, id: null, registered_as: null, problem: thrown.message };
   }
 }
 
-/** What of a connector is registered, by the names on its machine. */
+/** Finds the registered servers of a connector, by their names on its machine. */
 async function findRegistered(
   db: D1Database,
   connectorId: string,

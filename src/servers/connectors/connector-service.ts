@@ -1,4 +1,4 @@
-/** Connectors: enrol, read, give another device token, revoke. A device token is shown once, when it is made. */
+/** Connectors: enrol, read, rotate the device token, revoke. A device token is shown once, when it is created. */
 import type { Actor } from '../../shared/identity/principal.ts';
 import { ALWAYS } from '../../audit/admin-audit.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -25,16 +25,16 @@ import {
 
 export interface ConnectorPorts extends RecordPorts {
   keys: KeyRing;
-  /** The objects that hold the connections of machines. */
+  /** The Durable Objects that hold the sockets of connector machines. */
   lines: {
-    /** A revocation comes now: look for it in a while, even if `revoke` never comes. */
+    /** Announces a revocation: the object checks for it after a while, even if `revoke` is never called. */
     expectRevocation(connectorId: string): Promise<unknown>;
-    /** End the connection of a connector's machine. */
+    /** Closes the connection of a connector's machine. */
     revoke(connectorId: string): Promise<unknown>;
   };
 }
 
-/** A new connector with its device token, which is shown once. */
+/** A connector with its new device token, which is shown once. */
 export interface Enrolled {
   connector: StoredConnector;
   token: string;
@@ -44,17 +44,20 @@ export interface Connectors extends ReadRecords<StoredConnector, object> {
   /** @throws PorticoError `forbidden`, `conflict` */
   create(caller: Actor, body: CreateConnector): Promise<Enrolled>;
   /**
-   * Give a connector another device token, for a machine that lost its own or a new one in its place. Its servers stay; whoever
-   * came with the token before is sent away.
+   * Gives a connector a new device token, for a machine that lost its token or for a replacement machine. Its servers stay; a machine that
+   * is connected with the former token is disconnected.
    * @param key its id or its name
    * @throws PorticoError `forbidden`, `not_found`
    */
   rotate(caller: Actor, key: string): Promise<Enrolled>;
-  /** Whose device token this is; undefined where it is nobody's. */
+  /** Finds the connector of a device token; undefined if there is none. */
   authenticate(token: string | undefined): Promise<StoredConnector | undefined>;
 }
 
-/** A connector that is deleted is revoked: its machine is sent away. Its servers stay registered and cannot be reached. */
+/**
+ * Creates the connector service. Deleting a connector revokes it: its machine is disconnected, and its servers stay registered but cannot
+ * be reached.
+ */
 export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts): Connectors {
   const kind = {
     table: CONNECTORS,
@@ -72,7 +75,7 @@ export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts
     ...createReadRecords({ db, adminAudit }, kind),
 
     create(caller, { name }) {
-      // Its object has this name, and its servers' addresses begin with it.
+      // The id names the connector's object and starts the addresses of its servers.
       const id = crypto.randomUUID();
       const act = { action: 'connector.create', subject: id };
       return adminAudit.perform(caller, 'servers:write', act, async commit => {
@@ -106,7 +109,7 @@ export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts
         const { id, name } = connector;
         const token = createDeviceToken();
         const hmac = await hmacOf(token);
-        // Two within a millisecond are two all the same.
+        // Two rotations within one millisecond must get different times.
         const now = Math.max(Date.now(), connector.rotated_at + 1);
         await lines.expectRevocation(id);
         const change = {

@@ -1,9 +1,9 @@
-/** The `connectors` table. A device token is never stored, only its HMAC. Reads return parsed rows; writes return statements. */
+/** The `connectors` table. Only the HMAC of a device token is stored. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
 import type { RecordTable } from '../../records/record-store.ts';
 import { StoredConnectorSchema, type StoredConnector } from './connector-schema.ts';
 
-/** Most connectors of a deployment. */
+/** Maximum number of connectors in a deployment. */
 export const MAX_CONNECTORS = 1_000;
 
 export const CONNECTORS = {
@@ -11,7 +11,7 @@ export const CONNECTORS = {
   row: StoredConnectorSchema,
   isByName: true,
   hasNameAsKey: true,
-  /** No connector has this name, whatever its case, and there is room for one. */
+  /** Condition: no connector has this name (ignoring case), and there is room for another. */
   whenPossible: ({ name }: StoredConnector) => ({
     sql: `NOT EXISTS (SELECT 1 FROM connectors WHERE name = ? COLLATE NOCASE)
       AND (SELECT count(*) FROM connectors) < ${MAX_CONNECTORS}`,
@@ -19,7 +19,7 @@ export const CONNECTORS = {
   }),
 } satisfies RecordTable<StoredConnector>;
 
-/** The connector with one of these HMACs, one for each key of the ring. */
+/** Finds the connector with one of these HMACs, one for each key of the ring. */
 export async function findConnectorByHmac(
   db: D1Database,
   hmacs: readonly string[],
@@ -32,7 +32,7 @@ export async function findConnectorByHmac(
   return row === null ? undefined : StoredConnectorSchema.parse(row);
 }
 
-/** Put another device token in the place of the one before. */
+/** Replaces a connector's device token. */
 export function rotateConnector(
   db: D1Database,
   id: string,
@@ -43,7 +43,7 @@ export function rotateConnector(
     .bind(token.hmac, token.keyId, token.now, id);
 }
 
-/** Keep a device token that was found by another key's HMAC under the active key. */
+/** Moves a device token that was found by another key's HMAC to the active key. */
 export async function moveConnector(
   db: D1Database,
   id: string,
@@ -56,7 +56,7 @@ export async function moveConnector(
     .run();
 }
 
-/** Note that the machine of a connector came or went. */
+/** Notes that the machine of a connector connected or disconnected. */
 export async function notePresence(
   db: D1Database,
   id: string,
@@ -71,7 +71,7 @@ export async function notePresence(
 
 const ServerSchema = z.object({ id: z.string(), name: z.string(), server: z.string() });
 
-/** The servers of a connector: their ids and names in the registry, and the names they have on its machine. */
+/** Lists the servers of a connector: ids and names in the registry, and names on its machine. */
 export async function listConnectorServers(
   db: D1Database,
   connectorId: string,

@@ -1,11 +1,11 @@
 /**
- * What calls say of their server: what the end of one means, latencies as a small histogram of counts that add up, and what an isolate
- * saw since it last told the server's monitor. Only what the server did to a call counts against it: not what the caller asked for or
- * how, and not what was refused here. Counting changes numbers in place, since it is done for every call; all else is pure.
+ * What calls reveal about their server: the outcome of each call, a small additive histogram of latencies, and the tally that an isolate
+ * collects between two reports to the server's monitor. Only what the server did to a call counts against it: not what the caller requested
+ * or how, and not what the gateway refused. The tally changes numbers in place, since it runs for every call; everything else is pure.
  */
 import type { ErrorCode } from '../../shared/errors/table.ts';
 
-/** Upper bounds of the buckets, in milliseconds; one more bucket holds what is longer. */
+/** Upper bounds of the buckets, in milliseconds; one more bucket holds longer latencies. */
 export const BOUNDS_MS: readonly number[] = [
   5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
 ];
@@ -15,7 +15,7 @@ export type Histogram = readonly number[];
 
 export const NO_LATENCIES: Histogram = Array.from({ length: BOUNDS_MS.length + 1 }, () => 0);
 
-/** The bucket of a latency. */
+/** Index of a latency's bucket. */
 export function bucketOf(latencyMs: number): number {
   const at = BOUNDS_MS.findIndex(bound => latencyMs <= bound);
   return at === -1 ? BOUNDS_MS.length : at;
@@ -26,8 +26,8 @@ export function addHistograms(a: Histogram, b: Histogram): Histogram {
 }
 
 /**
- * The latency below which a share of them lies, in milliseconds, straight through its bucket; the highest bound for what is
- * longer; null where there are none.
+ * Estimates the latency below which a share of the calls lies, in milliseconds, by linear interpolation within its bucket. Returns the
+ * highest bound for the last bucket, and null if there are no calls.
  */
 export function quantile(histogram: Histogram, share: number): number | null {
   const total = histogram.reduce((sum, count) => sum + count, 0);
@@ -47,8 +47,8 @@ export function quantile(histogram: Histogram, share: number): number | null {
 }
 
 /**
- * `good`: a JSON-RPC response, an error too. `answered`: the server is there and refused. `failed`: its fault. `none`: says
- * nothing of the server.
+ * `good`: a JSON-RPC response, also an error. `answered`: the server responded with a refusal. `failed`: the server's fault. `none`: says
+ * nothing about the server.
  */
 export type Outcome = 'good' | 'answered' | 'failed' | 'none';
 
@@ -70,17 +70,17 @@ const OUTCOMES: Partial<Record<ErrorCode, Outcome>> = {
   upstream_too_large: 'answered',
 };
 
-/** @param code of the error a call ended with; undefined where it was answered */
+/** @param code of the error that a call ended with; undefined if it got a response */
 export function outcomeOf(code: ErrorCode | undefined): Outcome {
   return code === undefined ? 'good' : (OUTCOMES[code] ?? 'none');
 }
 
-/** Calls of one slot, or several. */
+/** Calls of one or several slots. */
 export interface CallSums {
   calls: number;
-  /** Of these, those the server failed. */
+  /** Number of calls that failed through the server's fault. */
   errors: number;
-  /** Time of all answered calls together, in milliseconds. */
+  /** Total time of all calls that got a response, in milliseconds. */
   totalMs: number;
   latencies: Histogram;
   /** Failures by error code. */
@@ -88,17 +88,17 @@ export interface CallSums {
 }
 
 export interface CallReport extends CallSums {
-  /** The server's when the calls were made. */
+  /** The server's generation when the calls were made. */
   generation: number;
-  /** Time of the last good message; null where there was none. */
+  /** Time of the last good message; null if there was none. */
   lastGoodAt: number | null;
-  /** Calls that failed since the last one that did not. */
+  /** Failed calls since the last one that did not fail. */
   failuresInRow: number;
-  /** Nothing but failures: the row goes on from what was told before. */
+  /** Every call failed, so the failures in a row continue those of the previous report. */
   isRowWhole: boolean;
 }
 
-/** Calls of one server, counted until they are told. */
+/** Counts the calls of one server until they are reported. */
 export class CallTally {
   readonly generation: number;
   readonly #latencies: number[] = [...NO_LATENCIES];
@@ -114,7 +114,7 @@ export class CallTally {
     this.generation = generation;
   }
 
-  /** @param code of the error a call ended with; undefined where it was answered */
+  /** @param code of the error that a call ended with; undefined if it got a response */
   add(code: ErrorCode | undefined, latencyMs: number, now: number): Outcome {
     const outcome = outcomeOf(code);
     if (outcome === 'none') return outcome;

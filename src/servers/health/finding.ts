@@ -1,6 +1,6 @@
 /**
- * What one check of a server found. Pure. A challenge to authenticate is a finding of its own: the server is there, and its
- * credential is what has to be looked after.
+ * The result of one check of a server. Pure. An authentication challenge is a kind of its own: the server responds, but its credential
+ * needs attention.
  */
 import type { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
@@ -9,8 +9,8 @@ export const FINDING_KINDS = ['good', 'failed', 'auth_required'] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
 /**
- * How it was found: by the health address, from a good message since the last check, by a light message sent for the purpose,
- * or by a look at the server's lists.
+ * How the finding was made. `url`: from the health address. `message`: from a good message since the last check. `ping`: by a light message
+ * sent for this purpose. `look`: by a discovery.
  */
 export const CHECK_WAYS = ['url', 'message', 'ping', 'look'] as const;
 export type CheckWay = (typeof CHECK_WAYS)[number];
@@ -18,17 +18,17 @@ export type CheckWay = (typeof CHECK_WAYS)[number];
 export interface Finding {
   kind: FindingKind;
   way: CheckWay;
-  /** Error code; null where all is well. */
+  /** Error code; null if the server is well. */
   reason: ErrorCode | null;
-  /** One line for people, without addresses or secrets; null where all is well. */
+  /** One line for people, without addresses or secrets; null if the server is well. */
   detail: string | null;
-  /** Null where nothing was sent. */
+  /** Null if no request was sent. */
   responseTimeMs: number | null;
 }
 
 const CHALLENGES: ReadonlySet<ErrorCode> = new Set(['upstream_auth', 'upstream_scope']);
 
-/** Whether an error says that a server wants another credential. */
+/** Whether an error means that a server wants another credential. */
 export function isChallenge(code: ErrorCode): boolean {
   return CHALLENGES.has(code);
 }
@@ -48,7 +48,7 @@ export function toFinding(
 
 const RANK: Record<FindingKind, number> = { good: 0, auth_required: 1, failed: 2 };
 
-/** The finding that decides where one round has several; of equal ones the first. */
+/** The decisive finding of a check cycle; the first of equal ones. */
 export function decisive(findings: readonly Finding[]): Finding | undefined {
   return findings.toSorted((a, b) => RANK[b.kind] - RANK[a.kind])[0];
 }

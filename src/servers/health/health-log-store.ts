@@ -1,13 +1,13 @@
 /**
- * The history of one server's health, in its monitor's own database: the last checks, and what its calls of the last hour add up to.
- * Bounded; what is older goes with the next write.
+ * The history of one server's health, in its monitor's own database: the last checks, and the sums of the last hour's calls. Bounded; each
+ * write deletes what is too old.
  */
 import { z } from 'zod';
 import { CHECK_WAYS, FINDING_KINDS, type Finding } from './finding.ts';
 import type { CallSums } from './call-report.ts';
 import { addSums, KEPT_MS, NO_CALLS, slotOf } from './windows.ts';
 
-/** A check as the history has it. */
+/** A check in the history. */
 export interface LoggedCheck extends Omit<Finding, 'reason' | 'detail'> {
   /** Grows with each check of the server. */
   id: number;
@@ -15,11 +15,11 @@ export interface LoggedCheck extends Omit<Finding, 'reason' | 'detail'> {
   reason: string | null;
 }
 
-/** What calls add up to since the server was registered. */
+/** Totals of calls since the server was registered. */
 export interface CallTotals {
   callsTotal: number;
   errorsTotal: number;
-  /** Time of the last good message; null where there was none. */
+  /** Time of the last good message; null if there was none. */
   lastGoodAt: number | null;
 }
 
@@ -30,7 +30,7 @@ const TotalsSchema = z.object({
   lastGoodAt: z.number().nullable(),
 });
 
-/** Checks that are kept. */
+/** Maximum number of checks that are kept. */
 export const MAX_CHECKS = 500;
 
 const CheckRowSchema = z
@@ -84,7 +84,7 @@ export class HealthLog {
     sql.exec('DELETE FROM checks WHERE id <= (SELECT MAX(id) FROM checks) - ?', MAX_CHECKS);
   }
 
-  /** @param before id of a check; those before it are given */
+  /** @param before id of a check; returns the checks before it */
   listChecks(before: number | undefined, limit: number): LoggedCheck[] {
     const rows = this.#ready().exec(
       'SELECT * FROM checks WHERE id < ? ORDER BY id DESC LIMIT ?',
@@ -94,7 +94,7 @@ export class HealthLog {
     return rows.toArray().map(row => CheckRowSchema.parse(row));
   }
 
-  /** Count calls that were made at a generation of the server; one row is written. @param totals with these calls */
+  /** Adds calls made at one generation of the server; writes one row. @param totals including these calls */
   addCalls(now: number, generation: number, sums: CallSums, totals: CallTotals): void {
     const sql = this.#ready();
     const slot = slotOf(now);
@@ -124,7 +124,7 @@ export class HealthLog {
     sql.exec('DELETE FROM call_slots WHERE slot < ?', slotOf(now - KEPT_MS));
   }
 
-  /** What was known with the last calls that were counted, and the generation they were made at. */
+  /** Totals as of the last counted calls, and the generation at which those were made. */
   lastTotals(): (CallTotals & { generation: number }) | undefined {
     const rows = this.#ready().exec(
       `SELECT generation, calls_total AS callsTotal, errors_total AS errorsTotal, last_good_at AS lastGoodAt
@@ -133,7 +133,7 @@ export class HealthLog {
     return rows.toArray().map(row => TotalsSchema.parse(row))[0];
   }
 
-  /** The calls of the last `windowMs`, of one generation of the server or of all. */
+  /** Sums the calls of the last `windowMs`, of one generation of the server or of all. */
   sumCalls(now: number, windowMs: number, generation?: number): CallSums {
     const rows = this.#ready().exec(
       'SELECT * FROM call_slots WHERE slot > ?1 AND (?2 IS NULL OR generation = ?2)',
@@ -146,7 +146,7 @@ export class HealthLog {
       .reduce(addSums, NO_CALLS);
   }
 
-  /** The storage was emptied. */
+  /** Call after the storage was emptied. */
   forget(): void {
     this.#isReady = false;
   }
@@ -157,14 +157,14 @@ export class HealthLog {
         `CREATE TABLE IF NOT EXISTS checks (id INTEGER PRIMARY KEY, at INTEGER NOT NULL,
            kind TEXT NOT NULL, way TEXT NOT NULL, reason TEXT, response_time_ms REAL) STRICT`,
       );
-      // Without a row id there is no index beside the table, which would be a second row with each write.
+      // WITHOUT ROWID avoids a separate index, which would cost a second row with each write.
       this.#sql.exec(
         `CREATE TABLE IF NOT EXISTS call_slots (slot INTEGER NOT NULL, generation INTEGER NOT NULL,
            calls INTEGER NOT NULL, errors INTEGER NOT NULL, total_ms REAL NOT NULL, latencies TEXT NOT NULL,
            reasons TEXT NOT NULL, calls_total INTEGER NOT NULL, errors_total INTEGER NOT NULL,
            last_good_at INTEGER, PRIMARY KEY (slot, generation)) STRICT, WITHOUT ROWID`,
       );
-      // What an older version had, with an hour of calls at most.
+      // Table of an older version; it held at most an hour of calls.
       this.#sql.exec('DROP TABLE IF EXISTS slots');
       this.#isReady = true;
     }

@@ -1,4 +1,4 @@
-/** The health of a server as the API shows it. */
+/** The health of a server in the API. */
 import { z } from 'zod';
 import { ServerViewSchema, toServerView, type Server } from '../registry/server-schema.ts';
 import { circuitStateOf } from './circuit.ts';
@@ -7,10 +7,10 @@ import type { LoggedCheck } from './health-log-store.ts';
 import { HEALTH_STATES } from './next-status.ts';
 import type { ServerHealth } from './server-health.ts';
 
-/** Health beside the record of a server. */
+/** Health shown with the record of a server. */
 export const HealthViewSchema = z
   .object({
-    /** `unknown` before the first check since it was connected. */
+    /** `unknown` before the first check since the server was connected. */
     state: z.enum([...HEALTH_STATES, 'unknown', 'disconnected']),
     checked_at: z.iso.datetime().nullable(),
     response_time_ms: z.number().nullable(),
@@ -40,7 +40,7 @@ export const CheckViewSchema = z.object({
   response_time_ms: z.number().nullable(),
 });
 
-/** The calls of a span of time. */
+/** The calls of a time window. */
 const WindowViewSchema = z
   .object({
     calls: z.number().int(),
@@ -57,7 +57,7 @@ const WindowViewSchema = z
 /** The history of one server, newest first. */
 export const HealthHistorySchema = z.object({
   checks: z.array(CheckViewSchema),
-  /** Give it as `before` for older checks; null where there are none. */
+  /** Pass it as `before` to get older checks; null if there are none. */
   next_before: z.number().int().nullable(),
   windows: z.object({ '1m': WindowViewSchema, '5m': WindowViewSchema, '1h': WindowViewSchema }),
 });
@@ -66,7 +66,7 @@ export type HealthHistory = z.infer<typeof HealthHistorySchema>;
 
 const toTime = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 
-/** @param known of the server; what is about an older generation of it is not told */
+/** @param known health of the server; it is not shown if it belongs to an older generation */
 function toHealthView(server: Server, known: ServerHealth | undefined): HealthView {
   const row = known?.generation === server.generation ? known : undefined;
   const isDown = server.status === 'DISCONNECTED';

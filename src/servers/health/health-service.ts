@@ -1,4 +1,4 @@
-/** The health of servers, read: beside their records from one table, the history of one from its monitor. */
+/** Reads the health of servers: one table holds the health of all, and each monitor holds the history of its server. */
 import { type Actor, administers, requireServerScope } from '../../shared/identity/principal.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { Probe } from '../../shared/util/probe.ts';
@@ -22,7 +22,7 @@ import { toWindowView } from './windows.ts';
 
 export interface HealthPorts {
   db: D1Database;
-  /** The history of a server, as its monitor has it. */
+  /** Reads the history of a server from its monitor. */
   history(serverId: string, before: number | undefined, limit: number): Promise<History>;
 }
 
@@ -40,7 +40,7 @@ export class HealthService {
     return this.#storage.ask();
   }
 
-  /** Servers the caller may see, with their health; one read. */
+  /** Adds their health to servers that the caller may see; one read. */
   async showAll(servers: readonly Server[]): Promise<ShownServer[]> {
     const ids = servers.map(({ id }) => id);
     const known = await listServerHealth(this.#ports.db, ids);
@@ -48,13 +48,13 @@ export class HealthService {
     return servers.map(server => toShownServer(server, byId.get(server.id)));
   }
 
-  /** The same for one. */
+  /** The same for one server. */
   async show(server: Server): Promise<ShownServer> {
     return toShownServer(server, await findServerHealth(this.#ports.db, server.id));
   }
 
   /**
-   * The last checks of a server, newest first, and what its calls add up to.
+   * Returns the last checks of a server, newest first, and the sums of its calls.
    * @throws PorticoError `forbidden`, `not_found`
    */
   async history(
@@ -81,7 +81,7 @@ export class HealthService {
   }
 
   /**
-   * The servers that the caller administers, with their health, for a scraper; one read.
+   * Returns the servers that the caller administers, with their health, for a scraper; one read.
    * @throws PorticoError `forbidden`
    */
   async measure(caller: Actor): Promise<MeasuredServer[]> {

@@ -1,22 +1,22 @@
-/** How the health of a server is judged: its own settings over the deployment's. Pure. */
+/** The health settings of a server: its own override the deployment's. Pure. */
 import type { HealthSettings } from '../registry/server-schema.ts';
 
-/** How often something is done at a server, in milliseconds. */
+/** Intervals of a recurring task at a server, in milliseconds. */
 export interface Pace {
-  /** From one time to the next while things happen at it. */
+  /** Interval while the server is active. */
   readonly intervalMs: number;
-  /** The longest time where nothing does; the interval itself where somebody set that. */
+  /** Longest interval while it is quiet; equal to `intervalMs` if the server's own settings give an interval. */
   readonly quietMs: number;
 }
 
 export interface HealthDefaults extends Pace {
-  /** Failed checks in a row that make an ERROR. */
+  /** Failed checks in a row that make the status ERROR. */
   readonly failureThreshold: number;
-  /** Share of failed calls that makes a server DEGRADED. */
+  /** Share of failed calls that makes the status DEGRADED. */
   readonly degradedErrorRate: number;
 }
 
-/** The settings of one server. */
+/** Returns the settings of one server. */
 export function settingsOf(own: HealthSettings, defaults: HealthDefaults): HealthDefaults {
   const { interval_seconds: seconds, failure_threshold: threshold } = own;
   const { intervalMs, quietMs } = defaults;

@@ -1,26 +1,26 @@
-/** What a look says of the lists it could not read. Pure. */
+/** The lists that a discovery could not read. Pure. */
 import type { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 
-/** Lists of a server that could not be read at the last look. */
+/** Lists of a server that the last discovery could not read. */
 export interface MissedLists {
   reason: ErrorCode;
   /** One line for people, without addresses or secrets. */
   detail: string;
-  /** Looks in a row that missed one. */
+  /** Discoveries in a row that missed a list. */
   times: number;
 }
 
-/** What a look found beside items. */
+/** Findings of a discovery besides the items. */
 export interface LookNotes {
-  /** What it left out. */
+  /** What the discovery left out. */
   warning: string | null;
-  /** The catalog is another than before. */
+  /** The catalog differs from the previous one. */
   isNew: boolean;
   missed: readonly PorticoError[];
 }
 
-/** @param before of the look before it */
+/** @param before of the previous discovery */
 export function toMissedLists(
   missed: LookNotes['missed'],
   before: MissedLists | null,

@@ -1,7 +1,4 @@
-/**
- * The health of all servers as metrics. Pure. The only labels are the names of
- * servers and of statuses, so their number is bounded by the registry.
- */
+/** The health of all servers as metrics. Pure. The only labels are names of servers and statuses, so the registry bounds their number. */
 import type { Family } from '../../telemetry/exposition.ts';
 import { ServerStatusSchema } from '../registry/status.ts';
 import type { MeasuredServer, ServerHealth } from './server-health.ts';
@@ -13,7 +10,7 @@ interface Metric {
   samples(server: MeasuredServer, known: ServerHealth | undefined, now: number): readonly Value[];
 }
 
-/** A sample of one server: a status where that is a label, and a value; null is left out. */
+/** A sample of one server: its status, if that is a label, and a value; a sample with null is left out. */
 type Value = readonly [status: string | undefined, value: number | null];
 
 const one = (value: number | null | undefined): Value[] => [[undefined, value ?? null]];
@@ -85,7 +82,7 @@ const METRICS: readonly Metric[] = [
   },
 ];
 
-/** All metrics of servers. */
+/** Builds all metrics of servers. */
 export function toServerFamilies(servers: readonly MeasuredServer[], now: number): Family[] {
   return METRICS.map(({ name, type, help, samples }) => ({
     name,

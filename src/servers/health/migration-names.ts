@@ -1,4 +1,4 @@
-/** The migrations that the code knows: a database that lacks one is not ready. */
+/** The migrations that the code expects: a database that lacks one is not ready. */
 
 /** Files in `migrations/`, in order; a gate compares the two. */
 export const MIGRATION_NAMES: readonly string[] = [

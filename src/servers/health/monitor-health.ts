@@ -1,6 +1,6 @@
 /**
- * What a server's monitor remembers of its health: the last finding, failures in a row, when it was last heard. Kept in the
- * monitor's storage, written before it is told to anybody; begun anew when the server is reached otherwise.
+ * What a server's monitor remembers about the server's health: the last finding, failures in a row, the time of the last good message. It
+ * is kept in the monitor's storage, written before anything of it is published, and reset when the connection to the server changes.
  */
 import type { CallReport, CallSums } from './call-report.ts';
 import { CLOSED, decideCircuit, wantTrial, type Circuit, type CircuitEvent } from './circuit.ts';
@@ -11,7 +11,7 @@ import type { Pace } from './health-settings.ts';
 import { HealthLog, type LoggedCheck } from './health-log-store.ts';
 import { averageMsOf, JUDGED_MS, KEPT_MS } from './windows.ts';
 
-/** The past of a server: checks, newest first, and calls of the last minute, five minutes and hour. */
+/** The history of a server: checks, newest first, and calls of the last minute, five minutes and hour. */
 export interface History {
   checks: LoggedCheck[];
   windows: Record<'1m' | '5m' | '1h', CallSums>;
@@ -19,13 +19,13 @@ export interface History {
 
 const KEY = 'health';
 const RECENT_MS = 60_000;
-/** Failed calls in a row after which a check does not wait for its time. */
+/** Failed calls in a row that trigger an immediate check. */
 const FAILURES_WORTH_A_CHECK = 3;
 
-/** Whether a message was exchanged with the server itself for it. */
+/** Whether the finding comes from a message exchanged with the server itself. */
 const isExchange = ({ way }: Finding) => way === 'ping' || way === 'look';
 
-/** What a finding means for the circuit: a good health address does not say that the server itself answers. */
+/** The circuit events of a finding. A good health address does not prove that the server itself responds. */
 function toEvents(finding: Finding): CircuitEvent[] {
   const isTrial = isExchange(finding);
   if (finding.kind === 'failed') return [{ failures: 1, isTrial }];
@@ -38,7 +38,7 @@ function eventsOf({ calls, failuresInRow, isRowWhole, lastGoodAt }: CallReport):
   return failuresInRow === 0 ? heard : [...heard, { failures: failuresInRow, isTrial: false }];
 }
 
-/** The later of two times, of which the second is of another clock. */
+/** The later of two times; the second comes from another clock, so it is capped at `now`. */
 const latest = (a: number | null, b: number | null, now: number) =>
   b === null ? a : Math.max(a ?? 0, Math.min(b, now));
 
@@ -53,7 +53,7 @@ export class MonitorHealth {
   readonly #log: HealthLog;
   readonly #options: MonitorHealthOptions;
   #held: Remembered | undefined;
-  /** As the storage has it. */
+  /** The value that is in storage. */
   #stored: Remembered | undefined;
 
   constructor(storage: DurableObjectStorage, options: MonitorHealthOptions) {
@@ -62,7 +62,7 @@ export class MonitorHealth {
     this.#options = options;
   }
 
-  /** What is known of the server at this generation. */
+  /** Returns what is known about the server at this generation. */
   async of(generation: number): Promise<Readonly<Remembered>> {
     const held = await this.#load();
     if (held?.generation === generation) return held;
@@ -75,8 +75,8 @@ export class MonitorHealth {
   }
 
   /**
-   * Within which time what an isolate saw is worth a check, in milliseconds: at once after failures in a row and for good news of a server
-   * that fails, at the usual interval after any failure, however quiet it was before.
+   * Time within which an isolate's report calls for a check, in milliseconds; undefined if it does not. At once after failures in a row, or
+   * after a good message from a failing server; within the usual interval after any failure, however quiet the server was before.
    */
   async checkWithinMs({ lastGoodAt, failuresInRow, errors }: CallReport) {
     const isUrgent = (await this.isFailing())
@@ -87,8 +87,8 @@ export class MonitorHealth {
   }
 
   /**
-   * Take in what an isolate saw. Calls at another generation count in the history only.
-   * @returns the circuit, where this opened or closed it
+   * Adds an isolate's report. Calls at another generation count in the history only.
+   * @returns the circuit, if the report opened or closed it
    */
   async hear(report: CallReport, now: number): Promise<Circuit | undefined> {
     const before = await this.#load();
@@ -103,7 +103,7 @@ export class MonitorHealth {
       ...(isNow && report.errors > 0 && { eventAt: now }),
     };
     this.#held = next;
-    // Good news are one row: the totals are in it, and read from there.
+    // Good news needs one row: it contains the totals, and they are read from there.
     this.#log.addCalls(now, report.generation, report, next);
     if (!isNow || !isAlike(before, next)) await this.#put(next);
     const wasOpen = before.circuit.retryAt !== null;
@@ -111,8 +111,8 @@ export class MonitorHealth {
   }
 
   /**
-   * Somebody wants the server, and was refused.
-   * @returns when it is tried; undefined where the circuit is not open at this generation
+   * A caller wants the server and was refused.
+   * @returns the time of the next trial; undefined if the circuit is not open at this generation
    */
   async want(generation: number, now: number): Promise<number | undefined> {
     const before = await this.#load();
@@ -123,8 +123,8 @@ export class MonitorHealth {
   }
 
   /**
-   * Take in what a trial found, as far as the circuit goes; all else is of the round.
-   * @param dueAt what the round's alarm took the time for
+   * Applies the findings of a trial to the circuit only; `settle` does the rest.
+   * @param dueAt the current time, or the time of the cycle's alarm if that is later
    */
   async tried(generation: number, findings: readonly Finding[], dueAt: number): Promise<Circuit> {
     await this.of(generation);
@@ -142,7 +142,7 @@ export class MonitorHealth {
   async #load(): Promise<Remembered | undefined> {
     if (this.#held) return this.#held;
     const stored = await this.#storage.get<Remembered>(KEY);
-    // Fields that a circuit stored by an older version lacks.
+    // A circuit stored by an older version lacks some fields.
     const complete = stored && { ...stored, circuit: { ...CLOSED, ...stored.circuit } };
     if (this.#held) return this.#held;
     this.#stored = complete;
@@ -155,7 +155,7 @@ export class MonitorHealth {
     await this.#storage.put(KEY, next);
   }
 
-  /** With the calls that were counted since it was stored. */
+  /** Adds the calls that were counted since the value was stored. */
   #withTotals(stored: Remembered): Remembered {
     const last = this.#log.lastTotals();
     if (!last) return stored;
@@ -171,7 +171,7 @@ export class MonitorHealth {
     };
   }
 
-  /** Whether a good message since the last check stands in for the next one. */
+  /** Whether a good message since the last check replaces the next check. */
   async wasHeard(generation: number, now: number, intervalMs: number): Promise<boolean> {
     const { lastGoodAt, checkedAt, circuit } = await this.of(generation);
     if (circuit.retryAt !== null) return false;
@@ -180,9 +180,9 @@ export class MonitorHealth {
   }
 
   /**
-   * Take in what a round found; what says the same as before is written every quarter of an hour only.
-   * @param look what a look left out and missed; undefined where none was made
-   * @param times now, and what the round's alarm took it for: an open circuit is tried when it is due
+   * Applies the findings of a check cycle. An unchanged result is written only every quarter of an hour.
+   * @param discover what a discovery left out and missed; undefined if there was none
+   * @param times the current time, and `dueAt` as for `tried`: an open circuit is tried when it is due
    */
   async settle(
     generation: number,
@@ -191,7 +191,7 @@ export class MonitorHealth {
     { now, dueAt }: { now: number; dueAt: number },
   ): Promise<Readonly<Remembered>> {
     await this.of(generation);
-    // Read after the wait: what is heard meanwhile is counted.
+    // Read after the wait, so that reports that arrived meanwhile are counted.
     const before = this.#held ?? begun(generation);
     const finding = decisive(findings);
     if (!finding) return before;
@@ -223,17 +223,17 @@ export class MonitorHealth {
     return next;
   }
 
-  /** The calls errors are judged by. */
+  /** The calls by which the error rate is judged. */
   judgedCalls(generation: number, now: number): CallSums {
     return this.#log.sumCalls(now, JUDGED_MS, generation);
   }
 
-  /** Mean time of the answers of the last minute, in milliseconds; null where there were none. */
+  /** Mean response time of the last minute, in milliseconds; null if there were no responses. */
   recentAverageMs(generation: number, now: number): number | null {
     return averageMsOf(this.#log.sumCalls(now, RECENT_MS, generation));
   }
 
-  /** @param before id of a check; those before it are given */
+  /** @param before id of a check; returns the checks before it */
   history(before: number | undefined, limit: number, now: number): History {
     const sums = (windowMs: number) => this.#log.sumCalls(now, windowMs);
     return {
@@ -242,7 +242,7 @@ export class MonitorHealth {
     };
   }
 
-  /** The storage was emptied. */
+  /** Call after the storage was emptied. */
   forget(): void {
     this.#held = undefined;
     this.#stored = undefined;

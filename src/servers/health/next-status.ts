@@ -1,6 +1,6 @@
 /**
- * What findings make of a server's status, and what its health is called. Pure. Every step it decides on is legal
- * (`servers/registry/status.ts`); out of `DISCONNECTED` only an administrator leads.
+ * Derives a server's status and health state from findings. Pure. Every step it decides on is legal (`servers/registry/status.ts`); only an
+ * administrator leads out of `DISCONNECTED`.
  */
 import type { ServerStatus } from '../registry/status.ts';
 import type { FindingKind } from './finding.ts';
@@ -8,23 +8,23 @@ import type { FindingKind } from './finding.ts';
 export const HEALTH_STATES = ['healthy', 'degraded', 'failing', 'auth_required', 'down'] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
-/** What is known of a server when its status is decided. */
+/** Inputs to the decision on a server's status. */
 export interface Known {
   status: ServerStatus;
-  /** It was discovered: there is a catalog to offer. */
+  /** It was discovered, so there is a catalog to offer. */
   isDiscovered: boolean;
   finding: FindingKind;
   /** Failed checks in a row, this one included. */
   failures: number;
-  /** Failed checks in a row that make an ERROR. */
+  /** Failed checks in a row that make the status ERROR. */
   threshold: number;
-  /** More of its calls fail than may, or one of its lists cannot be read. */
+  /** Its calls fail too often, or one of its lists cannot be read. */
   isImpaired: boolean;
 }
 
 /**
- * The status after a check. A server that never answered is ERROR at once; one that was there becomes it at the threshold. A
- * challenge to authenticate degrades and never counts as a failure.
+ * Returns the status after a check. A server that never responded becomes ERROR at once; one that was connected becomes ERROR at the
+ * threshold. An authentication challenge degrades it and never counts as a failure.
  */
 export function decideStatus(known: Known): ServerStatus {
   const { status, isDiscovered, finding, failures, threshold, isImpaired } = known;
@@ -39,7 +39,7 @@ export function decideStatus(known: Known): ServerStatus {
   return isImpaired ? 'DEGRADED' : 'CONNECTED';
 }
 
-/** @param status what the finding made of it */
+/** @param status as decided from the finding */
 export function decideState(
   status: ServerStatus,
   finding: FindingKind,

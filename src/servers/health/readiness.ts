@@ -1,6 +1,6 @@
 /**
- * Whether this isolate can serve: its storage answers, the database has every migration that the code knows, and the key ring opens
- * what the database keeps. A database that is newer than the code is ready, since schema and code work one version apart.
+ * Whether this isolate can serve: its storage responds, the database has every migration that the code knows, and the key ring opens the
+ * sealed values in the database. A database that is newer than the code is ready, since schema and code work one version apart.
  */
 import { opensKept } from '../../credentials/kept-probe.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
@@ -15,7 +15,10 @@ export interface ReadinessPorts {
   keys: KeyRing;
 }
 
-/** What finds the first migration that the code knows and the database lacks; undefined where it lacks none, or cannot be read. */
+/**
+ * Creates a probe for the first migration that the code knows and the database lacks; undefined if none is missing, or if the database
+ * cannot be read.
+ */
 export const createMissingMigration = (db: D1Database): Probe<string | undefined> =>
   new Probe<string | undefined>(() => findMissing(db), undefined);
 
@@ -24,9 +27,9 @@ async function findMissing(db: D1Database): Promise<string | undefined> {
   return MIGRATION_NAMES.find(name => !applied.has(name));
 }
 
-/** What finds out whether this isolate can serve. */
+/** Creates a probe for whether this isolate can serve. */
 export function createReadiness({ db, keys }: ReadinessPorts): Probe<Readiness> {
-  // The ring of an isolate never changes: what it opened once it opens.
+  // An isolate's key ring never changes, so one success is enough.
   let doKeysFit = false;
   return new Probe<Readiness>(async () => {
     if ((await findMissing(db)) !== undefined) return 'migrations_pending';

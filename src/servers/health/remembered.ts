@@ -1,40 +1,40 @@
-/** What a monitor remembers of its server's health, and when that is worth a write. Pure. */
+/** What a monitor remembers about its server's health, and which changes justify a write. Pure. */
 import { CLOSED, type Circuit } from './circuit.ts';
 import type { CheckWay, FindingKind } from './finding.ts';
 import type { MissedLists } from './lists.ts';
 
-/** What was found is written again after this time, though it says the same as before, in milliseconds. */
+/** An unchanged result is written again after this time, in milliseconds. */
 export const REPEAT_MS = 900_000;
-/** Up to here failures in a row are written one by one. */
+/** A count of failures in a row is written one by one up to this number. */
 const MAX_COUNTED = 10;
 
-/** As it is stored, under one key. */
+/** The stored form, under one key. */
 export interface Remembered {
-  /** The server's generation all of this is about. */
+  /** Generation of the server to which all of this belongs. */
   generation: number;
   checkedAt: number | null;
   kind: FindingKind | null;
-  /** Absent where it was stored before there was one. */
+  /** Absent in values stored by older versions. */
   way?: CheckWay;
   reason: string | null;
   responseTimeMs: number | null;
   /** Failed checks in a row. */
   failures: number;
-  /** Time of the last good message, whoever exchanged it. */
+  /** Time of the last good message, whether a call or the monitor exchanged it. */
   lastGoodAt: number | null;
-  /** What the last look left out. */
+  /** What the last discovery left out. */
   warning: string | null;
-  /** Lists that the last look could not read; absent as null, where it was stored before there were any. */
+  /** Lists that the last discovery could not read; absent in values stored by older versions, which means null. */
   missedLists?: MissedLists | null;
   circuit: Circuit;
-  /** When anything happened at the server last: it was found otherwise, offered something else, or failed a call. */
+  /** When anything last happened at the server: a different finding, a different catalog, or a failed call. */
   eventAt?: number;
-  /** Calls and failed ones since the server was registered. */
+  /** Calls and failed calls since the server was registered. */
   callsTotal: number;
   errorsTotal: number;
 }
 
-/** What is remembered when the server is reached otherwise. */
+/** The initial value after the connection to the server changed. */
 export const begun = (generation: number, before?: Remembered): Remembered => ({
   generation,
   checkedAt: null,
@@ -53,11 +53,11 @@ export const begun = (generation: number, before?: Remembered): Remembered => ({
 const isSameCircuit = (a: Circuit, b: Circuit) =>
   a.failures === b.failures && a.retryAt === b.retryAt && a.openedAt === b.openedAt;
 
-/** Counts that only grow further say nothing new. */
+/** Whether two counts say the same: beyond `MAX_COUNTED` they do. */
 export const isSameCount = (a: number, b: number): boolean =>
   Math.min(a, MAX_COUNTED) === Math.min(b, MAX_COUNTED);
 
-/** Whether what is remembered says the same, but for when and how fast. */
+/** Whether two values say the same, apart from times and latency. */
 export function isAlike(a: Remembered, b: Remembered): boolean {
   const [missed, others] = [a.missedLists ?? null, b.missedLists ?? null];
   return (

@@ -1,5 +1,5 @@
 /**
- * The table `server_health`: the last word on each server, written by its monitor once for each check, read by lists and metrics.
+ * The table `server_health`: the last known health of each server. Its monitor writes it at most once per check; lists and metrics read it.
  * Reads return parsed rows; writes return statements.
  */
 import { z } from 'zod';
@@ -35,18 +35,18 @@ const RowSchema = z
     errorsTotal: row.errors_total,
   }));
 
-/** Reads anything at all. @throws what the database throws */
+/** Reads a row to test the database. @throws what the database throws */
 export async function probeStorage(db: D1Database): Promise<void> {
   await db.prepare('SELECT server_id FROM server_health LIMIT 1').first();
 }
 
-/** Names of the migrations that were applied. @throws what the database throws */
+/** Lists the names of the applied migrations. @throws what the database throws */
 export async function listMigrations(db: D1Database): Promise<string[]> {
   const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>();
   return results.map(({ name }) => name);
 }
 
-/** What is known of these servers, in one read. */
+/** Reads the health of these servers, in one read. */
 export async function listServerHealth(
   db: D1Database,
   serverIds: readonly string[],
@@ -58,7 +58,7 @@ export async function listServerHealth(
   return results.map(row => RowSchema.parse(row));
 }
 
-/** What is known of one. */
+/** Reads the health of one server. */
 export async function findServerHealth(
   db: D1Database,
   serverId: string,
@@ -80,7 +80,7 @@ const MeasuredSchema = z.looseObject({
   server_id: z.string().nullable(),
 });
 
-/** All servers with what is known of their health, in one read. */
+/** Lists all servers with their health, in one read. */
 export async function listServersWithHealth(db: D1Database): Promise<MeasuredServer[]> {
   const { results } = await db
     .prepare(
@@ -97,7 +97,7 @@ export async function listServersWithHealth(db: D1Database): Promise<MeasuredSer
   });
 }
 
-/** Write what a check found; of a server that is gone or was reached otherwise meanwhile nothing is written. */
+/** Writes the result of a check; writes nothing if the server is gone or has a new generation. */
 export function upsertServerHealth(db: D1Database, health: ServerHealth): D1PreparedStatement {
   return db
     .prepare(
@@ -127,7 +127,7 @@ export function upsertServerHealth(db: D1Database, health: ServerHealth): D1Prep
     );
 }
 
-/** Part of what deletes a server. */
+/** Part of deleting a server. */
 export function deleteServerHealth(db: D1Database, serverId: string): D1PreparedStatement {
   return db.prepare('DELETE FROM server_health WHERE server_id = ?').bind(serverId);
 }

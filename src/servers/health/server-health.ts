@@ -1,39 +1,39 @@
-/** The last word on the health of a server, as it is kept beside the registry. */
+/** The last known health of a server, as stored beside the registry. */
 import type { ServerStatus } from '../registry/status.ts';
 import type { HealthState } from './next-status.ts';
 import { isSameCount, REPEAT_MS } from './remembered.ts';
 
 export interface ServerHealth {
   serverId: string;
-  /** The server's when it was checked: of an older one nothing is said any more. */
+  /** The server's generation at the check; health of an older generation is not shown. */
   generation: number;
   state: HealthState;
-  /** Error code; null where all is well. */
+  /** Error code; null if the server is well. */
   reason: string | null;
   checkedAt: number;
   responseTimeMs: number | null;
-  /** Share of failed calls in the last minutes; null where there were none. */
+  /** Share of failed calls in the last five minutes; null if there were no calls. */
   errorRate: number | null;
   consecutiveFailures: number;
   lastGoodAt: number | null;
-  /** Calls and failed ones since the server was registered. */
+  /** Calls and failed calls since the server was registered. */
   callsTotal: number;
   errorsTotal: number;
 }
 
-/** A server, by name, with what is known of its health. */
+/** A server by name, with its health. */
 export interface MeasuredServer {
   id: string;
   name: string;
   status: ServerStatus;
   generation: number;
   circuitRetryAt: number | null;
-  /** Tools that wait for an approval. */
+  /** Number of tools that wait for an approval. */
   heldTools: number;
   health: ServerHealth | undefined;
 }
 
-/** Whether what is shown says something else than before, or was written long ago. */
+/** Whether the stored row differs from the new value or is too old. */
 export const isNewToShow = (before: ServerHealth | undefined, now: ServerHealth): boolean =>
   before?.generation !== now.generation ||
   before.state !== now.state ||

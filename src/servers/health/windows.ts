@@ -1,12 +1,12 @@
-/** Calls of the last minutes: slots of ten seconds, and what a number of them add up to. Pure. */
+/** Calls in time windows: slots of ten seconds, and their sums. Pure. */
 import { addHistograms, NO_LATENCIES, quantile, type CallSums } from './call-report.ts';
 
 export const SLOT_MS = 10_000;
-/** Slots that are kept, as the longest window needs them. */
+/** How long slots are kept: as long as the longest window. */
 export const KEPT_MS = 3_600_000;
-/** What errors are judged by. */
+/** The window over which the error rate is judged. */
 export const JUDGED_MS = 300_000;
-/** With fewer calls in it nothing is judged. */
+/** With fewer calls in the window, the error rate is not judged. */
 const MIN_CALLS = 10;
 
 export const NO_CALLS: CallSums = {
@@ -31,31 +31,31 @@ export function addSums(a: CallSums, b: CallSums): CallSums {
   };
 }
 
-/** The slot a time belongs to. */
+/** The slot to which a time belongs. */
 export const slotOf = (at: number) => Math.floor(at / SLOT_MS);
 
-/** Share of failed calls; null where there were none. */
+/** Share of failed calls; null if there were no calls. */
 export function errorRateOf({ calls, errors }: CallSums): number | null {
   return calls === 0 ? null : errors / calls;
 }
 
-/** Mean time of an answer, in milliseconds; null where there was none. */
+/** Mean response time, in milliseconds; null if there was no response. */
 export function averageMsOf({ totalMs, latencies }: CallSums): number | null {
   const answered = latencies.reduce((sum, count) => sum + count, 0);
   return answered === 0 ? null : totalMs / answered;
 }
 
-/** Whether more calls fail than may. */
+/** Whether too many calls fail. */
 export function isElevated(sums: CallSums, degradedErrorRate: number): boolean {
   return sums.calls >= MIN_CALLS && sums.errors / sums.calls >= degradedErrorRate;
 }
 
-/** The code most failures have. */
+/** The most frequent error code. */
 export function mainReason({ reasons }: CallSums): string | null {
   return Object.entries(reasons).toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
 }
 
-/** A window as the API shows it. */
+/** Converts a window to its API form. */
 export function toWindowView(sums: CallSums) {
   const round = (value: number | null) => (value === null ? null : Math.round(value * 100) / 100);
   return {

@@ -1,8 +1,8 @@
-/** Which servers a token with limits administers, for reads of many servers at once. */
+/** Which servers a token with limits administers, for queries over many servers. */
 import { administers, hasLimits, type Actor } from '../../shared/identity/principal.ts';
 import { listServerNames } from './server-list-store.ts';
 
-/** Ids of the servers whole within the caller's limits; undefined where it has none, which means all of them. */
+/** Ids of the servers that lie entirely within the caller's limits; undefined if the caller has no limits, which means all servers. */
 export async function administeredIds(
   db: D1Database,
   caller: Actor,

@@ -1,14 +1,14 @@
-/** Where a server of a connector is, as the registry's address: no network knows its scheme. Pure. */
+/** The registry's address for a server behind a connector. Its scheme exists only here, so it cannot be fetched over a network. Pure. */
 
 const SCHEME = 'connector:';
 
 export interface ConnectorPlace {
   connectorId: string;
-  /** The name it has on that machine. */
+  /** The server's name on that machine. */
   server: string;
 }
 
-/** The place as an address that only {@link parsePlace} reads. */
+/** Formats the place as an address that only {@link parsePlace} reads. */
 export function toPlaceUrl({ connectorId, server }: ConnectorPlace): string {
   return `${SCHEME}//${connectorId}/${encodeURIComponent(server)}`;
 }

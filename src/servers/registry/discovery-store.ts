@@ -1,25 +1,25 @@
 /**
- * What a server's monitor writes of the `servers` table: what it found, and what it makes of the server. After an act of an administrator
- * in between, a write is void.
+ * The writes of a server's monitor to the `servers` table: discoveries, status, circuit. Each write applies only to the generation that the
+ * monitor read, so it does nothing after an administrator has connected, disconnected or moved the server.
  */
 import type { Server, Verdict } from './server-schema.ts';
 import type { ServerStatus } from './status.ts';
 
-/** What a discovery found. */
+/** Result of a discovery. */
 export interface Discovery {
   verdict: Verdict;
   catalogHash: string;
   toolCount: number;
 }
 
-/** What a server's monitor makes of its status, and why. */
+/** The status that a server's monitor derived, and why. */
 export interface Judged {
   status: ServerStatus;
   lastError: string | null;
   circuitRetryAt: number | null;
 }
 
-/** Record a discovery that succeeded; after an act of an administrator meanwhile it is void. */
+/** Records a successful discovery. */
 export function updateDiscovered(
   db: D1Database,
   { id, generation }: Server,
@@ -45,7 +45,7 @@ export function updateDiscovered(
     );
 }
 
-/** Record what a check made of a server; the last catalog stays. */
+/** Records the status after a check; the last catalog stays. */
 export function updateJudged(
   db: D1Database,
   { id, generation }: Server,
@@ -60,7 +60,7 @@ export function updateJudged(
     .bind(status, lastError, circuitRetryAt, now, id, generation);
 }
 
-/** Open the circuit of a server. */
+/** Sets when an open circuit is tried next; null closes the circuit. */
 export function updateCircuit(
   db: D1Database,
   { id, generation }: Pick<Server, 'id' | 'generation'>,

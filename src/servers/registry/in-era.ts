@@ -1,13 +1,13 @@
 /**
- * The era in which a server that speaks both is spoken to. Pure. A server whose legacy era keeps no sessions (the default of the 2.x
- * SDK) can ask nobody in it, so its modern era serves all.
+ * Picks the era that the gateway uses with a server that speaks both. Pure. A server that keeps no sessions in its legacy era (the default
+ * of the 2.x SDK) cannot send server requests there, so its modern era serves every client.
  */
 import type { Era } from '../../shared/protocol.ts';
 import type { Server } from './server-schema.ts';
 
 const spoken = new WeakMap<Server, Server>();
 
-/** A server as a client of an era is served by it. */
+/** The record of a server for clients of one era. */
 export function inEra(server: Server, era: Era): Server {
   const { verdict } = server;
   if (era === 'modern' || !verdict?.legacy?.sessionful) return server;

@@ -1,8 +1,8 @@
-/** The record of a server that is registered. Pure. */
+/** The record of a newly registered server. Pure. */
 import type { Credential } from '../../credentials/credential-schema.ts';
 import type { CreateServer, Server, TransportType } from './server-schema.ts';
 
-/** A registration, whatever it is reached by. */
+/** A registration, whatever the transport. */
 export type ServerInput = Omit<CreateServer, 'transport_type'> & { transport_type: TransportType };
 
 /** @param now milliseconds since the epoch */

@@ -1,7 +1,7 @@
 /**
- * A server as one caller reaches it: with the caller's own account where the server is set up so. Every room below works with the record
- * it is given, so that whose credential a call carries is decided here and nowhere else. Pure; the same arguments give the same record,
- * by which others remember what they made of it.
+ * A server record as one caller reaches it: with the caller's own account where the server is configured for accounts. Every lower room
+ * works with the record that it is given, so whose credential a call carries is decided here and nowhere else. Pure. The same arguments
+ * return the same object, so others can key their caches by it.
  */
 import { NO_CREDENTIAL } from '../../credentials/credential-schema.ts';
 import type { HeldAccount } from '../../shared/identity/account.ts';
@@ -11,7 +11,7 @@ const withOne = new WeakMap<Server, WeakMap<HeldAccount, Server>>();
 const withNone = new WeakMap<Server, Server>();
 const lists = new WeakMap<readonly Server[], WeakMap<readonly HeldAccount[], readonly Server[]>>();
 
-/** The record with an account in the place of the deployment's credential. @param account undefined: the caller has none */
+/** The record with an account in place of the deployment's credential. @param account undefined: the caller has none */
 export function withAccount(server: Server, account: HeldAccount | undefined): Server {
   if (server.accounts === 'shared') return server;
   if (account) {
@@ -33,7 +33,7 @@ function ofAccount(server: Server, account: HeldAccount): Server {
     : { ...server, account, needsAccount: true, credential: NO_CREDENTIAL };
 }
 
-/** All servers as one caller reaches them. @param servers of which one at least has accounts */
+/** All servers as one caller reaches them. @param servers at least one of them uses accounts */
 export function withAccounts(
   servers: readonly Server[],
   accounts: readonly HeldAccount[],
@@ -49,12 +49,12 @@ export function withAccounts(
   });
 }
 
-/** The record as of no caller, for what is asked of servers and their tools alone. */
+/** The record without any caller's account, for data that depends on the server and its tools alone. */
 export function ofNobody({ account: _its, needsAccount: _lack, ...server }: Server): Server {
   return { ...server, accounts: 'shared' };
 }
 
-/** Whether the caller reaches a server by an account of its own, or would have to. */
+/** Whether the caller reaches a server through its own account, or would need one to. */
 export const isOfAccounts = ({ account, needsAccount }: Server): boolean =>
   account !== undefined || needsAccount === true;
 

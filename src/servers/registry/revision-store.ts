@@ -1,12 +1,12 @@
 /**
- * What changed in the registry: each revision names what it was of (`registry_changes`, written by triggers), so that who holds an
- * older registry reads that and nothing else. The table keeps the last thousand revisions.
+ * What changed in the registry. Triggers record what each revision changed (`registry_changes`), so that a reader with an older registry
+ * reads only that. The table keeps the last thousand revisions.
  */
 import { z } from 'zod';
 
 type ChangeKind = 'server' | 'rule' | 'toolset' | 'budget';
 
-/** What changed since a revision: ids by kind, of what is gone too. */
+/** What changed since a revision: ids by kind, including ids of deleted records. */
 export type Changed = Readonly<Record<ChangeKind, ReadonlySet<string>>>;
 
 const RowSchema = z.object({
@@ -16,17 +16,17 @@ const RowSchema = z.object({
   id: z.string().nullable(),
 });
 
-/** The number that grows with every change of the registry. */
+/** Selects the registry's revision, which grows with every change. */
 export function selectRevision(db: D1Database): D1PreparedStatement {
   return db.prepare('SELECT revision FROM registry_revision');
 }
 
-/** The row of {@link selectRevision}. */
+/** Parses the row of {@link selectRevision}. */
 export function parseRevision(rows: readonly unknown[]): number {
   return z.object({ revision: z.number() }).parse(rows[0]).revision;
 }
 
-/** The revision of the registry, and what changed since another; for {@link parseChanges}. */
+/** Selects the registry's revision and what changed since another; for {@link parseChanges}. */
 export function selectChanges(db: D1Database, since: number): D1PreparedStatement {
   return db
     .prepare(
@@ -36,13 +36,13 @@ export function selectChanges(db: D1Database, since: number): D1PreparedStatemen
     .bind(since);
 }
 
-/** The condition that a row is one that changed; takes the revision since which. */
+/** SQL condition for rows that changed; its parameter is the revision to compare with. */
 export const isChanged = (kind: ChangeKind) =>
   `id IN (SELECT id FROM registry_changes WHERE revision > ? AND kind = '${kind}')`;
 
 /**
- * @param since as it was given to {@link selectChanges}
- * @returns without `changed` where it is not known of every revision in between: then everything may have changed
+ * @param since the same value that {@link selectChanges} got
+ * @returns no `changed` if a revision in between is missing from the table: then anything may have changed
  */
 export function parseChanges(
   rows: readonly unknown[],

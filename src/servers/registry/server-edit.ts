@@ -1,4 +1,4 @@
-/** An edit of a server: the record it makes, and what of it has to be connected anew. */
+/** Editing a server: builds the edited record and decides whether the server has to connect again. */
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
@@ -7,14 +7,14 @@ import { applyCredential, dropped } from '../../credentials/credential.ts';
 import type { Credential } from '../../credentials/credential-schema.ts';
 import type { Server, UpdateServer } from './server-schema.ts';
 
-/** The edited record, still with the revision it was made of. */
+/** The edited record, still with the revision that it was read at. */
 export interface Edited {
   server: Server;
-  /** It is reached otherwise now: another address, transport or credential. */
+  /** Its address, transport or credential changed. */
   isMoved: boolean;
 }
 
-/** Apply a patch. A new origin drops the credential given for the old one, unless a new one comes along. */
+/** Applies a patch. A new origin drops the credential that was given for the old one, unless the patch brings a new one. */
 export async function applyUpdate(
   keys: KeyRing,
   before: Server,
@@ -47,7 +47,10 @@ export async function applyUpdate(
   return { server: isMoved ? { ...server, lastError: null } : server, isMoved };
 }
 
-/** A program stays where it is, and who it is. @throws PorticoError `validation_failed` */
+/**
+ * Refuses edits of the connection and of the account mode of a program: its connector's machine decides both. @throws PorticoError
+ * `validation_failed`
+ */
 export function refuseMove({ transportType }: Server, patch: UpdateServer): void {
   if (transportType !== 'STDIO') return;
   if (patch.accounts !== undefined && patch.accounts !== 'shared') {
@@ -61,8 +64,8 @@ export function refuseMove({ transportType }: Server, patch: UpdateServer): void
 }
 
 /**
- * What a token with limits may not change of a server within them: its name, by which rules and tokens of others find it, the
- * addresses it is reached at, what its access tokens are for, and which secrets of the deployment are sent there.
+ * Refuses what a token with limits may not change, even for a server within them: its name, by which the rules and tokens of others find
+ * it; its addresses; what its access tokens are for; and which of the deployment's secrets are sent there.
  * @throws PorticoError `forbidden`
  */
 export function refuseBeyondLimits({ credential: { view } }: Server, patch: UpdateServer): void {
@@ -78,12 +81,12 @@ export function refuseBeyondLimits({ credential: { view } }: Server, patch: Upda
   throw new PorticoError('forbidden', 'This needs a token without limits');
 }
 
-/** What stays of a credential when the address changes. */
+/** The part of a credential that survives a change of address. */
 export function keptCredential({ url: before, credential }: Server, url: string): Credential {
   return new URL(url).origin === new URL(before).origin ? credential : dropped(credential);
 }
 
-/** The fields a patch names, for the audit: never what they are set to. */
+/** Names of the fields that a patch sets, for the audit; never their values. */
 export function changedFields({ connection_config: config, ...rest }: UpdateServer): string[] {
   const nested = Object.keys(config ?? {}).map(key => `connection_config.${key}`);
   return [...Object.keys(rest), ...nested].toSorted();

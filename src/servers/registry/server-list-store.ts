@@ -1,15 +1,15 @@
-/** Pages of the `servers` table for administrators, filtered and in the order of names. Requests of clients read the snapshot. */
+/** Pages of the `servers` table for administrators, filtered and ordered by name. Requests of clients read the snapshot instead. */
 import { z } from 'zod';
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import type { TransportType } from './server-schema.ts';
 import { SELECT_SERVERS } from './server-store.ts';
 import type { ServerStatus } from './status.ts';
 
-/** Which servers; what is absent lets every one through. */
+/** Filter for servers; an absent field matches every server. */
 export interface ServerFilter {
   status?: ServerStatus | undefined;
   transportType?: TransportType | undefined;
-  /** A part of the name, without regard to case. */
+  /** Part of the name, ignoring case. */
   name?: string | undefined;
   ids?: readonly string[] | undefined;
 }
@@ -25,13 +25,13 @@ const toParams = ({ status, transportType, name, ids }: ServerFilter) => [
   ids ? JSON.stringify(ids) : null,
 ];
 
-/** Id and name of every server. */
+/** Lists id and name of every server. */
 export async function listServerNames(db: D1Database): Promise<NamedServer[]> {
   const { results } = await db.prepare('SELECT id, name FROM servers').all();
   return z.array(z.object({ id: z.string(), name: z.string() })).parse(results);
 }
 
-/** The servers after a name, `limit` at most; rows for `parseServers`. */
+/** Selects at most `limit` servers after a name; rows for `parseServers`. */
 export function selectServerPage(
   db: D1Database,
   filter: ServerFilter,
@@ -45,14 +45,14 @@ export function selectServerPage(
     .bind(...toParams(filter), afterName ?? null, limit);
 }
 
-/** How many servers match. */
+/** Counts the matching servers. */
 export function selectServerTotal(db: D1Database, filter: ServerFilter): D1PreparedStatement {
   return db
     .prepare(`SELECT count(*) AS total FROM servers WHERE ${MATCHES}`)
     .bind(...toParams(filter));
 }
 
-/** The row of a total. */
+/** Parses the row of a total. */
 export function parseTotal(rows: readonly unknown[]): number {
   return z.object({ total: z.number() }).parse(rows[0]).total;
 }

@@ -17,28 +17,30 @@ import { ToolApprovalSchema, type ToolApproval } from './approval.ts';
 import { parsePlace } from './connector-place.ts';
 import { isOffered, ServerStatusSchema, type ServerStatus } from './status.ts';
 
-/** How a server on the network is reached. */
+/** Transports of servers on the network. */
 export const NetworkTransportSchema = z.enum(['HTTP', 'SSE']);
 export type NetworkTransport = z.infer<typeof NetworkTransportSchema>;
 /** `STDIO` is a program behind a connector. */
 export const TransportTypeSchema = z.enum([...NetworkTransportSchema.options, 'STDIO']);
 export type TransportType = z.infer<typeof TransportTypeSchema>;
 
-/** One of these in any case, as people write it. */
+/** Accepts an enum value in any case, as people write it. */
 export const inAnyCase = <T extends z.ZodType>(schema: T) =>
   z.preprocess(given => (typeof given === 'string' ? given.toUpperCase() : given), schema);
 
-/** What negotiation with a server found; remembered per server and credential. */
+/** The negotiated protocol; remembered per server and credential. */
 export interface Verdict {
   era: Era;
   protocolVersion: string;
   /** `http` is Streamable HTTP, `sse` the deprecated HTTP+SSE transport. */
   transport: 'http' | 'sse';
-  /** The server assigned a session id at `initialize`, so calls need one. */
+  /** The server assigned a session id at `initialize`, so calls must carry one. */
   sessionful: boolean;
-  /** How a server that is modern speaks the legacy era too; absent where it does not. */
+  /** How a modern server also speaks the legacy era; absent if it does not. */
   legacy?: Pick<Verdict, 'protocolVersion' | 'sessionful'> | undefined;
-  /** The modern version of a server that a legacy client is served by in its own era, for when no session can be had; never stored. */
+  /**
+   * For a modern server that serves a legacy client in the legacy era: its modern version, used when no session can be had. Never stored.
+   */
   modernVersion?: string;
 }
 
@@ -52,7 +54,7 @@ export interface Server {
   credential: Credential;
   healthCheckUrl: string | null;
   autoConnect: boolean;
-  /** How its health is judged; what is absent is as the deployment has it. */
+  /** Health settings of this server; the deployment's settings apply to absent ones. */
   healthSettings: HealthSettings;
   status: ServerStatus;
   lastError: string | null;
@@ -62,31 +64,31 @@ export interface Server {
   /** Milliseconds since the epoch. */
   registeredAt: number;
   updatedAt: number;
-  /** Time of the disconnect, while it is disconnected. */
+  /** When it was disconnected, while it is. */
   disconnectedAt: number | null;
-  /** While its circuit is open: when it is tried again. Until that went well no call is sent. */
+  /** While its circuit is open: when the monitor tries it again. No call is sent until a trial succeeds. */
   circuitRetryAt: number | null;
   /** Whose account calls use. */
   accounts: AccountMode;
-  /** The caller's own account, which the credential is of (`own-account.ts`). */
+  /** The caller's own account, to which the credential belongs (`own-account.ts`). */
   account?: HeldAccount;
-  /** The caller has to have an account of its own, and has none. */
+  /** The caller needs an account of its own and has none. */
   needsAccount?: true;
-  /** How its tools are approved; null as the deployment has it. */
+  /** How its tools are approved; null means the deployment's default. */
   toolApproval: ToolApproval | null;
-  /** Another one after each write of its approvals; null before the first. */
+  /** A new value after each write of its approvals; null before the first. */
   approvalsStamp: string | null;
-  /** Tools that wait for a decision. */
+  /** Number of tools that wait for a decision. */
   heldTools: number;
   /** Counts the writes of its tools' skills. */
   skillsRevision: number;
   /** Counts the edits of the taxonomy: the same for every server. */
   taxonomyRevision: number;
-  /** Which of its tools may be answered with a result of before. */
+  /** Which of its tools may be answered from the result cache. */
   cacheRules: readonly CacheRule[];
-  /** Counts edits: what an ETag is made of. */
+  /** Counts edits; the ETag is made from it. */
   revision: number;
-  /** Counts connects, disconnects and edits of how it is reached: what was found before is not written after. */
+  /** Counts connects, disconnects and edits of the connection. Findings of an older generation are not written. */
   generation: number;
 }
 
@@ -98,12 +100,12 @@ const NameSchema = z
 const DescriptionSchema = z.string().max(2000);
 const AddressSchema = z.string().max(2048);
 
-/** How the health of one server is judged, where it differs from the deployment's settings. */
+/** Health settings of one server that override the deployment's. */
 export const HealthSettingsSchema = z.strictObject({
   interval_seconds: z.number().int().min(1).max(3600).optional(),
-  /** Failed checks in a row that make an ERROR. */
+  /** Failed checks in a row that make the status ERROR. */
   failure_threshold: z.number().int().min(1).max(100).optional(),
-  /** Share of failed calls that makes a server DEGRADED. */
+  /** Share of failed calls that makes the status DEGRADED. */
   degraded_error_rate: z.number().gt(0).max(1).optional(),
 });
 export type HealthSettings = z.infer<typeof HealthSettingsSchema>;
@@ -147,7 +149,7 @@ const ProgramConfigSchema = z.looseObject({
   server: z.string().min(1).max(200).meta({ description: 'The name it has there' }),
 });
 
-/** The same for a program on the machine of a connector. */
+/** The same body for a program on the machine of a connector. */
 export const CreateStdioServerSchema = z.strictObject({
   ...CreateServerSchema.omit({ health_check_url: true }).shape,
   transport_type: z.literal('STDIO'),
@@ -162,7 +164,7 @@ export const CreateStdioServerSchema = z.strictObject({
 
 export type CreateStdioServer = z.infer<typeof CreateStdioServerSchema>;
 
-/** Body of a registration, whatever the server is reached by. What it lacks for its transport is told field by field. */
+/** Body of a registration with any transport. What it lacks for its transport is reported field by field. */
 export const RegistrationSchema = z
   .strictObject({
     ...CreateServerSchema.shape,
@@ -181,7 +183,7 @@ export const RegistrationSchema = z
   });
 
 /**
- * Body of `PATCH /api/v1/aggregator/servers/{id}`: what is absent stays, null clears. A new origin in `url` drops the
+ * Body of `PATCH /api/v1/aggregator/servers/{id}`: an absent field stays as it is, null clears it. A new origin in `url` drops the
  * credentials that were given for the old one.
  */
 export const UpdateServerSchema = z.strictObject({
@@ -204,7 +206,7 @@ export const UpdateServerSchema = z.strictObject({
 
 export type UpdateServer = z.infer<typeof UpdateServerSchema>;
 
-/** A server in an answer of the API. Of a credential, names of headers and references to secrets appear. */
+/** A server in an API response. It shows only header names and references to secrets of the credential. */
 export const ServerViewSchema = z.object({
   id: z.string(),
   name: z.string(),
@@ -235,14 +237,14 @@ export const ServerViewSchema = z.object({
 
 export type ServerView = z.infer<typeof ServerViewSchema>;
 
-/** Which secrets it lacks, for who administers it: a caller is not told what they are called. */
+/** Names the secrets that the server lacks. Only for administrators of the server: callers never see names of secrets. */
 function missingSecrets({ credential: { view, secrets } }: Server): string | undefined {
   const named = [...view.secrets.headers, ...view.secrets.auth];
   const missing = named.filter(name => !secrets.some(secret => secret.name === name));
   return missing.length === 0 ? undefined : `missing secret ${[...new Set(missing)].join(', ')}`;
 }
 
-/** Project a record to its API form. */
+/** Converts a record to its API form. */
 export function toServerView(server: Server): ServerView {
   const { headers, auth } = server.credential.view;
   const place = parsePlace(server.url);

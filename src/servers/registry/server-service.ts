@@ -1,7 +1,7 @@
 /**
- * Servers: register, read, edit, connect, disconnect, delete. Each verb that writes is one act: scope, change and audit
- * row together. The server's monitor is told to expect a change before it is made and to follow it after, so that a
- * change whose maker stops in between is followed all the same.
+ * Servers: register, read, edit, connect, disconnect, delete. Each write is one administrative act: it checks the scope and commits the
+ * change with its audit row. The service notifies the server's monitor before a change (`expect`) and after it (`follow`), so that the
+ * monitor applies a change even if the isolate that made it stops in between.
  */
 import type { AdminAudit, Commit } from '../../audit/admin-audit.ts';
 import { editRecord } from '../../records/edit-with-revision.ts';
@@ -52,11 +52,11 @@ import {
 } from './server-list-store.ts';
 import { CONNECTABLE, DISCONNECTABLE, ServerStatusSchema, type ServerStatus } from './status.ts';
 
-/** The objects that look after servers. */
+/** The Durable Objects that monitor servers. */
 export interface MonitorPort {
-  /** A change of the server comes now: look for it in a while, even if `follow` never comes. */
+  /** Announces a change: the monitor reads the server's row after a while, even if `follow` is never called. */
   expect(serverId: string, inMs?: number): Promise<void>;
-  /** Do what the server's row wants now. @returns calls that were under way at a server that was taken down */
+  /** Makes the monitor apply the server's row now. @returns number of calls under way at a server that was taken down */
   follow(serverId: string): Promise<number>;
 }
 
@@ -66,11 +66,11 @@ export interface ServerPorts {
   adminAudit: AdminAudit;
   monitors: MonitorPort;
   allowsLoopback: boolean;
-  /** The registry this isolate remembers may be older than what was just written or shown. */
+  /** Marks the registry that this isolate remembers as stale: it may be older than what was just written or shown. */
   invalidateRegistry(): void;
 }
 
-/** A registration of a program, whose place is told apart from it. */
+/** A registration of a program, without its place. */
 type ProgramInput = Omit<CreateStdioServer, 'connection_config' | 'transport_type'>;
 
 export class ServerService {
@@ -88,16 +88,16 @@ export class ServerService {
   }
 
   /**
-   * Register a program on the machine of a connector.
-   * @throws PorticoError `forbidden`, `conflict` where its name is taken, or it is registered already
+   * Registers a program on the machine of a connector.
+   * @throws PorticoError `forbidden`, `conflict` if the name is taken or the program is already registered
    */
   createOnConnector(caller: Actor, place: ConnectorPlace, input: ProgramInput): Promise<Server> {
     const connection_config = { url: toPlaceUrl(place) };
-    // Its connector may not be there yet; it has its servers looked at when it comes.
+    // The connector may not be connected yet; when it connects, its servers are checked.
     return this.#create(caller, { ...input, transport_type: 'STDIO', connection_config });
   }
 
-  /** @param check throws what is wrong with the input beside what the database knows */
+  /** @param check throws the input errors that can be found without the database */
   #create(caller: Actor, input: ServerInput, check = () => {}): Promise<Server> {
     const id = crypto.randomUUID();
     const act = { action: 'server.create', subject: id };
@@ -126,8 +126,8 @@ export class ServerService {
   }
 
   /**
-   * One page of the servers in the order of their names, and how many match.
-   * @param afterName the last name of the page before
+   * Returns one page of servers ordered by name, and the number of matches.
+   * @param afterName last name of the previous page
    */
   async list(
     caller: Actor,
@@ -150,7 +150,7 @@ export class ServerService {
     };
   }
 
-  /** All servers that the caller administers in the order of their names, for an export. */
+  /** Returns all servers that the caller administers, ordered by name, for an export. */
   async listAll(caller: Actor): Promise<Server[]> {
     requireServerScope(caller, 'servers:read');
     const { results } = await selectServers(this.#ports.db).all();
@@ -166,8 +166,8 @@ export class ServerService {
   }
 
   /**
-   * Edit a server.
-   * @param ifRevision refuse where the server is at another revision
+   * Edits a server.
+   * @param ifRevision refuses the edit if the server is at another revision
    * @throws PorticoError `forbidden`, `not_found`, `validation_failed`, `conflict`, `precondition_failed`
    */
   update(caller: Actor, id: string, patch: UpdateServer, ifRevision?: number): Promise<Server> {
@@ -201,8 +201,8 @@ export class ServerService {
   }
 
   /**
-   * Bring a server up; one that is there already is looked at again.
-   * @returns its status after that
+   * Connects a server; one that is connected already is checked again.
+   * @returns its status afterwards
    */
   connect(caller: Actor, id: string): Promise<ServerStatus> {
     const act = { action: 'server.connect', subject: id, isOfServers: true } as const;
@@ -216,8 +216,8 @@ export class ServerService {
   }
 
   /**
-   * Take a server down: nothing new reaches it, what is under way may end within the time of draining.
-   * @returns how many calls that is
+   * Disconnects a server: no new call reaches it, and running calls may end within the drain time.
+   * @returns number of running calls
    */
   disconnect(caller: Actor, id: string): Promise<number> {
     const act = { action: 'server.disconnect', subject: id, isOfServers: true } as const;
@@ -246,7 +246,7 @@ export class ServerService {
     });
   }
 
-  /** A step of the status; where it was taken before, the row says so and nothing changes. */
+  /** Changes the status. If the server already has it, nothing changes, and the audit row says so. */
   async #step(
     commit: Commit,
     id: string,
@@ -259,13 +259,13 @@ export class ServerService {
     if (!isThere) throw new PorticoError('not_found', 'No such server');
   }
 
-  /** @param id of a server whose monitor has to follow */
+  /** @param id the server whose monitor has to follow; absent if none has to */
   async #changed(id?: string): Promise<number> {
     this.#ports.invalidateRegistry();
     return id === undefined ? 0 : this.#ports.monitors.follow(id);
   }
 
-  /** @throws PorticoError `not_found` where there is none, or the caller does not administer it */
+  /** @throws PorticoError `not_found` if there is no such server, or the caller does not administer it */
   async #find(caller: Actor, id: string): Promise<Server> {
     const server = await findServer(this.#ports.db, id);
     if (!server || !administers(caller, server)) {
@@ -281,7 +281,7 @@ export class ServerService {
     return toNewServer(id, input, credential, Date.now());
   }
 
-  /** @throws PorticoError `validation_failed` with every address that is not allowed */
+  /** @throws PorticoError `validation_failed` naming every address that is not allowed */
   #checkAddresses(url: string | undefined, healthCheckUrl: string | undefined): void {
     const given = { 'connection_config.url': url, health_check_url: healthCheckUrl };
     const fields = Object.entries(given).flatMap(([field, address]) => {
@@ -292,7 +292,7 @@ export class ServerService {
   }
 }
 
-/** A program is looked at when its connector comes, and after this time without it, in milliseconds. */
+/** A new program is checked when its connector connects, or after this time, in milliseconds. */
 const CONNECTOR_MS = 30_000;
 const nameTaken = (name: string) =>
   new PorticoError('conflict', `A server named ${name} exists already`);

@@ -1,7 +1,4 @@
-/**
- * The `servers` table. Reads return parsed rows; writes return statements, so that a service can
- * put them in one batch.
- */
+/** The `servers` table. Reads return parsed rows; writes return statements, so that a service can put them in one batch. */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import {
@@ -53,7 +50,7 @@ const RowSchema = z
     tool_approval: ToolApprovalSchema.nullable(),
     pins_stamp: z.string().nullable(),
     held_tools: z.number(),
-    // The schema of the last release has none.
+    // The previous release's schema does not have this column.
     accounts: AccountModeSchema.default('shared'),
     skills_revision: z.number(),
     taxonomy_revision: z.number(),
@@ -91,31 +88,30 @@ const RowSchema = z
     generation: row.generation,
   }));
 
-/** Rows of {@link selectServers} as records. */
+/** Parses rows of {@link selectServers}. */
 export function parseServers(rows: readonly unknown[]): Server[] {
   return rows.map(row => RowSchema.parse(row));
 }
 
-/** What reads servers as `parseServers` takes them; conditions follow. */
+/** Start of a query whose rows `parseServers` reads; append the conditions. */
 export const SELECT_SERVERS = `SELECT servers.*, (SELECT revision FROM taxonomy) AS taxonomy_revision, ${RULES_OF_SERVER}, ${REFERRED_COLUMNS} FROM servers`;
 
-/** All servers in the order of their names. */
+/** Selects all servers ordered by name. */
 export function selectServers(db: D1Database): D1PreparedStatement {
   return db.prepare(`${SELECT_SERVERS} ORDER BY name`);
 }
 
-/** The servers that changed since a revision of the registry. */
+/** Selects the servers that changed since a revision of the registry. */
 export function selectChangedServers(db: D1Database, since: number): D1PreparedStatement {
   return db.prepare(`${SELECT_SERVERS} WHERE ${isChanged('server')}`).bind(since);
 }
 
-/** One server, or undefined. */
+/** Reads one server, or undefined. */
 export async function findServer(db: D1Database, id: string): Promise<Server | undefined> {
   const row = await db.prepare(`${SELECT_SERVERS} WHERE id = ?`).bind(id).first();
   return row === null ? undefined : RowSchema.parse(row);
 }
 
-/** Insert a server. */
 export function insertServer(db: D1Database, server: Server): D1PreparedStatement {
   const place = parsePlace(server.url);
   return db
@@ -150,19 +146,19 @@ const PLACE_IS_FREE =
 const IS_POSSIBLE = `${NAME_IS_FREE} AND ${PLACE_IS_FREE}`;
 const possibleParams = ({ name, id, url }: Server) => [name, id, url, id] as const;
 
-/** A connector speaks HTTP in small, which its servers are reached by. */
+/** The gateway reaches a connector's servers over a minimal form of HTTP, so they are stored as HTTP. */
 const storedTransport = ({ transportType }: Server) =>
   transportType === 'STDIO' ? 'HTTP' : transportType;
 
 const toSettingsText = ({ healthSettings }: Server) =>
   Object.keys(healthSettings).length === 0 ? null : JSON.stringify(healthSettings);
 
-/** No other server has this name, whatever its case, or is the same program. */
+/** Condition: no other server has this name (ignoring case) or is the same program. */
 export function whenPossible(server: Server): Condition {
   return { sql: IS_POSSIBLE, params: possibleParams(server) };
 }
 
-/** The server is still at this revision, and what {@link whenPossible} says. */
+/** Condition: the server is still at this revision, and {@link whenPossible} holds. */
 export function whenUnchanged(server: Server): Condition {
   return {
     sql: `EXISTS (SELECT 1 FROM servers WHERE id = ? AND revision = ?) AND ${IS_POSSIBLE}`,
@@ -170,7 +166,7 @@ export function whenUnchanged(server: Server): Condition {
   };
 }
 
-/** The server exists and has one of these statuses. */
+/** Condition: the server exists and has one of these statuses. */
 export function whenStatus(id: string, statuses: readonly ServerStatus[]): Condition {
   const marks = statuses.map(() => '?').join(', ');
   return {
@@ -180,8 +176,8 @@ export function whenStatus(id: string, statuses: readonly ServerStatus[]): Condi
 }
 
 /**
- * Writes whose account calls use, over the revision the record was read at; nothing where that is as before, since the schema of the last
- * release has no column for it.
+ * Writes whose account calls use, if the server is still at the revision it was read at. Returns nothing if the mode is unchanged, because
+ * the previous release's schema does not have the column.
  */
 export function accountsChange(
   db: D1Database,
@@ -197,9 +193,9 @@ export function accountsChange(
 }
 
 /**
- * Write an edit over the revision it was made of.
- * @param before whose account calls used
- * @param isMoved it is reached otherwise now: what was negotiated is void, and unless it is disconnected it connects anew
+ * Writes an edit, if the server is still at the revision it was read at.
+ * @param before previous account mode
+ * @param isMoved the connection changed: clears the negotiated protocol, and the server connects again unless it is disconnected
  */
 export function updateServer(
   db: D1Database,
@@ -235,7 +231,7 @@ export function updateServer(
   return [...accountsChange(db, server, before), update];
 }
 
-/** Begin to connect a server that is not there. */
+/** Starts to connect a server that is disconnected or in ERROR. */
 export function updateConnecting(db: D1Database, id: string, now: number): D1PreparedStatement {
   return db
     .prepare(
@@ -245,7 +241,7 @@ export function updateConnecting(db: D1Database, id: string, now: number): D1Pre
     .bind(now, id);
 }
 
-/** Take a server down: its tools are gone for every request that begins now. */
+/** Disconnects a server: requests that begin from now on do not see its tools. */
 export function updateDisconnected(db: D1Database, id: string, now: number): D1PreparedStatement {
   return db
     .prepare(

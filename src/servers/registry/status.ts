@@ -1,6 +1,6 @@
 /**
- * The states of a server and the legal ways between them. Pure; the table's trigger and the conditions of every write
- * enforce the same.
+ * The statuses of a server and the legal steps between them. Pure; the table's trigger and the condition of every write enforce the same
+ * steps.
  */
 import { z } from 'zod';
 
@@ -21,19 +21,19 @@ const NEXT: Readonly<Record<ServerStatus, readonly ServerStatus[]>> = {
   DISCONNECTED: ['CONNECTING'],
 };
 
-/** Whether a server may go from one status to another; to stay is legal. */
+/** Whether a server may go from one status to another; staying is legal. */
 export function isLegalStep(from: ServerStatus, to: ServerStatus): boolean {
   return from === to || NEXT[from].includes(to);
 }
 
-/** Whether a server in this status offers its catalog: not before it was looked at, not once it was taken down. */
+/** Whether a server in this status offers its catalog: not before its first check, and not after it was disconnected. */
 export function isOffered(status: ServerStatus): boolean {
   return status !== 'DISCONNECTED' && status !== 'CONNECTING';
 }
 
-/** From where `connect` begins anew; elsewhere the server is there or on its way. */
+/** Statuses from which `connect` starts again; in the others the server is connected or connecting. */
 export const CONNECTABLE: readonly ServerStatus[] = ['DISCONNECTED', 'ERROR'];
-/** From where `disconnect` takes a server down. */
+/** Statuses from which `disconnect` takes a server down. */
 export const DISCONNECTABLE: readonly ServerStatus[] = ServerStatusSchema.options.filter(
   status => status !== 'DISCONNECTED',
 );

@@ -1,47 +1,47 @@
 /**
- * Which skills a tool has, as everybody reads it. Pure.
+ * The skills of a tool, as every room reads them. Pure.
  *
- * Invariants: one to three skills of a tool that is classified, none of one that is not; the most confident first; equal ones in the
- * order of their ids.
+ * Invariants: a classified tool has one to three skills, an unclassified one has none; they are ordered by descending confidence, then by
+ * id.
  */
 import type { Server } from './server-schema.ts';
 
-/** Who said so: the embedded classifier, a language model, an administrator; `none` where nobody could. */
+/** Who classified it: the embedded classifier, a language model, an administrator; `none` if nobody could. */
 export const SOURCES = ['embedded', 'llm', 'hand', 'none'] as const;
 export type Source = (typeof SOURCES)[number];
 
 /** A skill that a tool is in. */
 export interface Assigned {
   id: string;
-  /** How likely that is right, 0 to 1. */
+  /** Probability that the assignment is right, 0 to 1. */
   confidence: number;
 }
 
 export interface ToolSkills {
-  /** One to three, most confident first; empty where it is not classified. */
+  /** One to three, most confident first; empty if the tool is not classified. */
   skills: readonly Assigned[];
-  /** The first with a confidence of 0.5 at least. */
+  /** The first skill, if its confidence is at least 0.5. */
   primary: string | undefined;
   isClassified: boolean;
-  /** Why not, or undefined. */
+  /** Why it is not classified, if known. */
   reason: string | undefined;
   source: Source;
 }
 
-/** Skills of one server's tools, by the server's own names. A tool that is not there was not looked at yet. */
+/** Skills of one server's tools, by the server's own names. Undefined for a tool that no classifier has processed yet. */
 export interface ServerSkills {
   get(tool: string): ToolSkills | undefined;
 }
 
-/** Skills of the tools of servers, by the server's id. Reads no store while nothing changed. */
+/** Returns the skills of the servers' tools, by server id. Reads no store while nothing changed. */
 export type SkillsOf = (servers: readonly Server[]) => Promise<ReadonlyMap<string, ServerSkills>>;
 
-/** Least confidence of a primary skill. */
+/** Minimum confidence of a primary skill. */
 export const PRIMARY_CONFIDENCE = 0.5;
-/** Most skills of one tool. */
+/** Maximum number of skills per tool. */
 export const MAX_SKILLS = 3;
 
-/** In the order in which they are shown, as many as a tool may have, each once. */
+/** Removes duplicates, orders by confidence, and keeps as many as a tool may have. */
 export function toAssigned(found: readonly Assigned[]): Assigned[] {
   const best = new Map<string, number>();
   for (const { id, confidence } of found) {
@@ -53,11 +53,11 @@ export function toAssigned(found: readonly Assigned[]): Assigned[] {
     .slice(0, MAX_SKILLS);
 }
 
-/** Between 0 and 1, to three places. */
+/** Clamps to 0..1 and rounds to three decimals. */
 const toConfidence = (confidence: number): number =>
   Math.round(Math.min(Math.max(confidence, 0), 1) * 1_000) / 1_000;
 
-/** What is read of an assignment. @param skills in the order in which they are shown */
+/** Builds the skills of a tool from what is stored. @param skills in display order */
 export function toToolSkills(
   skills: readonly Assigned[],
   source: Source,

@@ -1,7 +1,7 @@
 /**
- * Ready-to-paste configuration of the clients that people have, for the gateway itself. Pure text: an address and a token, or a
- * place for one, go in; or nothing, where a client signs its user in. Hosts that hand tool names to a model get `?names=underscore`, the
- * style that all of them accept.
+ * Ready-to-paste configurations of common clients, for the gateway itself. Pure text. The access is a token, a placeholder for one, or
+ * nothing for clients that sign their user in. Hosts that pass tool names to a model get `?names=underscore`, the style that all of them
+ * accept.
  */
 import { HOST_ENTRIES, toTomlTable, type Host, type HostEntry } from './host-entry.ts';
 
@@ -20,15 +20,15 @@ export const CLIENTS = [
 export type Client = (typeof CLIENTS)[number];
 
 export interface ClientConfig {
-  /** What it is, for people, with the file it belongs into. */
+  /** Title for people, with the file that the text belongs in. */
   title: string;
   text: string;
 }
 
-/** Name of the shell variable that stands for a token that is not shown. */
+/** Shell variable that stands for a token that is not shown. */
 export const TOKEN_VARIABLE = 'PORTICO_TOKEN';
 
-/** What the gateway is called in a client. */
+/** The gateway's name in a client. */
 const SERVER_NAME = 'portico';
 
 const TITLES: Readonly<Record<Host | 'curl', string>> = {
@@ -44,16 +44,16 @@ const TITLES: Readonly<Record<Host | 'curl', string>> = {
   curl: 'curl',
 };
 
-/** Longest line of JSON that holds more than one value. */
+/** Longest line of JSON with more than one value. */
 const LINE_LENGTH = 110;
 
-/** How a client proves for whom it asks: by a token, or a place for one where that is undefined; or its user signs in with a browser. */
+/** How a client authenticates: with a token, with a placeholder for one if it is undefined, or by signing its user in with a browser. */
 export type ClientAccess = { token: string | undefined } | 'sign-in';
 
 /**
- * The configuration for one client.
- * @param origin without a slash at its end
- * @param token the token, or undefined to leave a place for it
+ * Returns the configuration for one client.
+ * @param origin without a trailing slash
+ * @param token the token, or undefined for a placeholder
  */
 export function toClientConfig(
   client: Client,
@@ -64,10 +64,10 @@ export function toClientConfig(
   return { title: TITLES[client], text: toClientText(client, url, { token }) };
 }
 
-/** What it is, for people, with the file it belongs into. */
+/** Title for people, with the file that the text belongs in. */
 export const titleOf = (client: Client): string => TITLES[client];
 
-/** The configuration for one client, for any URL of the gateway that it can connect to. */
+/** Returns the configuration for one client and any URL of the gateway that it can connect to. */
 export function toClientText(client: Client, url: string, access: ClientAccess): string {
   const isSignIn = access === 'sign-in';
   const shellToken = isSignIn ? undefined : (access.token ?? `$${TOKEN_VARIABLE}`);
@@ -86,8 +86,8 @@ export function toClientText(client: Client, url: string, access: ClientAccess):
 }
 
 /**
- * The link that has a client ask its user whether to add the gateway, where the client documents one. No token is in it: links end up in
- * histories and lists of processes.
+ * Returns a link with which a client asks its user whether to add the gateway, if the client documents one. It contains no token: links end
+ * up in histories and process lists.
  */
 export function toInstallLink(client: Client, url: string): string | undefined {
   if (client === 'cursor') {
@@ -123,7 +123,7 @@ function toCurl(url: string, shellToken: string): string {
   ].join('\n');
 }
 
-/** JSON with what fits on a line on one line. */
+/** Formats JSON; objects and arrays that fit on one line stay on one line. */
 function toJson(value: unknown, indentation = ''): string {
   const spread = JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ');
   const isLeaf = typeof value !== 'object' || value === null;

@@ -1,14 +1,14 @@
 /**
- * How each host writes a server of its own configuration that is reached over HTTP, with a token or without one, where the host signs its
- * user in: the one place that knows, for what is shown to be pasted and for what the command line writes. From the documentation of the hosts; Claude Desktop starts programs only,
- * so it starts `mcp-remote`. Pure.
+ * How each host writes an HTTP server in its own configuration, with a token or without one (then the host signs its user in). This is the
+ * only place that knows; the configurations to paste and the command line both use it. Based on the hosts' documentation. Claude Desktop
+ * starts programs only, so it starts `mcp-remote`. Pure.
  */
 
 export interface HostEntry {
   format: 'json' | 'toml';
-  /** The member of the file that holds its servers. */
+  /** The member of the file that holds the servers. */
   servers: string;
-  /** @param authorization the value of the header; undefined: the host signs its user in */
+  /** @param authorization value of the header; undefined: the host signs its user in */
   toEntry(url: string, authorization?: string): Record<string, unknown>;
 }
 
@@ -30,7 +30,7 @@ export const HOST_ENTRIES = {
   'claude-desktop': inJson('mcpServers', (url, authorization) => {
     const program = { command: 'npx', args: ['-y', 'mcp-remote', url] };
     if (authorization === undefined) return program;
-    // No space in an argument: some hosts break it there.
+    // No space in an argument: some hosts split it there.
     const args = [...program.args, '--header', 'Authorization:${AUTH_HEADER}'];
     return { ...program, args, env: { AUTH_HEADER: authorization } };
   }),
@@ -66,8 +66,8 @@ export const HOST_ENTRIES = {
 export type Host = keyof typeof HOST_ENTRIES;
 
 /**
- * A table of TOML with texts, lists, and tables in one line; a text of JSON is a basic string of TOML.
- * @param path of keys that need no quotes
+ * Formats a TOML table with strings, lists and inline tables; a JSON string is a valid basic string of TOML.
+ * @param path keys that need no quotes
  */
 export function toTomlTable(path: readonly string[], entry: Record<string, unknown>): string {
   const lines = Object.entries(entry).map(([key, value]) => `${key} = ${toTomlValue(value)}\n`);

@@ -1,12 +1,12 @@
 /**
- * Names of servers for what a file calls its entries: the same file gives the same names, whenever it is read. Letters lose
- * their accents, what is not allowed becomes "-", and of names that would be the same the later one gets a number. Pure.
+ * Derives server names from the names of a file's entries; the same file always yields the same names. Letters lose their accents,
+ * characters that are not allowed become "-", and if two names would be equal, the later one gets a number. Pure.
  */
 import { MAX_SERVER_NAME } from '../../shared/util/name-limits.ts';
 import { withoutEnd } from '../../shared/util/without-end.ts';
 import { SERVER_NAME } from '../registry/server-schema.ts';
 
-/** A name that is allowed, as near to the given one as can be; undefined where nothing of it is left. */
+/** Returns the closest allowed name; undefined if nothing of the given one remains. */
 export function toServerName(given: string): string | undefined {
   if (SERVER_NAME.test(given)) return given;
   const name = given
@@ -19,8 +19,8 @@ export function toServerName(given: string): string | undefined {
 }
 
 /**
- * A name for each entry, in their order. Who has a name that is allowed keeps it; the others make way.
- * @returns names that differ, whatever their case
+ * Assigns a name to each entry, in their order. Entries with allowed names keep them; the others get a free name.
+ * @returns names that differ, ignoring case
  */
 export function assignNames(given: readonly string[]): string[] {
   const taken = new Set<string>();

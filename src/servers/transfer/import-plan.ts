@@ -1,7 +1,7 @@
 /**
- * What an import would do, decided before anything is done: for each entry of a file its name here, whether it is made,
- * edited or left, what is wrong with it by field, and which secrets would be stored. Pure; the values of secrets are in
- * a plan and in nothing that is told of it.
+ * Plans an import before anything is written: for each entry of a file its name here; whether it is created, edited or skipped; its
+ * problems by field; and the secrets that would be stored. Pure. Values of secrets are in the plan, but in nothing that is reported about
+ * it.
  */
 import type { FieldProblem } from '../../shared/errors/portico-error.ts';
 import { decideAddress } from '../../http/address-policy.ts';
@@ -17,36 +17,36 @@ export type ConflictRule = (typeof CONFLICT_RULES)[number];
 export type ImportAction = 'create' | 'update' | 'skip' | 'unsupported' | 'invalid' | 'failed';
 
 export interface PlannedEntry {
-  /** What the file calls it, and where it stands there. */
+  /** The entry's name in the file, and its place there. */
   givenName: string;
   path: string;
-  /** What it is called here. */
+  /** Its name in the registry. */
   name: string;
   action: ImportAction;
-  /** Why it is not made as the file has it, or not at all. */
+  /** Why it is not created as the file has it, or not at all. */
   reasons: string[];
   problems: FieldProblem[];
   secrets: NewSecret[];
-  /** What is made or edited; absent where nothing is. */
+  /** The server to create or the edit to make; absent if there is none. */
   input?: CreateServer;
-  /** The server that has the name already. */
+  /** The server that already has the name. */
   existing?: Server;
-  /** All that is wrong is that the name is taken. */
+  /** The only problem is that the name is taken. */
   isTaken?: true;
-  /** Where url and headers stand in the file. */
+  /** Places of url and headers in the file. */
   fields: { url: string; headers: string };
 }
 
 export interface PlanContext {
-  /** The server of a name, whatever its case. */
+  /** Finds a server by name, ignoring case. */
   find(name: string): Server | undefined;
   onConflict: ConflictRule;
   allowsLoopback: boolean;
-  /** Whether a secret of this name may be made, or made anew for this server. */
+  /** Whether a secret of this name may be created, or replaced for this server. */
   isFree(secret: string, server: Server | undefined): boolean;
 }
 
-/** Decide on every entry of a file, in its order. */
+/** Plans every entry of a file, in its order. */
 export function planImport(entries: readonly McpEntry[], context: PlanContext): PlannedEntry[] {
   const names = assignNames(entries.map(({ name }) => name));
   const taken = new Set<string>();
@@ -54,7 +54,7 @@ export function planImport(entries: readonly McpEntry[], context: PlanContext): 
     const planned = plan(entry, names[index] ?? entry.name, context);
     const { input, existing } = planned;
     if (!input || (planned.action !== 'create' && planned.action !== 'update')) return planned;
-    // A secret that goes with a server to another origin would have to be allowed at both.
+    // If the server moves to another origin, a reused secret would have to be allowed at both, so it is not reused.
     const owner = existing && isSameOrigin(existing, input) ? existing : undefined;
     const isFree = (name: string) => !taken.has(name) && context.isFree(name, owner);
     const { headers, secrets } = takeSecrets(planned.name, input.connection_config, isFree);
@@ -109,7 +109,7 @@ const unsupported = (planned: PlannedEntry): PlannedEntry => ({
   reasons: [...planned.reasons, 'it is a program, which needs a connector on its machine'],
 });
 
-/** A remote entry in the registry's form, its placeholders filled. */
+/** Converts a remote entry to the registry's form, with its placeholders filled. */
 function fillEntry(entry: RemoteEntry, name: string): { record: object; problems: FieldProblem[] } {
   const problems: FieldProblem[] = [];
   const take = (field: string, filled: ReturnType<typeof fillHeader>): string => {
@@ -135,7 +135,7 @@ function fillEntry(entry: RemoteEntry, name: string): { record: object; problems
   return { record, problems };
 }
 
-/** Judge a record as its registration would, but for what only the database knows. */
+/** Validates a record as its registration would, except for the checks that need the database. */
 function judge(planned: PlannedEntry, record: object, context: PlanContext): PlannedEntry {
   const parsed = CreateServerSchema.safeParse(record);
   if (!parsed.success) {
@@ -168,7 +168,7 @@ function resolveConflict(planned: PlannedEntry, rule: ConflictRule): PlannedEntr
   return { ...planned, action: rule, reasons: [...planned.reasons, reason] };
 }
 
-/** Where a field of the registry's form stands in the file. */
+/** Translates a field of the registry's form to its place in the file. */
 export function toFileField({ path, fields }: PlannedEntry, field: string): string {
   if (field === 'connection_config.url') return fields.url;
   if (field.startsWith('connection_config.headers')) {

@@ -1,6 +1,6 @@
 /**
- * Secrets in the headers of an imported server: which values are secrets, what they are called, and the header that refers to
- * them in their place. What refers to a secret already, or is none, stays. Pure.
+ * Extracts secrets from the headers of an imported server: decides which values are secrets, names them, and replaces each by a reference.
+ * Values that already refer to a secret, or are none, stay. Pure.
  */
 import { toSecretName } from './placeholders.ts';
 
@@ -8,20 +8,20 @@ import { toSecretName } from './placeholders.ts';
 export interface NewSecret {
   name: string;
   value: string;
-  /** The only origin it is sent to. */
+  /** The only origin to which it is sent. */
   origin: string;
 }
 
 const SECRET_HEADER = /auth|token|key|secret|cookie|passw|credential|session|signature/i;
 const SCHEME = /^(bearer|basic|token) +(?=\S)/i;
-/** What a stored secret can hold. */
+/** Values that can be stored as a secret. */
 const STORABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /**
- * Take the secrets out of headers.
- * @param server the name they are called after
+ * Takes the secrets out of headers.
+ * @param server the name that the secrets' names start with
  * @param isFree whether a name can be used
- * @returns the headers that are left, if there were any
+ * @returns the remaining headers, if there were any
  */
 export function takeSecrets(
   server: string,

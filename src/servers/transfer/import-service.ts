@@ -1,7 +1,7 @@
 /**
- * Import of servers from a file: planned whole, then done entry by entry, each an act of its own with its audit row. Nothing is
- * done where anything in the file is not right, so that a file is in the registry whole or can be mended and sent again. Secrets
- * are stored before the server that refers to them, and taken back where it cannot be made.
+ * Imports servers from a file: plans the whole file, then applies it entry by entry, each as an administrative act with its own audit row.
+ * If anything in the file is invalid, nothing is written, so that a file can be corrected and sent again. Secrets are stored before the
+ * server that refers to them, and deleted again if the server cannot be created.
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../../shared/identity/principal.ts';
@@ -37,14 +37,14 @@ export interface ImportOptions {
   onConflict: ConflictRule;
 }
 
-/** What became of an entry. */
+/** Result of an entry. */
 export interface ImportedEntry extends PlannedEntry {
   serverId?: string;
-  /** Why it failed after all was planned. */
+  /** Why it failed after the plan was valid. */
   error?: PorticoError;
 }
 
-/** Most entries of one file: each is several writes, and a request may make a thousand. */
+/** Maximum number of entries in one file: each needs several writes, and a request may make a thousand. */
 const MAX_ENTRIES = 100;
 
 export class ImportService {
@@ -55,8 +55,8 @@ export class ImportService {
   }
 
   /**
-   * Import the text of a file, or tell what an import would do.
-   * @throws PorticoError `forbidden`, `validation_failed` with every field, `conflict` where the rule is `fail` and names are taken
+   * Imports the text of a file, or reports what an import would do.
+   * @throws PorticoError `forbidden`, `validation_failed` with every field, `conflict` if the rule is `fail` and names are taken
    */
   import(caller: Actor, text: string, options: ImportOptions): Promise<ImportedEntry[]> {
     const entries = readEntries(text);
@@ -95,7 +95,10 @@ export class ImportService {
     return Promise.all(planned.map(entry => this.#checkReferences(entry)));
   }
 
-  /** Whose a stored secret is: undefined where there is none of that name; nobody's is somebody's plan. */
+  /**
+   * Finds the servers that use a stored secret; undefined if no secret has the name. An unused secret counts as used by `nobody`, since
+   * somebody may have plans for it.
+   */
   async #secretUsers(): Promise<(secret: string) => readonly string[] | undefined> {
     const { db } = this.#ports;
     const [secrets, users] = await Promise.all([listSecrets(db), listSecretUsers(db)]);
@@ -107,7 +110,7 @@ export class ImportService {
     };
   }
 
-  /** Secrets that the file refers to, or that stay, may be sent to the server where they are there. */
+  /** Checks that the secrets that the file refers to, and those that stay, exist and may be sent to the server. */
   async #checkReferences(entry: PlannedEntry): Promise<PlannedEntry> {
     const { input, existing, secrets } = entry;
     if (!input || (entry.action !== 'create' && entry.action !== 'update')) return entry;
@@ -153,16 +156,16 @@ export class ImportService {
   }
 }
 
-/** What is not taken back is listed with the secrets, unused. */
+/** A secret that could not be deleted stays in the list of secrets, unused. */
 const ignore = () => undefined;
 
-/** An edit that makes a server what the file says; what the file is silent on stays. */
+/** Builds an edit that makes a server match the file; fields that the file leaves out stay. */
 function toPatch(input: CreateServer, existing: Server): UpdateServer {
   const { name: _, description, auto_connect, accounts, ...rest } = input;
   return {
     ...rest,
     ...(description === '' ? {} : { description }),
-    // Only a file that switches a server off says anything of this.
+    // The file can switch auto-connect off, but not on.
     auto_connect: auto_connect && existing.autoConnect,
     ...(accounts === 'shared' ? {} : { accounts }),
   };

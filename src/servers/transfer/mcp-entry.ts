@@ -1,6 +1,7 @@
 /**
- * One entry of an `mcp.json`: remote, stdio, a record of this registry, or broken with every problem by field. An entry that
- * runs `mcp-remote` is the remote server behind it. Values are kept as they are written; `placeholders.ts` reads them.
+ * Reads one entry of an `mcp.json`: a remote server, a stdio program, a record of this registry, or a broken entry with every problem by
+ * field. An entry that runs `mcp-remote` becomes the remote server behind it. Values stay as they are written; `placeholders.ts` interprets
+ * them.
  */
 import type { FieldProblem } from '../../shared/errors/portico-error.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
@@ -8,22 +9,22 @@ import { unwrapMcpRemote } from './mcp-remote.ts';
 import type { NetworkTransport } from '../registry/server-schema.ts';
 
 interface Named {
-  /** As the file has it. */
+  /** Name in the file. */
   name: string;
-  /** Where it stands: `mcpServers.github`. */
+  /** Place in the file: `mcpServers.github`. */
   path: string;
-  /** The file says that it is switched off. */
+  /** The file marks it as disabled. */
   isDisabled: boolean;
 }
 
-/** A server that a URL reaches. */
+/** A server with a URL. */
 export interface RemoteEntry extends Named {
   kind: 'remote';
   transportType: NetworkTransport;
   url: string;
   headers: Record<string, string>;
   description?: string;
-  /** Where url and headers stand. */
+  /** Places of url and headers in the file. */
   fields: { url: string; headers: string };
 }
 
@@ -33,11 +34,11 @@ export interface StdioEntry extends Named {
   command: string;
   args: string[];
   env: Record<string, string>;
-  /** All that the file has about it, for keys that only some readers know. */
+  /** The whole entry, for keys that only some readers know. */
   given: JsonObject;
 }
 
-/** A record as `POST /api/v1/aggregator/servers` takes it, not checked yet. */
+/** A record in the form of `POST /api/v1/aggregator/servers`, not validated yet. */
 export interface RecordEntry extends Named {
   kind: 'record';
   record: JsonObject;
@@ -55,7 +56,7 @@ const TYPE_KEYS = ['type', 'transport', 'transportType', 'transport_type'];
 const ENV_KEYS = ['env', 'environment', 'envs'];
 const HEADER_PATHS = [['headers'], ['requestInit', 'headers'], ['requestOptions', 'headers']];
 
-/** Spellings of a transport, without case and separators. */
+/** Spellings of a transport, in lower case and without separators. */
 const TRANSPORTS: Readonly<Record<string, NetworkTransport | 'STDIO'>> = {
   http: 'HTTP',
   streamable: 'HTTP',
@@ -68,7 +69,7 @@ const TRANSPORTS: Readonly<Record<string, NetworkTransport | 'STDIO'>> = {
   local: 'STDIO',
 };
 
-/** @param name what the file calls it; anything but a text is a problem */
+/** @param name in the file; anything but a non-blank string is a problem */
 export function readEntry(name: unknown, path: string, given: unknown): McpEntry {
   const problems: FieldProblem[] = [];
   const problem = (field: string, message: string) =>
@@ -146,7 +147,7 @@ function readStdio(entry: JsonObject, named: Named, problem: Problem): StdioEntr
   };
 }
 
-/** Some clients put what belongs to the transport into an object of its own. */
+/** Moves members up that some clients nest: those of the transport, and those of the command. */
 function flatten(entry: JsonObject): JsonObject {
   const { transport, command } = entry;
   const rest = isObject(transport) ? { ...entry, transport: undefined, ...transport } : entry;
@@ -155,7 +156,7 @@ function flatten(entry: JsonObject): JsonObject {
   return { ...rest, ...more, command: path };
 }
 
-/** A transport that is named decides; without one, a path that ends in `/sse` is HTTP+SSE, as these files mean it. */
+/** Guesses the transport if none is named: a path that ends in `/sse` means HTTP+SSE in these files. */
 function guessTransport(url: string, urlKey: string | undefined): NetworkTransport {
   if (urlKey === 'httpUrl' || !URL.canParse(url)) return 'HTTP';
   return /\/sse\/?$/.test(new URL(url).pathname) ? 'SSE' : 'HTTP';
@@ -177,7 +178,7 @@ function findIn(entry: JsonObject, path: readonly string[]): unknown {
   return value;
 }
 
-/** Names with texts; numbers and booleans count as the texts they are written as. */
+/** Reads an object of strings; numbers and booleans are converted to strings. */
 function readTexts(value: unknown, field: string, problem: Problem): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) {

@@ -1,8 +1,8 @@
 /**
- * Reads the `mcp.json` of the clients that people have: which servers it names, and how each is reached. Takes comments and
- * trailing commas, the containers and spellings of many clients (`mcpServers`, `servers`, `mcp.servers`,
- * `context_servers`, `mcp`, lists), and the registry's own form, which is passed on as it is. One entry that is not right
- * never hides the others. Pure; it fetches nothing, and decides nothing about addresses or names.
+ * Reads the `mcp.json` of common clients: which servers it names, and how each is reached. Accepts comments and trailing commas, the
+ * containers and spellings of many clients (`mcpServers`, `servers`, `mcp.servers`, `context_servers`, `mcp`, lists), and the registry's
+ * own form, which is passed on unchanged. One invalid entry never hides the others. Pure; it fetches nothing, and decides nothing about
+ * addresses or names.
  */
 import stripJsonComments from 'strip-json-comments';
 import { parseWithin } from '../../shared/json/json-spans.ts';
@@ -13,7 +13,7 @@ export interface McpJson {
   entries: McpEntry[];
 }
 
-/** Where clients keep their servers; the first that is there counts. */
+/** Where clients keep their servers; the first one present counts. */
 const CONTAINERS: readonly (readonly string[])[] = [
   ['mcpServers'],
   ['servers'],
@@ -25,8 +25,8 @@ const CONTAINERS: readonly (readonly string[])[] = [
 ];
 
 /**
- * Read the text of an `mcp.json`.
- * @returns its entries in their order, or why it is no such file
+ * Reads the text of an `mcp.json`.
+ * @returns its entries in their order, or why it is not such a file
  */
 export function parseMcpJson(text: string): McpJson | { problem: string } {
   let document: unknown;
@@ -56,7 +56,7 @@ function findContainer(document: unknown): { path: string; members: Member[] } |
   return undefined;
 }
 
-/** Entries by name, or a list of entries that hold their names. */
+/** Entries by name, or a list of entries that contain their names. */
 function toMembers(container: unknown): Member[] | undefined {
   if (Array.isArray(container)) {
     return container.map((value: unknown, index) => [String(index), nameOf(value), value]);

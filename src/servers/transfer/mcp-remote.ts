@@ -1,13 +1,13 @@
 /**
- * `mcp-remote` in an `mcp.json`: a program that only leads on to a URL, which hosts that know stdio alone are given. What it
- * leads to is registered instead. Flags that say nothing about the server are left out. Pure.
+ * Unwraps `mcp-remote` in an `mcp.json`: a program that only forwards to a URL, used in hosts that support stdio alone. The import
+ * registers the URL instead. Flags that say nothing about the server are dropped. Pure.
  */
 import type { NetworkTransport } from '../registry/server-schema.ts';
 
 export interface WrappedRemote {
   url: string;
   headers: Record<string, string>;
-  /** Where a flag says so. */
+  /** Set if a flag names it. */
   transport?: NetworkTransport;
 }
 
@@ -16,8 +16,8 @@ const PACKAGE = /^(?:.*[/\\])?mcp-remote(?:@[\w.^~-]+)?(?:[/\\].*)?$/;
 const HEADER = /^([^:\s]+):\s*(.*)$/s;
 
 /**
- * @param env variables of the program; `${NAME}` in a header stands for one of them
- * @returns undefined where the program is another one, or leads to no URL
+ * @param env variables of the program; `${NAME}` in a header or in the URL stands for one of them
+ * @returns undefined if it is another program, or has no URL
  */
 export function unwrapMcpRemote(
   command: string,
@@ -41,7 +41,7 @@ export function unwrapMcpRemote(
   };
 }
 
-/** Each flag of a name with the word behind it. */
+/** Lists each flag with this name and the word after it. */
 function flags(words: readonly string[], name: string): [string, string][] {
   return words.flatMap((word, index): [string, string][] => {
     const value = words[index + 1];

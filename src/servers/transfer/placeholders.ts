@@ -1,17 +1,17 @@
 /**
- * What a client would have filled in: `${NAME}`, `${env:NAME}`, `{env:NAME}`, `${input:id}`, `${{ secrets.NAME }}` and
- * `${NAME:-default}`. In a header each becomes a reference to a stored secret, `${NAME}`; in an address a default is put in
- * its place. What nobody but the client could know is a problem. Pure.
+ * Replaces placeholders that a client would have filled in: `${NAME}`, `${env:NAME}`, `{env:NAME}`, `${input:id}`, `${{ secrets.NAME }}`
+ * and `${NAME:-default}`. In a header each becomes a reference to a stored secret, `${NAME}`; in an address the default is inserted. A
+ * value that only the client could know is a problem. Pure.
  */
 import { withoutEnd } from '../../shared/util/without-end.ts';
 
-/** A text with references to secrets, and their names; or why it cannot be one. */
+/** A text with references to secrets, and the secrets' names; or why it cannot be filled. */
 export type Filled = { text: string; names: string[] } | { problem: string };
 
 const PLACEHOLDER = /\$\{\{\s*secrets\.([\w-]+)\s*\}\}|\{env:(\w+)\}|\$\{([^{}]*)\}/g;
 const PROBLEM = 'has a placeholder that only its client can fill';
 
-/** The name of the secret that stands for a variable or an input, or undefined where no letter is left of it. */
+/** Returns the secret's name for a variable or an input; undefined if no letter remains. */
 export function toSecretName(text: string): string | undefined {
   const name = text
     .toUpperCase()
@@ -21,7 +21,7 @@ export function toSecretName(text: string): string | undefined {
   return withoutEnd(name, '_') || undefined;
 }
 
-/** A header's value with references to secrets in place of what the client would have filled in. */
+/** Replaces the placeholders of a header's value by references to secrets. */
 export function fillHeader(value: string): Filled {
   const names = new Set<string>();
   let isClear = !hasUnknown(value.replaceAll(PLACEHOLDER, ''));
@@ -35,14 +35,14 @@ export function fillHeader(value: string): Filled {
   return isClear ? { text, names: [...names] } : { problem: PROBLEM };
 }
 
-/** An address; it may hold defaults, but nothing that only the client knows. */
+/** Fills an address; it may have defaults, but no value that only the client knows. */
 export function fillAddress(value: string): Filled {
   const text = value.replaceAll(/\$\{\w+:-([^{}]*)\}/g, (_whole, fallback: string) => fallback);
   const isClear = !hasUnknown(text.replaceAll(PLACEHOLDER, '{{}}'));
   return isClear ? { text, names: [] } : { problem: `${PROBLEM}; write the address out` };
 }
 
-/** Whether something is left of a placeholder that is none of these. */
+/** Whether an unknown kind of placeholder remains. */
 function hasUnknown(text: string): boolean {
   const open = text.indexOf('{{');
   return text.includes('${') || (open !== -1 && text.includes('}}', open + 2));

@@ -1,6 +1,6 @@
 /**
- * The registry as a file that an import takes. Credentials are in it as references to stored secrets; what was given as a
- * value is left out, and said so. Pure.
+ * The registry as a file for the import. Credentials appear as references to stored secrets; values that were given directly are left out
+ * and reported. Pure.
  */
 import type { CredentialView } from '../../credentials/credential-schema.ts';
 import type { CreateServer, Server } from '../registry/server-schema.ts';
@@ -18,7 +18,7 @@ export interface RegistryExport {
   secrets: string[];
 }
 
-/** @param servers in the order they are to have */
+/** @param servers in the order of the file */
 export function toRegistryExport(servers: readonly Server[]): RegistryExport {
   const exported = servers.flatMap(toRecord);
   const names = servers.flatMap(({ credential: { view } }) => [
@@ -34,7 +34,7 @@ export function toRegistryExport(servers: readonly Server[]): RegistryExport {
   };
 }
 
-/** A program belongs to its machine, whose connector registers it. */
+/** Leaves programs out: a program belongs to its machine, whose connector registers it. */
 function toRecord(server: Server): { record: CreateServer; fields: string[] }[] {
   const { transportType } = server;
   if (transportType === 'STDIO') return [];
@@ -66,7 +66,7 @@ function toRecord(server: Server): { record: CreateServer; fields: string[] }[] 
   return [{ record, fields }];
 }
 
-/** What authenticates, where all of it can be shown. */
+/** The authentication, if all of it can be shown. */
 function toAuth(auth: CredentialView['auth']): CreateServer['connection_config']['auth'] {
   if (auth === null) return undefined;
   if (auth.type === 'bearer') {
