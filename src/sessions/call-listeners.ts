@@ -1,8 +1,8 @@
 /**
- * How what a server says on a notification stream, which the session's object holds, reaches a call that
- * a Worker makes, and how answers come back. The call holds a WebSocket to the object, which opens the
- * stream for it, gives it what is for it, and passes on what it leaves open. A call that may leave before
- * the stream is open has its socket once it lasts; a short one of these pays for a timer.
+ * Delivers messages from a session's notification stream, which the session's object holds, to a call that a Worker makes, and returns the
+ * answers. The call holds a WebSocket to the object. The object opens the stream for the call, sends it the messages that belong to it, and
+ * gives the server requests that it leaves open to another call. A call that may leave before the stream is open opens its socket only once
+ * it lasts; a short call of that kind costs only a timer.
  */
 import { AsyncQueue } from '../shared/util/async-queue.ts';
 import { RequestTimers } from '../http/deadline.ts';
@@ -17,18 +17,18 @@ import { canBeAsked } from '../shared/client-capabilities.ts';
 import type { SocketPort } from './question-channel.ts';
 import { FrameReader, sendFrame } from './stream-frames.ts';
 
-/** An object that is starting anew, or cannot be reached, is asked again after a rest: so long, and so often. */
+/** Delay between attempts and most attempts, where an object is restarting or cannot be reached. */
 const AGAIN_MS = 250;
 const MOST_TRIES = 12;
 const PATH = '/ear';
 
-/** First message of a socket: which stream, for whom. */
+/** First message on a socket: the stream and the call that it is for. */
 export interface Opening extends ListenerTerms {
   address: Address;
   session: UpstreamSession;
 }
 
-/** The object's first message: what became of the stream. */
+/** The object's first message: the state of the stream. */
 interface Opened {
   kind: 'opened';
   state: StreamState;
@@ -36,13 +36,13 @@ interface Opened {
 
 /** The Worker's half of a listener. */
 export interface RemoteListener extends CallListener {
-  /** What became of the stream, as soon as the object says so; `closed` where it cannot be reached. */
+  /** State of the stream, once the object reports it; `closed` where the object cannot be reached. */
   opened: Promise<StreamState>;
 }
 
 /**
- * A listener in the Worker.
- * @param afterMs when its socket opens, in milliseconds from now
+ * Opens a listener in the Worker.
+ * @param afterMs delay before its socket opens, in milliseconds
  * @param timers of the request that the call is made for
  */
 export function openListener(
@@ -107,23 +107,23 @@ function hear(
   socket.addEventListener('close', onClose);
 }
 
-/** A call at the object's end. */
+/** A call, in the object. */
 interface Joined {
   frames: FrameReader;
   stream?: SharedStream;
   listener?: Listener;
   open: Map<string, (answer: RawAnswer) => Promise<void>>;
-  /** Keeps the object awake while a question is open, which it knows in memory only. */
+  /** Keeps the object awake while a server request is open, since it is known in memory only. */
   awake: ReturnType<typeof setInterval> | null;
 }
 
-/** What is known of a call when its object wakes. */
+/** What the socket of a call keeps for the object's next wake-up. */
 type Kept = Omit<Opening, 'address'> & { serverId: string };
 
 export interface CallListenersPorts {
-  /** Opens the stream of a session. @returns what became of it, and the stream where it is open */
+  /** Opens the stream of a session. @returns its state, and the stream where it is open */
   open(opening: Opening): Promise<{ state: StreamState; shared?: SharedStream | undefined }>;
-  /** The stream of a session that is heard outside of the object, which lost its memory; undefined where none is. */
+  /** Returns a session's stream that a Worker reads, for an object that lost its memory; undefined where no Worker does. */
   heard(serverId: string, session: UpstreamSession): SharedStream | undefined;
 }
 
@@ -143,7 +143,7 @@ export class CallListeners {
     for (const socket of state.getWebSockets(CallListeners.TAG)) this.#revive(socket);
   }
 
-  /** Whether a request is for the socket of a call. */
+  /** Whether a request opens the socket of a call. */
   static takes(pathname: string): boolean {
     return pathname === PATH;
   }
@@ -154,7 +154,7 @@ export class CallListeners {
     return new Response(null, { status: 101, webSocket: worker });
   }
 
-  /** What a call is, then its answers. */
+  /** Receives the opening of a call, then its answers. */
   async receive(socket: WebSocket, piece: string): Promise<void> {
     const joined = this.#joinedBy(socket);
     const frame = joined.frames.push(piece);
@@ -165,7 +165,7 @@ export class CallListeners {
     await reply?.(JSON.parse(frame.text) as RawAnswer);
   }
 
-  /** The call is over. */
+  /** The call has ended. */
   leave(socket: WebSocket): void {
     const joined = this.#joined.get(socket);
     this.#joined.delete(socket);
@@ -187,7 +187,7 @@ export class CallListeners {
   async #open(socket: WebSocket, joined: Joined, opening: Opening): Promise<void> {
     const { address, ...kept } = opening;
     const { state, shared } = await this.#ports.open(opening);
-    // Its call may be over by now.
+    // The call may have ended by now.
     if (!this.#joined.has(socket)) return;
     if (shared && state === 'open') {
       this.#join(socket, joined, shared, opening);
@@ -196,7 +196,7 @@ export class CallListeners {
     sendFrame(socket, { id: '', text: JSON.stringify({ kind: 'opened', state } satisfies Opened) });
   }
 
-  /** The object woke: a call goes on hearing what is heard elsewhere, or its Worker opens another socket. */
+  /** The object woke up: rejoin the call to a stream that a Worker reads; else have the call's Worker open another socket. */
   #revive(socket: WebSocket): void {
     const kept = socket.deserializeAttachment() as Kept | null;
     const shared = kept && this.#ports.heard(kept.serverId, kept.session);
@@ -234,7 +234,7 @@ export class CallListeners {
   }
 }
 
-/** What is too much to be kept is told again by its Worker, once the object woke. */
+/** Stores what a call needs on its socket; where it is too large, the Worker has to send it again once the object wakes. */
 function keep(socket: WebSocket, kept: Kept): void {
   try {
     socket.serializeAttachment(kept);

@@ -1,7 +1,4 @@
-/**
- * Messages of a call between an object and the Worker: one JSON value a line. Pure but for the
- * streams it reads and writes.
- */
+/** Messages of a call between an object and the Worker: one JSON value on each line. Pure but for the streams that it reads and writes. */
 import { PorticoError, toPorticoError, type ErrorExtras } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
 import { fromRawMembers, type RawObject } from '../shared/json/json-spans.ts';
@@ -15,7 +12,7 @@ import type {
   RequestCancellation,
 } from '../upstream/protocol/server-request.ts';
 
-/** A question that waits in the object. */
+/** A server request that waits in the object. */
 export interface SuspendedRequest {
   key: string;
   method: string;
@@ -33,12 +30,12 @@ export type CallLine =
   | { kind: 'parked'; callId: string; questions: SuspendedRequest[] }
   | { kind: 'failure'; code: ErrorCode; detail: string; extras: ErrorExtras };
 
-/** After this time without a line an empty one is written, in milliseconds. */
+/** After this time without a line, an empty line is written, in milliseconds. */
 const BEAT_MS = 500;
 
 /**
- * Lines as bytes. A reader that goes away ends the source: it is noticed at the next line, so an
- * empty one is written now and then.
+ * Turns lines into bytes. A reader that has gone ends the source. That shows only when a line is written, so silence is broken by empty
+ * lines.
  */
 export function toLineStream(
   lines: AsyncGenerator<CallLine, void, undefined>,
@@ -70,9 +67,9 @@ export function toLineStream(
 }
 
 /**
- * The lines of bytes; a failure is thrown as what it was.
- * @param client aborts when the client of the call goes away: the source hears of it at once
- * @param onHeld told how much of a line is in memory; where it gives a promise, nothing is read until that settles
+ * Reads lines from bytes; a failure line is thrown as the error that it was.
+ * @param client aborts when the call's client disconnects; the source is cancelled at once
+ * @param onHeld called with the size of the line in memory; reading waits for the promise that it may return
  */
 export async function* readLines(
   body: ReadableStream<Uint8Array>,
@@ -84,7 +81,7 @@ export async function* readLines(
   const leave = () => void reader.cancel().catch(() => {});
   client.addEventListener('abort', leave, { once: true });
   if (client.aborted) leave();
-  // Only new text is searched, so that a long line in many pieces costs what its length does.
+  // Only new text is searched, so that a long line in many pieces takes time linear in its length.
   let begun: string[] = [];
   let held = 0;
   try {
@@ -113,7 +110,7 @@ export async function* readLines(
   }
 }
 
-/** A message that asks nothing. */
+/** Turns a message without a server request into a line. */
 export function toLine(message: Exclude<CallMessage, Question | RequestCancellation>): CallLine {
   if (message.kind === 'notification') {
     return { kind: 'notification', method: message.method, text: message.text };
@@ -123,16 +120,16 @@ export function toLine(message: Exclude<CallMessage, Question | RequestCancellat
     : { kind: 'error', text: message.error };
 }
 
-/** What a call failed with. */
+/** Turns a call's error into a line. */
 export function toFailure(thrown: unknown): CallLine {
   const { code, message, extras } = toPorticoError(thrown);
   return { kind: 'failure', code, detail: message, extras };
 }
 
-/** Gives a question of a call its answer. */
+/** Passes the answer to a server request of a call. */
 export type GiveAnswer = (callId: string, key: string, answer: RawAnswer) => Promise<void>;
 
-/** The messages of lines. @param answer takes the answers to their questions */
+/** Turns lines into messages. @param answer takes the answers to their server requests */
 export async function* toMessages(
   lines: AsyncGenerator<Exclude<CallLine, { kind: 'failure' }>, void, undefined>,
   answer: GiveAnswer,
@@ -149,7 +146,7 @@ export async function* toMessages(
       yield question;
     } else if (line.kind === 'withdrawal') {
       const of = asked.get(line.key);
-      // An object of the version before says nothing more of it.
+      // An object of the previous version sends no params.
       if (of) yield { kind: 'withdrawal', of, params: line.params ?? '{}' };
     } else if (line.kind === 'parked') {
       yield toInputRequired(line.callId, line.questions);
@@ -174,7 +171,7 @@ function toResponse(line: { kind: 'result' | 'error'; text: string }): RawRespon
     : { kind: 'response', error: line.text, parsed };
 }
 
-/** A suspended call as the result that asks the client to come back. */
+/** Returns a suspended call as a result that asks the client to come back. */
 function toInputRequired(callId: string, questions: readonly SuspendedRequest[]): RawResponse {
   const requests: RawObject = new Map(
     questions.map(({ key, method, params }) => [

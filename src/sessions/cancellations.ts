@@ -1,8 +1,7 @@
 /**
- * How a legacy client's `notifications/cancelled` finds the call it means, which another invocation
- * makes. In the same isolate it leaves word, for which the call looks now and then. A Worker whose call
- * lasts holds a WebSocket to the session's object, named by the request's id; the notification goes to
- * the object, which passes it on. Short calls pay for a timer only.
+ * Delivers a legacy client's `notifications/cancelled` to the call that it names, which another invocation makes. Within one isolate the
+ * notification sets a flag that the call polls. A Worker whose call lasts holds a WebSocket to the session's object, tagged with the
+ * request's id; the notification goes to the object, which passes it on. A short call costs only a timer.
  */
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { idText, type RequestId } from '../shared/protocol.ts';
@@ -11,21 +10,21 @@ import { RequestTimers } from '../http/deadline.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import type { ClientObject } from './client-object.ts';
 
-/** A call looks this often for word that was left here, in milliseconds: who gets the notification must not act on another request. */
-const LOOK_MS = 250;
-/** A call that lasts this long can be cancelled from other isolates from now on, in milliseconds. */
-const LASTS_MS = 2_000;
 /**
- * A cancellation that came before the call's socket is remembered this long, in milliseconds; no
- * longer, since a client may use an id again.
+ * How often a call polls its flag, in milliseconds. A flag is needed because the invocation that gets the notification must not act on
+ * another request.
  */
+const LOOK_MS = 250;
+/** A call that has lasted this long can be cancelled from other isolates too, in milliseconds. */
+const LASTS_MS = 2_000;
+/** How long a cancellation that came before the call's socket is remembered, in milliseconds; no longer, since a client may reuse an id. */
 const REMEMBER_MS = 5_000;
 const PATH = '/cancellation';
 
-/** Calls that are remembered to be young; what is forgotten is found by its line. */
+/** Most young calls that are remembered; a forgotten one can still be cancelled through its socket. */
 const MAX_YOUNG = 10_000;
 
-/** A call of this isolate that cannot be cancelled from others yet. */
+/** A call of this isolate that other isolates cannot cancel yet. */
 interface Young {
   since: number;
   isCancelled: boolean;
@@ -46,10 +45,10 @@ export class Cancellations {
     this.#objects = objects;
   }
 
-  /** The client of a session cancelled a request. */
+  /** Cancels a request of a session's client. */
   async cancel(owner: string, id: RequestId): Promise<void> {
     const young = this.#young.get(nameOf(owner, id));
-    // One that is older was cut off, or has its line.
+    // An older call was cut off, or has its socket.
     if (young && Date.now() - young.since < LASTS_MS) {
       young.isCancelled = true;
       return;
@@ -58,8 +57,8 @@ export class Cancellations {
   }
 
   /**
-   * Serve a request so that its client can cancel it. A cancelled request is answered with nothing.
-   * @param serve makes the answer; its signal aborts when the request is cancelled or `client` does
+   * Serves a request so that its client can cancel it. A cancelled request gets no response message.
+   * @param serve makes the response; its signal aborts when the request is cancelled or `client` aborts
    * @param timers of the request
    */
   async serve(
@@ -107,9 +106,9 @@ export class Cancellations {
   }
 
   /**
-   * A call begins: until it lasts, word of its end is left for it here.
+   * Registers a call that begins; until it lasts, cancellations set its flag here.
    * @param onLasts takes over from then on
-   * @returns to be called when the call is over
+   * @returns a function to call when the call has ended
    */
   #lookForWord(
     name: string,
@@ -156,8 +155,8 @@ export class Cancellations {
 }
 
 /**
- * A body of which nothing more comes once its request is cancelled.
- * @param onGone told when the client hangs up, which may show here before it shows at its request
+ * Returns a body that ends once its request is cancelled.
+ * @param onGone called when the client disconnects, which may show here before it shows at the request
  */
 function untilCancelled(
   body: ReadableStream<Uint8Array>,
@@ -194,7 +193,7 @@ function untilCancelled(
   });
 }
 
-/** The object's side. What it remembers, it forgets with its memory: calls begin a moment ago. */
+/** The object's side. Early cancellations are kept in memory only: the calls they belong to began a moment ago. */
 export class CancelledCalls {
   readonly #state: DurableObjectState;
   readonly #early = new Map<string, number>();
@@ -203,12 +202,12 @@ export class CancelledCalls {
     this.#state = state;
   }
 
-  /** Whether a request is for a socket of a call. */
+  /** Whether a request opens the socket of a call. */
   static takes(pathname: string): boolean {
     return pathname === PATH;
   }
 
-  /** Take the socket of a call; one that was cancelled already hears so at once. */
+  /** Accepts the socket of a call; notifies it at once where the call was already cancelled. */
   accept(key: string): Response {
     const { 0: worker, 1: object } = new WebSocketPair();
     this.#state.acceptWebSocket(object, [tagOf(key)]);
@@ -218,7 +217,7 @@ export class CancelledCalls {
     return new Response(null, { status: 101, webSocket: worker });
   }
 
-  /** Pass a cancellation on. */
+  /** Passes on a cancellation. */
   cancel(key: string): void {
     const sockets = this.#state.getWebSockets(tagOf(key));
     for (const socket of sockets) socket.send('cancelled');

@@ -1,4 +1,4 @@
-/** The open streams of a client that are connected to a Worker: how each is told something. */
+/** The open streams of a client that are connected to a Worker, and how to notify them. */
 import { randomBytes, toBase64Url } from '../shared/crypto/base64url.ts';
 import { mayHear, type ListEvent } from '../shared/events.ts';
 import { sendFrame } from './stream-frames.ts';
@@ -11,9 +11,9 @@ export interface Connected {
 }
 
 /**
- * Have Workers look: at what they may see, all of them; at lists, those whose clients want to hear of them, of a session's
- * connections the newest.
- * @returns whether one of the session's was asked
+ * Asks Workers to check again what their clients see: all of them after an access change; after a list change those whose clients want
+ * these lists, and of a session's connections only the newest.
+ * @returns whether a Worker of the session was asked
  */
 export function askToRecheck(
   change: ListEvent | { access: 'changed' },

@@ -1,4 +1,7 @@
-/** Sessions: the ways to the objects that keep what a client has at servers, its open streams and its calls that wait. */
+/**
+ * Creates the Worker's side of sessions: access to the objects that keep a client's sessions at servers, its open streams and its waiting
+ * calls.
+ */
 import { endSession } from '../upstream/session/end-session.ts';
 import type { UpstreamEndpoints } from '../upstream/endpoint.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
@@ -26,7 +29,7 @@ export function createSessions({ db, keys, clients, servers, endpoints, config }
     upstreamSessions,
     cancellations: new Cancellations(clients),
     streams: new Streams(clients, servers, endpoints, config.maxAnswerBytes),
-    /** Ends what an owner has at its upstreams, of which the registry knows the servers. */
+    /** Ends an owner's sessions at those upstreams that are in the registry. */
     async endUpstreams(owner: string, registry: { servers: readonly Server[] }): Promise<void> {
       for (const { serverId, session } of await upstreamSessions.end(owner)) {
         const server = registry.servers.find(({ id }) => id === serverId);

@@ -1,13 +1,13 @@
 /**
- * The events of a legacy session's own stream, in the object's storage: written before they are
- * sent, kept within a number of events and of bytes, oldest forgotten first.
+ * The events of a legacy session's notification stream, in the object's storage: written before they are sent, bounded in number and bytes,
+ * the oldest dropped first.
  *
- * Invariants: numbers grow by one and are never used again; an event belongs to one stream at most,
- * since a message may go out on one stream only (2025-11-25, transports, Multiple Connections).
+ * Invariants: numbers grow by one and are never reused; an event belongs to at most one stream, since a message may be sent on one stream
+ * only (2025-11-25, transports, Multiple Connections).
  */
 
 export interface LoggedEvent {
-  /** The stream it was sent on; null while nobody was there to send it to. */
+  /** The stream that it was sent on; null while there was no connection to send it on. */
   stream: string | null;
   serverId: string;
   text: string;
@@ -40,7 +40,7 @@ export class EventLog {
     this.#limits = limits;
   }
 
-  /** Write an event. @returns its number */
+  /** Writes an event. @returns its number */
   async append(event: LoggedEvent): Promise<number> {
     const head = (await this.#storage.get<Head>(HEAD)) ?? { last: 0, events: 0, bytes: 0 };
     const number = head.last + 1;
@@ -50,18 +50,18 @@ export class EventLog {
     return number;
   }
 
-  /** All events that are kept, oldest first. */
+  /** Returns all stored events, oldest first. */
   async read(): Promise<[number: number, event: LoggedEvent][]> {
     const stored = await this.#storage.list<LoggedEvent>({ prefix: PREFIX });
     return [...stored].map(([key, event]) => [Number(key.slice(PREFIX.length)), event]);
   }
 
-  /** An event that waited goes out on a stream. */
+  /** Assigns a waiting event to the stream that it is sent on. */
   async assign(number: number, event: LoggedEvent): Promise<void> {
     await this.#storage.put(keyOf(number), event);
   }
 
-  /** Forget the oldest events until the new one fits. */
+  /** Drops the oldest events until the new one fits. */
   async #trim(head: Head): Promise<Head> {
     const { maxEvents, maxBytes } = this.#limits;
     let { events, bytes } = head;

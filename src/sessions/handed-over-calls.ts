@@ -1,44 +1,43 @@
 /**
- * Calls that the Worker makes for a client which answers with its next request, at a server that may
- * ask. Where it asks, what is left of the call is handed over to the client's object: its messages go
- * there as lines, the answers come back, and the Worker lives on for as long as that takes. A Worker
- * on Cloudflare ends 30 seconds after its response, so there the object makes such calls from their
- * beginning (docs/decisions/0007-questions-across-eras.md).
+ * Calls that the Worker makes for a client that answers with its next request, at a server that may send server requests. When the server
+ * sends one, the rest of the call is handed over to the client's object: its messages go there as lines, the answers come back, and the
+ * Worker lives on for as long as that takes. A Worker on Cloudflare ends 30 seconds after its response, so there the object makes such
+ * calls from their beginning (docs/decisions/0007-questions-across-eras.md).
  */
 import type { RpcStub } from 'cloudflare:workers';
 import type { CallContext, CallMessages, CallReply } from '../upstream/protocol/call.ts';
 import type { Question, RawAnswer } from '../upstream/protocol/server-request.ts';
 import { toFailure, toLine, toLineStream, type CallLine } from './call-stream.ts';
 
-/** Gives a question of a call its answer; its key is that of the question's line. */
+/** Passes on the answer to a server request of a call; the key is that of the request's line. */
 export type AnswerByKey = (key: string, answer: RawAnswer) => Promise<void>;
 
-/** A way to answer that an object keeps beyond the request that brought it. */
+/** An answer function that an object keeps beyond the request that brought it. */
 export interface KeptAnswer {
   give: AnswerByKey;
   drop(): void;
 }
 
-/** What comes to an object with a request ends with that request, unless it is doubled. */
+/** Keeps an RPC function: whatever a request brings to an object ends with that request, unless it is duplicated. */
 export function keepAnswer(answer: AnswerByKey): KeptAnswer {
   const doubled = (answer as unknown as RpcStub<AnswerByKey>).dup();
   return { give: (key, given) => doubled(key, given), drop: () => doubled[Symbol.dispose]() };
 }
 
-/** Takes over a call: lines in, those for its client out. */
+/** Takes over a call: reads its lines, returns the messages for its client. */
 type TakeOver = (lines: ReadableStream<Uint8Array>, answer: AnswerByKey) => Promise<CallMessages>;
 
 /**
- * Make a call here.
- * @param make makes it in the context it is given
- * @param takeOver is asked where the server asks
+ * Makes a call in this Worker.
+ * @param make makes it in the given context
+ * @param takeOver called when the server sends a server request
  */
 export async function callHere(
   context: CallContext,
   make: (context: CallContext) => Promise<CallReply>,
   takeOver: TakeOver,
 ): Promise<CallReply> {
-  // Its deadline may outlive the request, and so needs timers of its own.
+  // The call's deadline may outlive the request, so it uses timers of its own.
   const { timers: _, ...rest } = context;
   const client = followed(context.signal);
   const reply = await make({ ...rest, signal: client.signal }).catch((error: unknown) => {
@@ -60,7 +59,7 @@ export async function callHere(
       release?.();
       over.resolve();
     };
-    // What reads the lines may go away before it began.
+    // The reader of the lines may disconnect before they have begun.
     const onGone = () => {
       client.end();
       messages.return().then(onEnd, onEnd);
@@ -79,7 +78,7 @@ export async function callHere(
   return { messages: untilAsked(messages, handOver, client.leave) };
 }
 
-/** A signal that aborts with another, until that is left. */
+/** Returns a signal that aborts with another one, until `leave` is called. */
 function followed(signal: AbortSignal) {
   const controller = new AbortController();
   const end = () => controller.abort();
@@ -88,7 +87,7 @@ function followed(signal: AbortSignal) {
   return { signal: controller.signal, end, leave: () => signal.removeEventListener('abort', end) };
 }
 
-/** The messages of a call; from its first question on those of whoever takes it over. */
+/** Yields the messages of a call; from its first server request on, those of whoever took it over. */
 async function* untilAsked(
   messages: CallMessages,
   handOver: (question: Question) => Promise<CallMessages>,
@@ -112,7 +111,7 @@ async function* untilAsked(
   }
 }
 
-/** What is left of a call as lines. @param open gets its questions @param onEnd told when nothing more comes */
+/** Yields the rest of a call as lines. @param open collects its server requests @param onEnd called when nothing more will come */
 async function* toLines(
   first: Question,
   rest: CallMessages,

@@ -1,10 +1,9 @@
 /**
- * Hears a client's sessions at legacy servers in the Worker where the client's own stream ends: waiting
- * costs nothing there. Its object says over a WebSocket which sessions, and gets what is said; a ping
- * of a server is answered here and wakes nobody. The object's half is `own-hearing.ts`.
+ * Reads the notification streams of a client's sessions at legacy servers in the Worker where the client's own stream ends: waiting costs
+ * nothing there. The client's object says over a WebSocket which sessions to read, and gets the messages; a server's ping is answered here
+ * and wakes nobody. The object's half is `own-hearing.ts`.
  *
- * Invariants: a session is heard only at a server that the client may see; what is heard ends with the
- * client's stream.
+ * Invariants: a session is read only at a server that the client may see; reading ends with the client's stream.
  */
 import { createHttpChannel } from '../upstream/session/channel.ts';
 import { setLevel } from '../upstream/session/log-levels.ts';
@@ -17,21 +16,21 @@ import { keyOf, type HearingEvent, type HearingOrder, type SessionPlace } from '
 import { FrameReader, sendFrame } from './stream-frames.ts';
 
 export interface HearingTerms {
-  /** The way to a server by now. @throws PorticoError where the client has none */
+  /** Returns the current endpoint of a server. @throws PorticoError where the client has none */
   endpointOf(serverId: string): Promise<UpstreamEndpoint>;
   maxBytes: number;
 }
 
-/** What is heard for one stream of a client. */
+/** The sessions that are read for one stream of a client. */
 export interface HeardSessions {
-  /** Leave the servers that the client no longer sees. */
+  /** Stops reading at servers that the client no longer sees. */
   check(): Promise<void>;
   close(): void;
 }
 
-/** Most sessions that are heard for one client. */
+/** Most sessions that are read for one client. */
 const MAX_SESSIONS = 200;
-/** A server that says nothing before its first event is taken for open after so long, in milliseconds. */
+/** A server that sends nothing before its first event counts as open after this time, in milliseconds. */
 const SLOW_MS = 3_000;
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 300_000;
@@ -39,11 +38,11 @@ const MAX_RETRY_MS = 300_000;
 interface Heard extends SessionPlace {
   controller: AbortController;
   endpoint: UpstreamEndpoint;
-  /** What the object was told last. */
+  /** State last reported to the object. */
   told?: StreamState;
 }
 
-/** @param socket leads to the client's object; not yet accepted */
+/** @param socket connects to the client's object; not yet accepted */
 export function hearSessions(socket: WebSocket, terms: HearingTerms): HeardSessions {
   const hearing = new Hearing(socket, terms);
   const frames = new FrameReader();
@@ -108,7 +107,7 @@ class Hearing {
   async #hear({ serverId, session }: SessionPlace): Promise<void> {
     const key = keyOf(serverId, session.sessionId);
     const known = this.#heard.get(key);
-    // One that is being opened is told of when that is done.
+    // A stream that is still being opened is reported once it is open.
     if (known)
       return known.told && this.#send({ kind: 'state', state: known.told, serverId, session });
     const endpoint = await this.#terms.endpointOf(serverId).catch(() => undefined);
@@ -121,7 +120,7 @@ class Hearing {
     await this.#open(heard, RETRY_MS);
   }
 
-  /** A stream that cannot be opened is asked for again after a rest, which grows. */
+  /** Opens a stream; a failed attempt is repeated after a growing delay. */
   async #open(heard: Heard, retryMs: number): Promise<void> {
     const { serverId, session, endpoint, controller } = heard;
     const { signal } = controller;
@@ -149,7 +148,7 @@ class Hearing {
     signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   }
 
-  /** The object is told of what changed, so that nothing else wakes it. */
+  /** Reports only changes to the object, so that nothing else wakes it. */
   #tell(heard: Heard, state: StreamState): void {
     if (heard.controller.signal.aborted || heard.told === state) return;
     heard.told = state;

@@ -1,10 +1,9 @@
 /**
- * Calls that a ClientSession object makes for the Worker, because they hold an HTTP+SSE connection
- * or may have to wait for a client that answers with its next request, and calls that it takes over
- * because their servers asked (`handed-over-calls.ts`). A call that waits is suspended:
- * its stream at the upstream stays open, its questions are kept, and the client's retry goes on
- * where it stopped. Suspended calls live in memory only: one that outlives its limit, or its object,
- * is ended, and the upstream hears of it.
+ * Calls that a ClientSession object makes for the Worker, because they hold an HTTP+SSE connection or may have to wait for a client that
+ * answers with its next request; and calls that it takes over because their servers sent server requests (`handed-over-calls.ts`). A
+ * waiting call is suspended: its stream at the upstream stays open, its server requests are kept, and the client's retry continues where
+ * the call stopped. Suspended calls live in memory only: one that outlives its limit, or its object, is ended, and the upstream is
+ * notified.
  */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { ByteLimits } from '../shared/limits/limit-settings.ts';
@@ -32,7 +31,7 @@ import {
 } from './call-stream.ts';
 import type { AnswerByKey, KeptAnswer } from './handed-over-calls.ts';
 
-/** What the Worker says of the client a call is for. */
+/** What the Worker passes on about the client of a call. */
 export interface CallTerms {
   capabilities: JsonObject;
   questions: CallContext['questions'];
@@ -48,7 +47,7 @@ interface LiveCall {
   id: string;
   terms: CallTerms;
   messages: CallMessages;
-  /** A message that was being waited for when the call was suspended. */
+  /** A message that was awaited when the call was suspended. */
   next: Promise<IteratorResult<CallMessage, void>> | undefined;
   open: Map<string, Question>;
   controller: AbortController;
@@ -57,7 +56,7 @@ interface LiveCall {
 }
 
 const MAX_LIVE_CALLS = 500;
-/** How long after a question another one still belongs to its round, in milliseconds. */
+/** How long after a server request the next one still belongs to the same round, in milliseconds. */
 const GATHER_MS = 30;
 
 const after = (ms: number) => new Promise<undefined>(resolve => setTimeout(resolve, ms));
@@ -82,15 +81,15 @@ export class ObjectCalls {
     this.#suspendLimitMs = questionTimeoutMs;
   }
 
-  /** Make a call and tell its messages, up to the response or until it is suspended. */
+  /** Makes a call and streams its messages, up to the response or until the call is suspended. */
   start(call: ObjectCall, terms: CallTerms, waitUntil: WaitUntil): ReadableStream<Uint8Array> {
     const controller = new AbortController();
     return toLineStream(this.#make(call, terms, controller, waitUntil), () => controller.abort());
   }
 
   /**
-   * Take over a call that a Worker made, and tell its messages.
-   * @param lines its messages @param answer takes the answers to its questions
+   * Takes over a call that a Worker made, and streams its messages.
+   * @param lines its messages @param answer takes the answers to its server requests
    */
   adopt(
     lines: ReadableStream<Uint8Array>,
@@ -100,18 +99,18 @@ export class ObjectCalls {
     const controller = new AbortController();
     controller.signal.addEventListener('abort', () => {
       answer.drop();
-      // The Worker hears of the end, also where nobody reads.
+      // Tells the Worker that the call has ended, even where nobody reads the lines.
       lines.cancel().catch(() => {});
     });
     const telling = this.#takeOver(lines, answer.give, terms, controller);
     return toLineStream(telling, () => controller.abort());
   }
 
-  /** Give a suspended call its answers and go on telling; a call that is gone is a failure. */
+  /** Gives a suspended call its answers and streams its further messages; fails where the call is gone. */
   resume(callId: string, answers: ReadonlyMap<string, RawAnswer>): ReadableStream<Uint8Array> {
     const live = this.#live.get(callId);
     const call = live && live.suspendTimer !== null ? live : undefined;
-    // Taken at once, so that a second retry with the same state finds nothing.
+    // Claimed at once, so that a second retry with the same state finds no waiting call.
     if (call) this.#unpark(call);
     return toLineStream(this.#goOn(call, answers), () => call && this.#end(call));
   }
@@ -183,7 +182,7 @@ export class ObjectCalls {
     else yield* this.#tell(call);
   }
 
-  /** Give a call the answer to one of its questions. */
+  /** Passes on the answer to one of a call's server requests. */
   async answer(callId: string, key: string, answer: RawAnswer): Promise<void> {
     const call = this.#live.get(callId);
     const question = call?.open.get(key);
@@ -191,7 +190,7 @@ export class ObjectCalls {
     await question?.answer(answer);
   }
 
-  /** Calls that have begun and not ended. */
+  /** Number of calls that have begun and not ended. */
   get size(): number {
     return this.#live.size;
   }
@@ -232,7 +231,7 @@ export class ObjectCalls {
     }
   }
 
-  /** A server may ask several things at once: what comes right behind is asked in the same round. */
+  /** A server may send several requests at once: those that follow immediately join the same round. */
   async #gather(call: LiveCall): Promise<void> {
     for (;;) {
       call.next ??= call.messages.next();
@@ -252,7 +251,7 @@ export class ObjectCalls {
 
   #suspend(call: LiveCall): CallLine {
     call.suspendTimer = setTimeout(() => this.#end(call), this.#suspendLimitMs);
-    // What the server says meanwhile is for the retry, a failure too.
+    // Later messages of the server wait for the retry, including a failure.
     call.next?.catch(() => {});
     const questions = [...call.open].map(([key, { method, params }]) => ({ key, method, params }));
     return { kind: 'parked', callId: call.id, questions };
@@ -263,7 +262,7 @@ export class ObjectCalls {
     call.suspendTimer = null;
   }
 
-  /** The call is over, one way or another: its upstream hears of it where it is not answered. */
+  /** Ends a call; its upstream is notified where it has not responded. */
   #end(call: LiveCall): void {
     this.#unpark(call);
     this.#live.delete(call.id);

@@ -1,12 +1,11 @@
 /**
- * The open streams of one client, as its object keeps them: each is a hibernating WebSocket that
- * leads to the Worker where the client's event stream ends. No timer and no pending request keeps
- * the object awake; what must outlive its memory is in storage before it is sent.
+ * The open streams of one client, in its object. Each is a hibernating WebSocket to the Worker where the client's event stream ends. No
+ * timer and no pending request keeps the object awake; state that must outlive its memory is stored before it is sent.
  *
- * A legacy session's stream is logged and resumes (`session-stream.ts`); of several connections the
- * newest gets an event. A modern listener gets what comes while it is connected, nothing is
- * replayed. That a list changed the Worker is asked to look at: it knows what the client sees, so
- * that what is hidden from it makes no noise. The table `open_streams` names this object while it wants to hear of changes.
+ * A legacy session's stream is logged and can be resumed (`session-stream.ts`); of several connections the newest gets an event. A modern
+ * listener gets events while it is connected; nothing is replayed. When a list changes, the object asks the Worker to check, since the
+ * Worker knows what the client sees; so hidden changes cause no notification. The table `open_streams` names this object while it wants to
+ * be notified of changes.
  */
 import { askToRecheck, newId, type Connected } from './connected-stream.ts';
 import type { LogLimits } from './event-log.ts';
@@ -35,9 +34,9 @@ import {
 export interface OpenStreamsOptions {
   db: D1Database;
   limits: LogLimits;
-  /** Events of a session are logged this long after its last connection, in milliseconds. */
+  /** How long events of a session are logged after its last connection closed, in milliseconds. */
   resumeMs: number;
-  /** No stream of this object wants these resources any more. */
+  /** Called when no stream of this object wants these resources any more. */
   onUnwanted(owner: string, resources: readonly Subscription[]): Promise<unknown>;
 }
 
@@ -45,7 +44,7 @@ export interface OpenStreamsOptions {
 export const STREAM_TAG = 'stream';
 const OWNER = 'stream-owner';
 const PREFIX = 'stream/';
-/** Log messages that wait to be sent; of more the rest is dropped. */
+/** Most log messages that wait to be sent; further ones are dropped. */
 const MAX_LOGGING = 200;
 
 export class OpenStreams {
@@ -53,10 +52,10 @@ export class OpenStreams {
   readonly #options: OpenStreamsOptions;
   readonly #session: SessionStream;
   #turn: Promise<unknown> = Promise.resolve();
-  /** Log messages on their way. */
+  /** Number of log messages being sent. */
   #logging = 0;
   readonly #updates = createUpdates(change => this.#tell(change));
-  /** Name of this object, once somebody told it. */
+  /** Name of this object, once a caller has passed it. */
   #owner = '';
 
   constructor(ctx: DurableObjectState, options: OpenStreamsOptions) {
@@ -65,19 +64,19 @@ export class OpenStreams {
     this.#session = new SessionStream(ctx.storage, options.limits, options.resumeMs);
   }
 
-  /** Take a socket; what it is for comes as its first message. */
+  /** Accepts a socket; its first message says what it is for. */
   accept(): Response {
     const { 0: worker, 1: object } = new WebSocketPair();
     this.#ctx.acceptWebSocket(object, [STREAM_TAG]);
     return new Response(null, { status: 101, webSocket: worker });
   }
 
-  /** Whether a client has a stream open. */
+  /** Whether the client has an open stream. */
   get isOpen(): boolean {
     return this.#ctx.getWebSockets(STREAM_TAG).length > 0;
   }
 
-  /** The first message of a socket: the stream opens, and the Worker is told so. */
+  /** Opens a stream on the first message of its socket, and informs the Worker. */
   open(socket: WebSocket, { lastEventId, ...opening }: StreamOpening): Promise<void> {
     return this.#inTurn(async () => {
       const { owner, kind, audience, seen } = opening;
@@ -95,13 +94,13 @@ export class OpenStreams {
       socket.serializeAttachment(connection);
       for (const known of replaced) known.socket.close(1001, 'replaced');
       for (const event of events) sendFrame(socket, event);
-      // What changed while nobody here heard of it.
+      // Have the Worker check what changed while nothing was connected.
       const change = kind === 'session' ? await this.#session.pending() : [];
       if (opening.lists.length > 0) sendFrame(socket, { id: '', text: recheckText(change) });
     });
   }
 
-  /** What the lists of a stream's client are now: it is told of those that changed. */
+  /** Takes the current lists of a stream's client and notifies it of those that changed. */
   recheck(socket: WebSocket, { seen, told }: StreamView): Promise<void> {
     const connection: unknown = socket.deserializeAttachment();
     return this.#inTurn(async () => {
@@ -135,9 +134,9 @@ export class OpenStreams {
   }
 
   /**
-   * Tell whom it concerns.
+   * Notifies the streams that a change concerns.
    * @param owner name of this object
-   * @returns false where nobody here wants to hear any more
+   * @returns false where no stream here wants to know any more
    */
   announce(owner: string, change: ChangeEvent): Promise<boolean> {
     this.#owner = owner;
@@ -165,7 +164,7 @@ export class OpenStreams {
   }
 
   /**
-   * Send a log message on the session's newest connection; it is not logged here, so nothing replays it.
+   * Sends a log message on the session's newest connection; it is not logged here, so nothing replays it.
    * @returns whether there is a connection
    */
   log(serverId: string, text: string): boolean {
@@ -182,7 +181,7 @@ export class OpenStreams {
     return true;
   }
 
-  /** The session wants to hear of a resource. @returns false where it has too many */
+  /** Subscribes the session to a resource. @returns false where it has too many subscriptions */
   subscribe(owner: string, audience: Audience, subscription: Subscription): Promise<boolean> {
     return this.#inTurn(async () => {
       await this.#register(owner, Date.now());
@@ -190,7 +189,7 @@ export class OpenStreams {
     });
   }
 
-  /** The session no longer wants to hear of a resource. */
+  /** Ends the session's subscription to a resource. */
   unsubscribe(owner: string, subscription: Subscription): Promise<void> {
     return this.#inTurn(async () => {
       await this.#session.unsubscribe(subscription);
@@ -198,7 +197,7 @@ export class OpenStreams {
     });
   }
 
-  /** The client is gone for good: close its streams. Storage is the caller's to delete. */
+  /** The client is gone for good: closes its streams. The caller deletes the storage. */
   end(): Promise<void> {
     return this.#inTurn(async () => {
       const owner = await this.#ctx.storage.get<string>(OWNER);
@@ -211,9 +210,9 @@ export class OpenStreams {
     });
   }
 
-  /** Have this object told of changes. */
+  /** Registers this object to be notified of changes. */
   async #register(owner: string, now: number): Promise<void> {
-    // Without a name in storage the row is taken back by the first that is told; the other way round nobody would be told.
+    // The row first: a row without a stored name is deleted at the first notification; a stored name without a row would never be notified.
     await upsertOpenStream(this.#options.db, owner, now).run();
     await this.#ctx.storage.put(OWNER, owner);
   }
@@ -241,7 +240,7 @@ export class OpenStreams {
     return this.#ctx.storage.list<OpenStream>({ prefix: PREFIX });
   }
 
-  /** Streams with a live socket, newest first; those that lost theirs unnoticed are settled. */
+  /** Returns the streams with a live socket, newest first; streams whose socket was lost unnoticed are cleaned up. */
   async #connected(): Promise<Connected[]> {
     const sockets = new Map<unknown, WebSocket>(
       this.#ctx
@@ -263,7 +262,9 @@ export class OpenStreams {
     return live.toSorted((a, b) => b.stream.openedAt - a.stream.openedAt);
   }
 
-  /** Streams are gone: what they alone wanted is unwanted, and maybe nobody is left. */
+  /**
+   * Cleans up after streams that have gone: reports resources that only they wanted, and unregisters the object where no stream is left.
+   */
   async #settle(gone: readonly OpenStream[]): Promise<void> {
     const [first] = gone;
     if (!first) return;
@@ -282,7 +283,7 @@ export class OpenStreams {
     }
   }
 
-  /** One piece of work after the other, so that none sees another half done. */
+  /** Runs one piece of work after the other, so that none sees another half done. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => {});

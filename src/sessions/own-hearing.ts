@@ -1,11 +1,9 @@
 /**
- * How a client's sessions at legacy servers are heard while the client has a stream of its own: their
- * notification streams end in the Worker where that stream ends, which passes on to the client's object
- * what is said, over a WebSocket that lets the object sleep. This is the object's half; the Worker's is
- * `hear-sessions.ts`.
+ * While a client has a stream of its own, the notification streams of its sessions at legacy servers are read in the Worker where that
+ * stream ends. The Worker passes the messages to the client's object over a WebSocket that lets the object sleep. This is the object's
+ * half; the Worker's is `hear-sessions.ts`.
  *
- * Invariants: of several such Workers the newest hears; what one says is of the session that it names,
- * so that an object that lost its memory goes on.
+ * Invariants: of several such Workers the newest reads; each message names its session, so that an object that lost its memory can go on.
  */
 import type { LogLevel } from '../shared/protocol.ts';
 import type { UpstreamMessage } from '../upstream/protocol/message.ts';
@@ -13,39 +11,39 @@ import type { NotificationSession, OwnHearing } from '../upstream/streams/notifi
 import type { StreamState } from '../upstream/streams/stream-reader.ts';
 import { FrameReader, sendFrame } from './stream-frames.ts';
 
-/** A session and where it is. */
+/** A session and its server. */
 export interface SessionPlace {
   serverId: string;
   session: NotificationSession;
 }
 
-/** What the object has the Worker do. */
+/** What the object orders the Worker to do. */
 export type HearingOrder =
   | ({ kind: 'hear' } & SessionPlace)
   | { kind: 'leave'; serverId: string; sessionId: string }
   | ({ kind: 'post'; text: string } & SessionPlace)
   | { kind: 'level'; level: LogLevel }
-  /** Another Worker hears from now on. */
+  /** Another Worker reads from now on. */
   | { kind: 'rest' };
 
-/** What the Worker tells. */
+/** What the Worker reports. */
 export type HearingEvent =
   | ({ kind: 'state'; state: StreamState } & SessionPlace)
   | ({ kind: 'message'; message: UpstreamMessage } & SessionPlace);
 
 export interface OwnHearingPorts {
-  /** The client's sessions. */
+  /** Returns the client's sessions. */
   sessions(): Promise<SessionPlace[]>;
   onMessage(place: SessionPlace, message: UpstreamMessage): void;
   onState(place: SessionPlace, state: StreamState): void;
-  /** The Worker that hears is another one, or none. */
+  /** The Worker that reads has changed, or is gone. */
   onChange(): Promise<unknown>;
 }
 
-/** Longest time a call waits for the Worker to open a stream, in milliseconds. */
+/** Longest time that a call waits for the Worker to open a stream, in milliseconds. */
 const ANSWER_MS = 4_000;
 
-/** By which both halves know a session. */
+/** The key by which both halves know a session. */
 export const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}`;
 
 interface Asked {
@@ -66,12 +64,12 @@ export class OwnStreamHearing implements OwnHearing {
     this.#ports = ports;
   }
 
-  /** Whether the client has a stream of its own, whose Worker hears. */
+  /** Whether the client has a stream of its own, whose Worker reads. */
   get isThere(): boolean {
     return this.#newest() !== undefined;
   }
 
-  /** Take the socket of a Worker, which hears from now on. */
+  /** Accepts the socket of a Worker, which reads from now on. */
   async accept(): Promise<Response> {
     const { 0: worker, 1: object } = new WebSocketPair();
     const before = this.#newest();
@@ -82,7 +80,7 @@ export class OwnStreamHearing implements OwnHearing {
     return new Response(null, { status: 101, webSocket: worker });
   }
 
-  /** A piece of what a Worker tells. */
+  /** Receives a piece of a Worker's report. */
   receive(socket: WebSocket, piece: string): void {
     const reader = this.#frames.get(socket) ?? new FrameReader();
     this.#frames.set(socket, reader);
@@ -92,7 +90,7 @@ export class OwnStreamHearing implements OwnHearing {
     if (told.kind === 'message') return this.#ports.onMessage(told, told.message);
     const key = keyOf(told.serverId, told.session.sessionId);
     this.#asked.get(key)?.settle(told.state);
-    // What cannot be opened now is asked for again.
+    // Forget the attempt, so that a later one asks again.
     if (told.state === 'closed') this.#asked.delete(key);
     this.#ports.onState(told, told.state);
   }
@@ -125,7 +123,7 @@ export class OwnStreamHearing implements OwnHearing {
     return socket !== undefined;
   }
 
-  /** The client wants other log messages in the sessions that are heard. */
+  /** Sets the client's log level in the sessions that are read. */
   setLevel(level: LogLevel): void {
     const socket = this.#newest();
     if (socket) send(socket, { kind: 'level', level });

@@ -1,12 +1,11 @@
 /**
- * How the answer to a question finds the call that waits for it. The Worker that makes the call
- * holds a WebSocket to the session's object, named by a tag; the answer comes with another request,
- * whose Worker hands it to the object, which wakes for as long as it takes to pass it on.
+ * Delivers the answer to a server request to the call that waits for it. The Worker that makes the call holds a WebSocket to the session's
+ * object, named by a tag. The answer comes in another request, whose Worker passes it to the object, which wakes up only to pass it on.
  */
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { RequestId } from '../shared/protocol.ts';
 
-/** A question as it goes to the client, and the answer to come. */
+/** A server request as it goes to the client, and the answer to come. */
 export interface Asked {
   id: string;
   /** JSON text of the request. */
@@ -19,7 +18,7 @@ export interface QuestionLine {
   close(): void;
 }
 
-/** What opens a WebSocket to an object. */
+/** Opens a WebSocket to an object. */
 export interface SocketPort {
   fetch(url: string, init: { headers: Record<string, string> }): Promise<Response>;
 }
@@ -29,7 +28,7 @@ const GONE: RawAnswer = { error: '{"code":-32603,"message":"The client went away
 
 const tagOf = (lineId: string) => `line:${lineId}`;
 
-/** Open a line to a session's object. */
+/** Opens a channel to a session's object. */
 export async function openLine(object: SocketPort, timeoutMs: number): Promise<QuestionLine> {
   const lineId = crypto.randomUUID();
   const response = await object.fetch(`https://object/line?id=${lineId}`, {
@@ -66,7 +65,7 @@ export async function openLine(object: SocketPort, timeoutMs: number): Promise<Q
       return { id: question, text, answer };
     },
     close() {
-      // The call is over: what becomes of its open questions is not decided here.
+      // The call has ended; nothing here settles the requests that are still open.
       waiting.clear();
       for (const timer of timers) clearTimeout(timer);
       socket.close();
@@ -74,7 +73,7 @@ export async function openLine(object: SocketPort, timeoutMs: number): Promise<Q
   };
 }
 
-/** The object's half: take the socket and sleep. */
+/** The object's half: accepts the socket and sleeps. */
 export function acceptLine(state: DurableObjectState, lineId: string): Response {
   const { 0: client, 1: server } = new WebSocketPair();
   state.acceptWebSocket(server, [tagOf(lineId)]);
@@ -82,8 +81,8 @@ export function acceptLine(state: DurableObjectState, lineId: string): Response 
 }
 
 /**
- * The object's half: pass an answer on.
- * @returns false where no call waits for it: its call is over, or there was never such a question
+ * The object's half: passes an answer on.
+ * @returns false where no call waits for it: the call has ended, or there was no such request
  */
 export function passAnswer(state: DurableObjectState, id: RequestId, answer: RawAnswer): boolean {
   const lineId = QUESTION_ID.exec(String(id))?.[1];

@@ -1,31 +1,30 @@
 /**
- * Which calls need the notification stream of their session before they leave, or an object that makes
- * them. A server may put what belongs to a call on that stream, and drops it where nobody listens;
- * most never do. A tool that said nothing there in its last calls is called without the stream at
- * first; one of a server that was heard there never is. And a tool that said nothing but its answer
- * to a client that answers with its next request is called by the Worker itself. Known to this isolate
- * only, so that another one begins on the safe side.
+ * Decides which calls need the notification stream of their session before they leave, or an object that makes them. A server may send
+ * messages that belong to a call on that stream, and drops them where nobody listens; most servers never do. A tool whose last calls sent
+ * nothing there is called without the stream at first, unless its server has ever sent something there. A tool that sent nothing but its
+ * result, to a client that answers with its next request, is called by the Worker itself. Kept in this isolate only; a new isolate starts
+ * with the safe choice.
  */
 import { capabilitiesKey } from '../shared/client-capabilities.ts';
 import { Lru } from '../shared/util/lru.ts';
 import type { CallContext, CallMessages } from '../upstream/protocol/call.ts';
 import type { CallListener } from '../upstream/streams/call-listener.ts';
 
-/** So many calls in a row have to be quiet. */
+/** Number of successive quiet calls after which a tool counts as quiet. */
 const ENOUGH = 5;
 const MAX_TOOLS = 20_000;
 const MAX_SERVERS = 5_000;
 
-/** What is called. */
+/** Identifies what is called. */
 export interface Called {
   serverId: string;
-  /** Of all calls that are alike. */
+  /** Equal for all calls of one kind. */
   key: string;
 }
 
 /**
  * @param what is called at the server
- * @param context of the call: of clients that can be asked other things, or in another way, other calls are quiet
+ * @param context of the call: whether a call is quiet depends on what its client can be asked, and how
  */
 export function toCalled(
   serverId: string,
@@ -45,12 +44,12 @@ export class QuietCalls {
     return (this.#quiet.get(key) ?? 0) >= ENOUGH;
   }
 
-  /** A call has ended, or cannot be taken for quiet. */
+  /** Notes that a call ended quietly, or did not, or cannot be counted as quiet. */
   note({ key }: Called, isQuiet: boolean): void {
     this.#quiet.set(key, isQuiet ? (this.#quiet.get(key) ?? 0) + 1 : 0);
   }
 
-  /** The messages of a call, of which is noted whether there was nothing but its result. */
+  /** Yields the messages of a call, and notes whether there was nothing but its result. */
   async *notingMessages(called: Called, messages: CallMessages): CallMessages {
     let isQuiet = false;
     let count = 0;
@@ -69,7 +68,7 @@ export class QuietCalls {
     }
   }
 
-  /** The same listener, of which is noted whether anything is heard. */
+  /** Returns the same listener, and notes whether it gets any message. */
   noting(called: Called, listener: CallListener): CallListener {
     let isHeard = false;
     return {
@@ -83,7 +82,7 @@ export class QuietCalls {
       },
       close: told => {
         listener.close(told);
-        // A call that failed may have waited for an answer to what nobody heard.
+        // A failed call may have waited for an answer to a request that nobody received.
         this.note(called, told === undefined);
       },
     };

@@ -1,7 +1,7 @@
 /**
- * Copies of the sessions that a legacy client has at upstreams, in the row of its own session: the read that admits a request brings
- * them, so a call from an isolate that remembers none waits for no object. What counts is what the client's object has stored. A copy is
- * sealed, and bound to the client's session and to the server.
+ * Copies of a legacy client's sessions at upstreams, in the row of its own session. The read that admits a request brings them along, so
+ * that a call from an isolate that remembers none waits for no object. The session stored in the client's object is authoritative. A copy
+ * is sealed, and bound to the client's session and to the server.
  */
 import { updateCopy } from '../access/admission/session-store.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
@@ -20,7 +20,7 @@ export class SessionCopies {
   }
 
   /**
-   * The copy for an owner at a server, or undefined where there is none that opens.
+   * Returns an owner's copy for a server; undefined where there is none that can be opened.
    * @param copies text of the session's row
    */
   async open(
@@ -35,7 +35,7 @@ export class SessionCopies {
     return text === undefined ? undefined : (JSON.parse(text) as UpstreamSession);
   }
 
-  /** Keeps a copy; of owners that have no session none is kept. */
+  /** Stores a copy; does nothing for owners without a session. */
   async keep(owner: string, serverId: string, session: UpstreamSession): Promise<void> {
     const id = sessionOf(owner);
     if (id === undefined) return;

@@ -1,12 +1,11 @@
 /**
- * Sessions at legacy servers that this isolate has open and hears itself, for calls of clients that answer
- * with their next request. What a server asks on the notification stream of a session does not say which
- * call it belongs to, so such a call has a session to itself while it runs. A Worker on Cloudflare ends 30
- * seconds after its response, so there the client's object has these sessions
+ * Sessions at legacy servers that this isolate opens and reads itself, for calls of clients that answer with their next request. A server
+ * request on a session's notification stream does not say which call it belongs to, so such a call has a session to itself while it runs. A
+ * Worker on Cloudflare ends 30 seconds after its response, so there the client's object has these sessions
  * (`upstream/streams/notification-streams.ts`, docs/decisions/0007-questions-across-eras.md).
  *
- * Invariants: a session serves one owner, and one call at a time; the request that opened it lives on to read
- * its stream and ends it; one whose stream is gone, or whose call ended without an answer, serves no other.
+ * Invariants: a session serves one owner, and one call at a time; the request that opened it lives on to read its stream and to end it; a
+ * session whose stream is gone, or whose call ended without a response, serves no other call.
  */
 import { Lru } from '../shared/util/lru.ts';
 import { pause } from '../shared/util/pause.ts';
@@ -20,34 +19,34 @@ import { SharedStream } from '../upstream/streams/shared-stream.ts';
 import { FOR_CALLS, openReading } from '../upstream/streams/stream-reader.ts';
 import type { CallSession } from '../upstream/upstream-client.ts';
 
-/** A session is ended once no call had it for so long, or one call for longer than any lasts; in milliseconds. */
+/** A session is ended once it was idle for this long, or was used by one call for longer than any call lasts; in milliseconds. */
 const IDLE_MS = 10_000;
 const BUSY_MS = 3_600_000;
-/** Calls that find no free session so soon after one another have one opened for the next, in milliseconds. */
+/** Calls that find no free session this soon after one another cause one to be opened for the next, in milliseconds. */
 const OFTEN_MS = 2_000;
-/** A server that opened none is asked for one again after so long, in milliseconds. */
+/** Delay before a server that opened no session is tried again, in milliseconds. */
 const REST_MS = 60_000;
-/** Most sessions of one owner at one server, and of all. */
+/** Most sessions of one owner at one server, and of all owners. */
 const MOST_OF_OWNER = 64;
 const MOST = 500;
 const MAX_PLACES = 5_000;
 
 interface Pooled {
   session: CallSession;
-  /** Of its own, with the newest access token. */
+  /** A copy of its own, with the newest access token. */
   endpoint: UpstreamEndpoint;
   shared: SharedStream;
   usedAt: number;
-  /** Serves no other call. */
+  /** Serves no further call. */
   isOver: boolean;
   over: PromiseWithResolvers<void>;
 }
 
-/** Who has sessions where. */
+/** The sessions of one owner at one server. */
 interface Place {
   sessions: Pooled[];
   isOpening: boolean;
-  /** When a call found none, and when none could be opened. */
+  /** When a call last found none, and when one could last not be opened. */
   missedAt: number;
   failedAt: number;
 }
@@ -62,9 +61,9 @@ export class SessionPool {
   }
 
   /**
-   * A free session for one call.
-   * @param owner whose calls may share it one after the other, and with what they can be asked
-   * @returns undefined where there is none; where such calls come often, one is opened meanwhile
+   * Takes a free session for one call.
+   * @param owner whose calls may share it one after the other; calls of clients with different capabilities have different owners
+   * @returns undefined where there is none; where such calls are frequent, one is opened meanwhile
    */
   take(
     owner: string,
@@ -88,7 +87,7 @@ export class SessionPool {
         joined.close(told);
         free.usedAt = Date.now();
         if (!told) return letGo(free);
-        // Its server may still be at the call.
+        // The server may still be working on the call.
         free.isOver = true;
         const go = () => letGo(free);
         told.then(go, go);
@@ -97,7 +96,7 @@ export class SessionPool {
     return { ...free.session, listener };
   }
 
-  /** The server forgot a session of this owner, and with it the others. */
+  /** The server forgot a session of this owner, so its other sessions are dropped too. */
   forget(owner: string, serverId: string): void {
     this.#places.get(placeKey(owner, serverId))?.sessions.forEach(end);
   }
@@ -111,7 +110,7 @@ export class SessionPool {
     return place;
   }
 
-  /** A call found none: whether one is to be opened for the next. */
+  /** A call found no session: decides whether to open one for the next. */
   #wants(place: Place): boolean {
     const now = Date.now();
     const isOften = now - place.missedAt < OFTEN_MS;
@@ -147,7 +146,7 @@ export class SessionPool {
     }
   }
 
-  /** @returns undefined where the server has no such session */
+  /** @returns undefined where the server has no such sessions */
   async #open(
     endpoint: UpstreamEndpoint,
     capabilities: CallContext['capabilities'],
@@ -159,7 +158,7 @@ export class SessionPool {
     const protocol = { era: 'legacy' as const, ...session };
     const shared = new SharedStream({
       send: text => postText(endpoint, protocol, text),
-      // What is for all is heard elsewhere, and who wants log messages calls through the object.
+      // Messages that concern everybody are read elsewhere; calls that want log messages go through the object.
       onEvent: ({ method }) => method !== 'notifications/elicitation/complete',
       graceMs: 0,
     });
@@ -186,18 +185,18 @@ const placeKey = (owner: string, serverId: string) => `${owner} ${serverId}`;
 const isFree = ({ isOver, shared, endpoint }: Pooled, { credentialKey }: UpstreamEndpoint) =>
   !isOver && shared.size === 0 && endpoint.credentialKey === credentialKey;
 
-/** No other call gets it. */
+/** Takes a session out of use. */
 function end(pooled: Pooled): void {
   pooled.isOver = true;
   letGo(pooled);
 }
 
-/** One that is over goes when no call has it any more. The request that keeps it does that: no other may. */
+/** A session that is over goes once no call uses it. Only the request that keeps it may end it. */
 function letGo({ isOver, shared, over }: Pooled): void {
   if (isOver && shared.size === 0) over.resolve();
 }
 
-/** Until no call had it for long, or it is over before. */
+/** Waits until a session was unused for long, or is over before that. */
 async function untilOver(pooled: Pooled, signal: AbortSignal): Promise<void> {
   const over = pooled.over.promise.then(() => true);
   for (;;) {

@@ -1,10 +1,9 @@
 /**
- * A legacy session's own stream, beyond any connection: which streams there were, what was sent on
- * them, what waits, and which resources the session subscribed to. All in the object's storage.
+ * A legacy session's notification stream, independent of any connection: the streams it had, what was sent on them, what waits, and the
+ * resources that the session subscribed to. All of it is in the object's storage.
  *
- * Invariants: an event is logged before it is sent; it goes out on one stream only; one that nobody
- * was there for goes to whoever comes next; nothing of a server is told to a stream that may not
- * hear of it. Source: MCP 2025-11-25, transports, Resumability and Redelivery.
+ * Invariants: an event is logged before it is sent; it is sent on one stream only; an event without a connection goes to the next one that
+ * comes; a stream gets nothing of a server that it may not know about. Source: MCP 2025-11-25, transports, Resumability and Redelivery.
  */
 import { randomBytes, sha256Hex, toBase64Url } from '../shared/crypto/base64url.ts';
 import { EventLog, type LogLimits } from './event-log.ts';
@@ -25,23 +24,23 @@ import type { StreamEvent } from './stream-opening.ts';
 
 interface State {
   audience: Audience;
-  /** The lists of the client when it was last told of them. */
+  /** The client's lists when it was last notified. */
   seen?: Seen;
-  /** Lists that changed while no connection was there, by server. */
+  /** Lists that changed while there was no connection, by server. */
   pending?: Record<string, readonly ListName[]>;
   /** Ids of the session's streams, newest last. */
   streams: string[];
-  /** When the last connection went; absent while one is there. */
+  /** When the last connection closed; absent while there is one. */
   closedAt?: number;
 }
 
 const STATE = 'stream-state';
 const SUBSCRIPTION = 'subscription/';
-/** Streams of one session that can be resumed. */
+/** Most streams of one session that can be resumed. */
 const MAX_STREAMS = 16;
-/** Servers whose changes are remembered for a session that is away; older ones show by the lists themselves. */
+/** Most servers whose changes are remembered for a disconnected session; older changes show when its lists are compared. */
 const MAX_PENDING = 200;
-/** Most resources one session may subscribe to. */
+/** Most resources that one session may subscribe to. */
 const MAX_SUBSCRIPTIONS = 1_000;
 
 export class SessionStream {
@@ -49,7 +48,7 @@ export class SessionStream {
   readonly #log: EventLog;
   readonly #resumeMs: number;
 
-  /** @param resumeMs events are logged this long after the last connection, in milliseconds */
+  /** @param resumeMs how long events are logged after the last connection closed, in milliseconds */
   constructor(storage: DurableObjectStorage, limits: LogLimits, resumeMs: number) {
     this.#storage = storage;
     this.#log = new EventLog(storage, limits);
@@ -57,9 +56,9 @@ export class SessionStream {
   }
 
   /**
-   * A connection comes. An id that is not of this session opens a stream of its own.
-   * @param seen what the client's lists are; where the session was here before, it counts what they were then
-   * @returns the stream it is for and what to send on it: first the id to resume from
+   * Opens a connection. An id that is not of this session opens a new stream.
+   * @param seen the client's lists; where the session was connected before, its lists of that time are kept
+   * @returns the stream and what to send on it: first the id to resume from
    */
   async open(
     audience: Audience,
@@ -78,7 +77,7 @@ export class SessionStream {
     return { stream, events: await this.#missed(stream, after, audience) };
   }
 
-  /** What a stream did not get after an event, and what waited for any stream. */
+  /** Returns what a stream missed after an event, and what waited for any stream. */
   async #missed(stream: string, after: number, audience: Audience): Promise<StreamEvent[]> {
     const events = [{ id: `${stream}.${after}`, text: '' }];
     for (const [number, event] of await this.#log.read()) {
@@ -91,22 +90,22 @@ export class SessionStream {
     return events;
   }
 
-  /** The last connection is gone. */
+  /** The last connection has closed. */
   async close(): Promise<void> {
     const state = await this.#storage.get<State>(STATE);
     if (state) await this.#storage.put<State>(STATE, { ...state, closedAt: Date.now() });
   }
 
-  /** Whether a client is there, or may come back for what is logged. */
+  /** Whether a client is connected, or may come back for what is logged. */
   async isWanted(): Promise<boolean> {
     const state = await this.#storage.get<State>(STATE);
     return state !== undefined && Date.now() - (state.closedAt ?? Infinity) <= this.#resumeMs;
   }
 
   /**
-   * What the client's lists are now: logs that some changed.
+   * Takes the client's current lists and logs those that changed.
    * @param told lists that are said to have changed
-   * @param stream id of the stream it is told on
+   * @param stream id of the stream that the client is notified on
    */
   async recheck(seen: Seen, told: readonly ListName[], stream: string): Promise<StreamEvent[]> {
     const state = await this.#storage.get<State>(STATE);
@@ -124,7 +123,7 @@ export class SessionStream {
     return events;
   }
 
-  /** Lists of a server changed, and there is no connection to ask what the client sees of that. */
+  /** Remembers that lists of a server changed while there is no connection to ask what the client sees of it. */
   async remember(change: Exclude<ChangeEvent, ResourceEvent>): Promise<void> {
     const state = await this.#storage.get<State>(STATE);
     if (!state || 'access' in change) return;
@@ -135,16 +134,16 @@ export class SessionStream {
     await this.#storage.put<State>(STATE, { ...state, pending });
   }
 
-  /** What was remembered. */
+  /** Returns the remembered changes. */
   async pending(): Promise<ListEvent[]> {
     const state = await this.#storage.get<State>(STATE);
     return Object.entries(state?.pending ?? {}).map(([serverId, lists]) => ({ serverId, lists }));
   }
 
   /**
-   * Log what the session is to hear of a resource.
-   * @param open ids of streams that are connected and may hear of it, newest first
-   * @returns the events to send on the first of them
+   * Logs the session's notifications of a resource.
+   * @param open ids of the connected streams that may get them, newest first
+   * @returns the events to send on the first of these
    */
   async tell(change: ResourceEvent, open: readonly string[]): Promise<StreamEvent[]> {
     const { serverId } = change;
@@ -159,7 +158,7 @@ export class SessionStream {
     return events;
   }
 
-  /** @returns false where there are too many */
+  /** @returns false where there are too many subscriptions */
   async subscribe(audience: Audience, subscription: Subscription): Promise<boolean> {
     const held = await this.subscriptions();
     if (held.length >= MAX_SUBSCRIPTIONS) return false;
@@ -180,7 +179,7 @@ export class SessionStream {
   }
 }
 
-/** A URI may be longer than a key. */
+/** A hash, since a URI may be longer than a storage key. */
 async function subscriptionKey({ serverId, uri }: Subscription): Promise<string> {
   return SUBSCRIPTION + (await sha256Hex(`${serverId} ${uri}`));
 }

@@ -1,12 +1,12 @@
 /**
- * The messages of an old client on their way through its object: they come with POSTs of their own
- * and go to the Worker that holds the client's stream, on a hibernating WebSocket. Nothing is kept.
+ * Relays the messages of an HTTP+SSE client through its object: each comes in a POST of its own and goes to the Worker that holds the
+ * client's stream, on a hibernating WebSocket. Nothing is stored.
  */
 import { toPieces } from './stream-frames.ts';
 
 const TAG = 'relay';
 
-/** Take the socket of the Worker that holds the stream. */
+/** Accepts the socket of the Worker that holds the stream. */
 export function acceptRelay(state: DurableObjectState): Response {
   const { 0: worker, 1: object } = new WebSocketPair();
   state.acceptWebSocket(object, [TAG]);
@@ -14,7 +14,7 @@ export function acceptRelay(state: DurableObjectState): Response {
 }
 
 /**
- * Hand on a message under the credential it came with.
+ * Passes on a message with the credential it came with.
  * @returns false where no Worker holds the stream
  */
 export function relay(state: DurableObjectState, text: string, authorization: string): boolean {

@@ -1,4 +1,4 @@
-/** Sessions that a client has at upstreams, as its object stores them: one for each server. */
+/** A client's sessions at upstreams as its object stores them: one for each server. */
 import type { UpstreamSession } from '../upstream/session/acquire-session.ts';
 import type { EndedSession } from './client-object.ts';
 
@@ -19,13 +19,13 @@ export class StoredSessions {
     return this.#storage.put(keyOf(serverId), session);
   }
 
-  /** A server forgot a session; a newer one stays. */
+  /** Forgets a session that its server no longer knows; a newer session stays. */
   async forget(serverId: string, sessionId: string): Promise<void> {
     const stored = await this.find(serverId);
     if (stored?.sessionId === sessionId) await this.#storage.delete(keyOf(serverId));
   }
 
-  /** A server offers no notification stream in a session. */
+  /** Notes that a server offers no notification stream in a session. */
   async noteNoStream(serverId: string, sessionId: string): Promise<void> {
     const stored = await this.find(serverId);
     if (stored?.sessionId !== sessionId) return;

@@ -1,6 +1,6 @@
 /**
- * What an object and a Worker send each other over a WebSocket: an id and a text, cut into pieces that
- * one of its messages can hold. Pure but for the socket that is sent on.
+ * What an object and a Worker send each other over a WebSocket: an id and a text, cut into pieces that fit into one WebSocket message. Pure
+ * but for the socket that is sent on.
  */
 
 export interface Frame {
@@ -15,13 +15,13 @@ const MAX_PIECE_CHARS = 300_000;
 const MORE = '+';
 const LAST = '.';
 
-/** The pieces of a frame, in order. */
+/** Returns the pieces of a frame, in order. */
 export function toPieces({ id, text }: Frame, maxChars = MAX_PIECE_CHARS): string[] {
   const whole = `${id}\n${text}`;
   const pieces: string[] = [];
   let from = 0;
   while (whole.length - from > maxChars) {
-    // A pair of surrogates is one character and must not be parted.
+    // A pair of surrogates is one character and must not be split.
     const cut = from + maxChars - (isLowSurrogate(whole, from + maxChars) ? 1 : 0);
     pieces.push(MORE + whole.slice(from, cut));
     from = cut;
@@ -35,20 +35,20 @@ function isLowSurrogate(text: string, at: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** A socket that broke a moment ago takes nothing; its close is told on its own. */
+/** Sends a frame. A socket that has just broken takes nothing; its close is reported separately. */
 export function sendFrame(socket: Pick<WebSocket, 'send'>, frame: Frame): void {
   try {
     for (const piece of toPieces(frame)) socket.send(piece);
   } catch {
-    // Whoever waits for it is told of the close.
+    // The close event informs those who wait.
   }
 }
 
-/** Puts the pieces of one socket together again. */
+/** Joins the pieces from one socket into frames. */
 export class FrameReader {
   #rest = '';
 
-  /** @returns the frame this piece completes, if it does */
+  /** @returns the frame that this piece completes, if it does */
   push(piece: string): Frame | undefined {
     this.#rest += piece.slice(1);
     if (piece.startsWith(MORE)) return undefined;

@@ -1,47 +1,47 @@
-/** What the Worker and an object say to each other about a stream. Types and their texts. Pure. */
+/** What the Worker and an object send each other about a stream: types and texts. Pure. */
 import type { Audience, ListName, ListEvent, Seen, Subscription } from '../shared/events.ts';
 
-/** The Worker's first message on a socket: what stream it wants. */
+/** The Worker's first message on a socket: which stream it wants. */
 export interface StreamOpening {
   /** Name of the object. */
   owner: string;
-  /** A legacy session's own stream, which is logged and resumes, or a modern listener. */
+  /** A legacy session's notification stream, which is logged and can be resumed, or a modern listener. */
   kind: 'session' | 'listen';
   audience: Audience;
   lists: readonly ListName[];
-  /** What these lists of the client are now. */
+  /** Hashes of the client's lists as they are now. */
   seen: Seen;
-  /** Of a listener; a session's own are kept beside its streams. */
+  /** Subscriptions of a listener; those of a session are stored beside its streams. */
   resources: readonly Subscription[];
-  /** What the client got last, where it resumes. */
+  /** Id of the last event that the client got, where it resumes. */
   lastEventId?: string;
 }
 
-/** What the Worker says when it was asked to look: what the client's lists are now. */
+/** What the Worker answers when asked to check: the client's lists as they are now. */
 export interface StreamView {
   seen: Seen;
-  /** Lists whose change the client may hear of whether they are others now or not. */
+  /** Lists whose change the client may be notified of, even where its own lists are the same. */
   told: readonly ListName[];
 }
 
 const LOOK = 'look ';
 
-/** Text of the event by which the object asks the Worker to look at the client's lists, since this is said to have changed. */
+/** Text of the event by which the object asks the Worker to check the client's lists after this reported change. */
 export function recheckText(change: readonly ListEvent[]): string {
   return LOOK + JSON.stringify(change);
 }
 
-/** What is said to have changed, where a text asks to look. */
+/** Returns the reported change, where a text asks for a check. */
 export function parseRecheck(text: string): ListEvent[] | undefined {
   return text.startsWith(LOOK) ? (JSON.parse(text.slice(LOOK.length)) as ListEvent[]) : undefined;
 }
 
 const LOG = 'log ';
 
-/** Id of the event that is a log message: it names the server, and no place to resume from. */
+/** Id of an event that is a log message: it names the server, and no place to resume from. */
 export const logId = (serverId: string): string => LOG + serverId;
 
-/** The server whose log message an event is, by its id. */
+/** Returns the server of a log message, from the id of its event. */
 export function loggedBy(id: string): string | undefined {
   return id.startsWith(LOG) ? id.slice(LOG.length) : undefined;
 }
@@ -49,12 +49,12 @@ export function loggedBy(id: string): string | undefined {
 /** An open stream as the object stores it. */
 export interface OpenStream extends Omit<StreamOpening, 'lastEventId'> {
   id: string;
-  /** Which of the sockets that came for this stream is the one. */
+  /** Which of the sockets opened for this stream is the current one. */
   connection: string;
   openedAt: number;
 }
 
-/** An event on its way to a client. */
+/** An event to be sent to a client. */
 export interface StreamEvent {
   id: string;
   text: string;

@@ -1,7 +1,6 @@
 /**
- * The Worker's way to a client's object for streams: a socket for each open stream, and short calls
- * for what a session subscribed to. A resource is watched by its server's monitor on behalf of the
- * objects that want to hear of it.
+ * The Worker's access to a client's object for streams: a socket for each open stream, and short calls for a session's subscriptions. A
+ * resource is watched by its server's monitor on behalf of the objects that want to be notified of it.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
@@ -19,7 +18,7 @@ export function listenOwner(principalId: string): string {
   return `listen:${principalId}`;
 }
 
-/** Name of the object that hands on the messages of a client of the HTTP+SSE transport. */
+/** Name of the object that relays the messages of an HTTP+SSE client. */
 const relayOwner = (id: string) => `sse:${id}`;
 
 export class Streams {
@@ -40,14 +39,14 @@ export class Streams {
     this.#maxBytes = maxBytes;
   }
 
-  /** A socket on which the events of a stream come, as pieces of frames; not yet accepted. */
+  /** Opens the socket on which the events of a stream come, as pieces of frames; not yet accepted. */
   connect({ owner }: StreamOpening): Promise<WebSocket> {
     return this.#socket(owner, 'stream');
   }
 
   /**
-   * Hear a client's sessions at legacy servers here, for as long as its own stream is open.
-   * @param servers those that the client sees by now
+   * Reads the notification streams of a client's sessions at legacy servers in this Worker, for as long as the client's own stream is open.
+   * @param servers returns those that the client sees now
    */
   async hear(owner: string, servers: () => Promise<readonly Server[]>): Promise<HeardSessions> {
     const socket = await this.#socket(owner, 'hearing');
@@ -59,14 +58,14 @@ export class Streams {
     return hearSessions(socket, { endpointOf, maxBytes: this.#maxBytes });
   }
 
-  /** A socket on which the messages of a client come, as pieces of frames; not yet accepted. */
+  /** Opens the socket on which the messages of a client come, as pieces of frames; not yet accepted. */
   connectRelay(id: string): Promise<WebSocket> {
     return this.#socket(relayOwner(id), 'relay');
   }
 
   /**
-   * Hand a client's message to the Worker that holds its stream.
-   * @param authorization the header it came with, which it acts with
+   * Passes a client's message to the Worker that holds its stream.
+   * @param authorization header that came with the message, with which the message acts
    * @returns false where no Worker holds the stream
    */
   relay(id: string, text: string, authorization: string): Promise<boolean> {
@@ -74,9 +73,9 @@ export class Streams {
   }
 
   /**
-   * Have a server tell an object of a resource.
+   * Subscribes an object to a resource at its server.
    * @param capabilities what the client can be asked
-   * @returns why it will not, if so
+   * @returns the failure, if the server refuses
    */
   async watch(
     owner: string,
@@ -90,8 +89,7 @@ export class Streams {
   }
 
   /**
-   * The session of an object wants to hear of a resource. It is noted before the server is asked,
-   * so that no update falls between.
+   * Subscribes an object's session to a resource. The subscription is stored before the server is asked, so that no update is missed.
    * @throws PorticoError `invalid_params`, or with an `upstream_*` code
    */
   async subscribe(
@@ -115,12 +113,12 @@ export class Streams {
     await this.#object(owner).unsubscribe(owner, subscription);
   }
 
-  /** A server told of a resource in answer to a request of an object's client. */
+  /** Passes on a resource update that a server sent in response to a request of the object's client. */
   async tell(owner: string, change: ResourceEvent): Promise<void> {
     await this.#object(owner).announce(owner, change);
   }
 
-  /** The client of a session wants other log messages. */
+  /** Sets the log level that a session's client wants. */
   async setLogLevel(owner: string, level: LogLevel): Promise<void> {
     await this.#object(owner).setLogLevel(level);
   }

@@ -1,6 +1,6 @@
 /**
- * What the Worker asks the client's ClientSession object for: sessions at legacy upstreams, which
- * the isolate remembers so that a warm call asks no object, and calls only an object can make.
+ * What the Worker needs from the client's ClientSession object: sessions at legacy upstreams, which the isolate remembers so that a warm
+ * call asks no object, and calls that only an object can make.
  */
 import type { Mode } from '../http/host-settings.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
@@ -25,11 +25,11 @@ import type { ClientObject, EndedSession } from './client-object.ts';
 import type { SessionCopies } from './session-copies.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 
-/** How long the isolate believes in a session before it asks the object again, while a call is on its way; in milliseconds. */
+/** How long the isolate trusts a session before it asks the object again, in the background of a call; in milliseconds. */
 const REMEMBER_MS = 60_000;
-/** A copy is no older, in milliseconds: the row that it comes with is read anew before (`access/admission/snapshots.ts`). */
+/** Largest age of a copy, in milliseconds: the row that holds it is read again by then (`access/admission/snapshots.ts`). */
 const COPY_AGE_MS = 30_000;
-/** A quiet call that lasts so long hears its session's notification stream from then on, in milliseconds. */
+/** A quiet call that lasts this long listens to its session's notification stream from then on, in milliseconds. */
 const LASTS_MS = 2_000;
 
 export interface SessionSettings {
@@ -42,7 +42,10 @@ interface Remembered {
   at: number;
 }
 
-/** A call of a client that answers with its next request cannot leave here: its server may ask on a stream that this isolate does not hear. */
+/**
+ * Thrown for a call of a client that answers with its next request, which cannot leave here: its server may send a server request on a
+ * stream that this isolate does not read.
+ */
 class MayBeAskedElsewhere extends Error {}
 
 export class UpstreamSessions {
@@ -54,7 +57,7 @@ export class UpstreamSessions {
   readonly #quiet = new QuietCalls();
   readonly #pool: SessionPool;
   readonly #remembered = new Lru<string, Remembered>(20_000);
-  /** When upstreams forgot sessions last: a copy that was read before may be of one. */
+  /** When upstreams last forgot sessions: a copy that was read before may be of a forgotten one. */
   readonly #forgottenAt = new Lru<string, number>(20_000);
 
   constructor(
@@ -70,7 +73,7 @@ export class UpstreamSessions {
   }
 
   /**
-   * A session that is remembered or copied is used at once, and the object is asked about it meanwhile.
+   * Returns a session. One that is remembered or copied is used at once; the object is asked about it in the background.
    * @throws PorticoError with an `upstream_*` code where the handshake fails
    */
   async acquire(
@@ -97,7 +100,7 @@ export class UpstreamSessions {
     return heard;
   }
 
-  /** What the row of the client's session has, as remembered from now on; the object is to be asked about it. */
+  /** Returns the session from the row of the client's session and remembers it; the object is still to be asked about it. */
   async #copied(
     { copies }: CallContext,
     owner: string,
@@ -112,7 +115,7 @@ export class UpstreamSessions {
     return copied;
   }
 
-  /** Tells the object that a session is used, and takes the one that it has, if that is another. */
+  /** Tells the object that a session is used, and adopts the object's session where that is another one. */
   async #confirm(used: Remembered, owner: string, serverId: string): Promise<void> {
     const { session } = used;
     used.at = Date.now();
@@ -128,9 +131,8 @@ export class UpstreamSessions {
   }
 
   /**
-   * The session with what hears its notification stream, for a client that can be asked. A call that may
-   * be asked something there leaves once the stream is open; a quiet one leaves at once, and asks the
-   * object for nothing unless it lasts.
+   * Returns the session with a listener on its notification stream, for a client that can be asked. A call that may get a server request
+   * there leaves once the stream is open. A quiet call leaves at once, and asks the object for nothing unless it lasts.
    * @throws MayBeAskedElsewhere for a client that answers with its next request, where no session is free
    */
   async #hearing(
@@ -186,8 +188,8 @@ export class UpstreamSessions {
   }
 
   /**
-   * A call that the object makes, or this isolate where its tool was quiet. A client that answers with its next request gets a
-   * suspended call as an `input_required` result; the retry, known by its `requestState`, goes on with it.
+   * Makes a call that belongs to the object; where the tool was quiet, this isolate makes it. A client that answers with its next request
+   * gets a suspended call as an `input_required` result; its retry, known by the `requestState`, continues the call.
    * @param here makes the call in this isolate; absent where only the object can
    */
   async call(
@@ -226,7 +228,7 @@ export class UpstreamSessions {
       ? object.resumeCall(callId, answersOf(call.request.params))
       : object.startCall(call, { capabilities, questions });
     const messages = this.#toMessages(object, await lines, context);
-    // The server goes on under the token of the first request.
+    // The server still uses the progress token of the first request.
     return isRetry ? withToken(messages, progressTokenIn(call.request.params)) : messages;
   }
 
@@ -235,7 +237,7 @@ export class UpstreamSessions {
     lines: ReadableStream<Uint8Array>,
     { bytes, signal }: CallContext,
   ): CallMessages {
-    // Written as text in JSON, an answer takes up to twice its size.
+    // As text within JSON, a response takes up to twice its size.
     const onHeld = bytes && toEventMeter(bytes, 2 * this.#maxBytes, signal);
     return toMessages(
       readLines(lines, signal, onHeld),
@@ -244,17 +246,17 @@ export class UpstreamSessions {
     );
   }
 
-  /** Open the way on which answers to questions come back to a call of this owner. */
+  /** Opens the channel for answers to the server requests of an owner's call. */
   openLine(owner: string, timeoutMs: number): Promise<QuestionLine> {
     return openLine(this.#object(owner), timeoutMs);
   }
 
-  /** Pass a client's answer on to the call that waits for it. @returns false where none does */
+  /** Passes a client's answer to the call that waits for it. @returns false where none does */
   async passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<boolean> {
     return this.#object(owner).passAnswer(id, answer);
   }
 
-  /** Forget all sessions of an owner. Returns what is to be ended at the upstreams. */
+  /** Forgets all sessions of an owner. @returns the sessions to end at the upstreams */
   async end(owner: string): Promise<EndedSession[]> {
     const ended = await this.#object(owner).end();
     for (const { serverId } of ended) this.#remembered.delete(`${owner} ${serverId}`);
@@ -266,7 +268,7 @@ export class UpstreamSessions {
   }
 }
 
-/** The messages with progress under another token; without one, nobody wants to hear of it. */
+/** Yields the messages with progress under another token; without a token, progress is dropped. */
 async function* withToken(messages: CallMessages, token: string | undefined): CallMessages {
   for await (const message of messages) {
     const isProgress =
@@ -276,7 +278,7 @@ async function* withToken(messages: CallMessages, token: string | undefined): Ca
   }
 }
 
-/** A call that an object makes: what cuts it aborts its signal. */
+/** Makes the call's cut function abort its signal, for a call that an object makes. */
 function cuttable(context: CallContext): CallContext {
   const controller = new AbortController();
   context.onCuttable?.(() => controller.abort());

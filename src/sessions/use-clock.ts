@@ -1,6 +1,6 @@
 /**
- * When a client's object is woken: once it may be idle, and sooner while it has streams to look
- * after. Notes that it is used, rarely, since that only has to be roughly right.
+ * Decides when a client's object wakes up: once it may be idle, and sooner while it has streams to check. It stores only rarely that the
+ * object is used, since that time needs no precision.
  */
 export class UseClock {
   readonly #storage: DurableObjectStorage;
@@ -9,8 +9,8 @@ export class UseClock {
   #touchedAt = 0;
 
   /**
-   * @param idleMs an object nobody used for so long is idle, in milliseconds
-   * @param keepMs streams are looked after this often, in milliseconds
+   * @param idleMs an object that was not used for this long is idle, in milliseconds
+   * @param keepMs interval at which streams are checked, in milliseconds
    */
   constructor(storage: DurableObjectStorage, idleMs: number, keepMs: number) {
     this.#storage = storage;
@@ -18,7 +18,7 @@ export class UseClock {
     this.#keepMs = keepMs;
   }
 
-  /** The client is alive. */
+  /** Notes that the client is active. */
   async touch(): Promise<void> {
     const now = Date.now();
     if (now - this.#touchedAt < this.#idleMs / 10) return;
@@ -27,7 +27,7 @@ export class UseClock {
     if ((await this.#storage.getAlarm()) === null) await this.#storage.setAlarm(now + this.#idleMs);
   }
 
-  /** There are streams to look after. */
+  /** Schedules a check of the streams. */
   async wakeSoon(): Promise<void> {
     const at = Date.now() + this.#keepMs;
     const set = await this.#storage.getAlarm();
@@ -35,10 +35,10 @@ export class UseClock {
   }
 
   /**
-   * The alarm rang: the next is set, where one is needed. While the object is used it is not: what ends
-   * the use is told, and sets one.
-   * @param keeps whether there are streams to look after
-   * @returns whether the object is idle; then none is set
+   * Handles the alarm and sets the next one, where one is needed. While the object is in use without streams to check, none is needed:
+   * whatever ends the use sets one.
+   * @param keeps whether there are streams to check
+   * @returns whether the object is idle; then no alarm is set
    */
   async settle(isUsed: boolean, keeps: boolean): Promise<boolean> {
     const now = Date.now();

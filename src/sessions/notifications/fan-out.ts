@@ -1,16 +1,17 @@
-/** Tells the clients' objects of news, a few at a time. */
+/** Notifies the clients' objects of changes, a few at a time. */
 import type { ObjectsByName } from '../../shared/util/objects-by-name.ts';
 import type { ClientObject } from '../client-object.ts';
 import type { ChangeEvent } from '../../shared/events.ts';
 
-/** Objects that are told at the same time. */
+/** Objects that are notified at the same time. */
 const AT_ONCE = 10;
-/** Longest pause between two such lots, in milliseconds. */
+/** Longest pause between two batches, in milliseconds. */
 const MAX_PAUSE_MS = 250;
 
 /**
- * Each object is woken, writes to disk and has a Worker look, so a pause as long as each lot took leaves half of the time to requests.
- * @returns the names of those that want to hear no more
+ * Notifies the objects of a change. Each object is woken, writes to disk and has a Worker check its lists, so a pause as long as each batch
+ * took leaves half of the time to requests.
+ * @returns the names of those that want no further notifications
  */
 export async function notifyOwners(
   objects: ObjectsByName<Pick<ClientObject, 'announce'>>,
@@ -22,7 +23,7 @@ export async function notifyOwners(
     const startedAt = Date.now();
     await Promise.all(
       owners.slice(i, i + AT_ONCE).map(async owner => {
-        // An object that fails now must not keep the others from hearing.
+        // An object that fails now must not keep the others from being notified.
         const wants = await objects
           .getByName(owner)
           .announce(owner, change)

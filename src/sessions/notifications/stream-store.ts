@@ -1,6 +1,6 @@
 /**
- * The `open_streams` table: names of the ClientSession objects that want to hear of changes. Each
- * row is written by its own object alone. Writes return statements.
+ * The `open_streams` table: names of the ClientSession objects that want to be notified of changes. Only the object itself writes its row.
+ * Writes return statements.
  */
 import { z } from 'zod';
 
@@ -17,12 +17,12 @@ export function deleteOpenStream(db: D1Database, owner: string): D1PreparedState
   return db.prepare('DELETE FROM open_streams WHERE owner = ?').bind(owner);
 }
 
-/** Whether any object wants to hear. */
+/** Whether any object wants to be notified. */
 export async function hasStreamOwners(db: D1Database): Promise<boolean> {
   return (await db.prepare('SELECT 1 FROM open_streams LIMIT 1').first()) !== null;
 }
 
-/** Names of all objects that want to hear. */
+/** Returns the names of all objects that want to be notified. */
 export async function listStreamOwners(db: D1Database): Promise<string[]> {
   const { results } = await db.prepare('SELECT owner FROM open_streams ORDER BY opened_at').all();
   return z

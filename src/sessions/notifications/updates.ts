@@ -1,14 +1,14 @@
-/** Updates of resources on their way to those who want to hear of them: however often a server tells, they are told on in rounds. */
+/** Batches the updates of resources for those who want them, however often a server sends them. */
 import { Coalescing } from '../../shared/util/coalescing.ts';
 import type { ResourceEvent } from '../../shared/events.ts';
 
-/** How much may wait to be told of resources, of one server to all and to one client: updates, and characters of them. */
+/** Most updates that may wait, from one server for all clients and for one client, by number and by characters. */
 const MOST_UPDATES = 5_000;
 const MOST_UPDATE_CHARS = 8_388_608;
-/** Shortest time between two rounds in which is told of resources, in milliseconds. */
+/** Shortest pause between two batches of updates, in milliseconds. */
 const UPDATES_PAUSE_MS = 100;
 
-/** Updates of resources, in rounds: of one resource the last that waits is told. */
+/** Batches updates of resources: of several waiting updates of one resource only the last is sent. */
 export function createUpdates<R>(
   work: (change: readonly ResourceEvent[]) => Promise<R>,
 ): Coalescing<ResourceEvent, R> {
@@ -22,5 +22,5 @@ export function createUpdates<R>(
   });
 }
 
-/** The kind of an update. */
+/** Key by which updates of one resource replace each other. */
 export const updateKey = ({ serverId, uri }: ResourceEvent): string => `${serverId} ${uri}`;
