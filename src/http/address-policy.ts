@@ -1,8 +1,8 @@
 /**
- * Which addresses Portico may fetch: a pure decision, the one place for it (SEC-3). Only https to
- * public host names; where the deployment allows it also loopback, over http too. No credentials in an address.
- * What a name resolves to a Worker cannot see: names that stand for private addresses by convention
- * are refused by a list (`private-names.ts`), others the platform refuses on Cloudflare.
+ * Which addresses Portico may fetch: a pure decision, made only here (SEC-3). Allowed is https to public host names; if
+ * the deployment allows it also loopback, over http too. Addresses must not contain credentials. A Worker cannot see
+ * what a name resolves to: names that stand for private addresses by convention are refused by a list
+ * (`private-names.ts`), others are refused by the platform on Cloudflare.
  */
 
 import punycode from 'punycode/punycode.js';
@@ -16,8 +16,8 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
- * Decide on an address an administrator or an upstream supplied.
- * @param address the text as it was given
+ * Decides on an address that an administrator or an upstream supplied.
+ * @param address the text as supplied
  */
 export function decideAddress(address: string, allowsLoopback: boolean): AddressDecision {
   if (/[\s\\\p{Cc}]/u.test(address)) return refuse('the address holds a character that no URL has');
@@ -53,8 +53,8 @@ export function decideAddress(address: string, allowsLoopback: boolean): Address
 }
 
 /**
- * A label of letters, digits, hyphens and underscores. An internationalised one (RFC 5891) must decode to text that is
- * in its normal form, which no name that can be registered is without.
+ * Whether a label consists of letters, digits, hyphens and underscores. An internationalised label (RFC 5891) must also
+ * decode to text in its normal form, as every name that can be registered does.
  */
 function isHostLabel(label: string): boolean {
   if (!HOST_LABEL.test(label)) return false;

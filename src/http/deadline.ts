@@ -1,6 +1,7 @@
 /**
- * One call's time: ends at a deadline or when the client goes away, and says afterwards which it was. Progress may start it anew up to a
- * ceiling; while a question waits for a person it stands still, up to a limit of its own. `release` must be called when the call is over.
+ * The deadline of one call: it ends when its time is up or when the client goes away, and reports afterwards which it was. Progress may
+ * restart the time up to a ceiling; while a server request waits for a person, a limit of its own applies instead. `release` must be called
+ * when the call is over.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 
@@ -10,16 +11,16 @@ interface Entry {
 }
 
 /**
- * The timers of one request. To set and clear one of the platform's costs more than most steps of a call, so those of a request share
- * one, set for the earliest; of a call that ends soon the others are never set at all.
+ * The timers of one request. Setting and clearing a platform timer costs more than most steps of a call, so all timers of a request share
+ * one, set for the earliest; if a call ends soon, the others are never set at all.
  */
 export class RequestTimers {
   readonly #entries = new Set<Entry>();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the platform's timer is over. */
+  /** When the platform's timer fires. */
   #at = Number.POSITIVE_INFINITY;
 
-  /** Acts after a time, in milliseconds. @returns takes that back; does nothing once it has acted */
+  /** Calls `act` after a time, in milliseconds. @returns cancels it; does nothing once it has been called */
   set(ms: number, act: () => void): () => void {
     const entry = { at: Date.now() + ms, act };
     this.#entries.add(entry);
@@ -42,14 +43,14 @@ export class RequestTimers {
     this.#at = Number.POSITIVE_INFINITY;
   }
 
-  /** @param now when the timer was to be over: a clock may be a little behind it */
+  /** @param now when the timer was due; the clock may be slightly behind it */
   #act(now: number): void {
     this.#timer = undefined;
     this.#at = Number.POSITIVE_INFINITY;
     const due = [...this.#entries].filter(({ at }) => at <= now);
     for (const entry of due) this.#entries.delete(entry);
     const next = Math.min(...Array.from(this.#entries, ({ at }) => at));
-    // What throws takes nothing from the others: they are set before anything acts, or act all the same.
+    // An `act` that throws must not affect the others: later timers are set before any `act` runs, and all that are due run.
     if (next < this.#at) this.#arm(next, Math.max(0, next - Date.now()));
     const thrown: unknown[] = [];
     for (const { act } of due) {
@@ -65,30 +66,29 @@ export class RequestTimers {
 
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** What to tell when a fetch or read failed: the deadline's own error, or the one given. */
+  /** Returns the error to report after a failed fetch or read: the deadline's own if the time is up, else `otherwise`. */
   explain(otherwise: PorticoError): PorticoError;
-  /** Begin the time anew, as far as the ceiling allows; a question that waits is not disturbed. */
+  /** Restarts the time, within the ceiling; has no effect while a server request waits. */
   restart(): void;
   /**
-   * Give a question `limitMs` instead. When the last one that waits is answered, the time begins
-   * anew.
-   * @returns to be called when the question is answered
+   * Applies `limitMs` while a server request waits. When the last waiting one is answered, the time restarts.
+   * @returns to be called when the server request is answered
    */
   hold(limitMs: number): () => void;
-  /** End the call now, as where its client goes away. */
+  /** Ends the call now, as if its client had gone away. */
   end(): void;
-  /** Acts at once when the call is ended before its time. @returns takes that back */
+  /** Calls `act` at once when the call ends early. @returns removes it */
   onEnd(act: () => void): () => void;
   release(): void;
 }
 
-/** However often it begins anew, a call ends after this many times its timeout. */
+/** However often its time restarts, a call ends after this many times its timeout. */
 const CEILING_FACTOR = 10;
 
 /**
  * @param timeoutMs longest time from now, in milliseconds
  * @param client aborts when the client of the call goes away
- * @param timers of the request that the call is made for
+ * @param timers the timers of the request that the call belongs to
  */
 export function createDeadline(
   timeoutMs: number,

@@ -1,6 +1,6 @@
 /**
- * The end of a gateway on one machine: its host asks that nothing is begun any more, and waits for what is under way. The host makes a
- * key for that at each start; without one, on Cloudflare, there is no `Drain` and no such route, and with a wrong one there is none either.
+ * Stops a gateway on one machine: its host asks it to begin nothing new, and waits for what is under way. The host makes a key for this at
+ * each start. Without a key, on Cloudflare, there is no `Drain` and no such route; to a request with a wrong key the route does not exist.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { BytesInFlight } from '../shared/limits/bytes-in-flight.ts';
@@ -12,7 +12,7 @@ export const DRAIN_HEADER = 'portico-drain';
 /** Longest wait, in milliseconds. */
 const MAX_WAIT_MS = 3_600_000;
 const LOOK_MS = 50;
-/** Longest time for what is kept in memory, in milliseconds: the host waits a second longer than it says. */
+/** Longest time for flushing memory, in milliseconds: the host waits a second longer than the `ms` that it sends. */
 const FLUSH_MS = 700;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -24,7 +24,7 @@ export class Drain {
 
   /**
    * @param key not empty
-   * @param flush brings out what is kept in memory, in so many milliseconds at most
+   * @param flush writes out what is kept in memory, within this many milliseconds
    */
   constructor(
     key: string,
@@ -36,12 +36,12 @@ export class Drain {
     this.#flush = flush;
   }
 
-  /** Whether nothing is begun any more. */
+  /** Whether the gateway begins nothing new. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
 
-  /** To be asked before a request is begun. @throws PorticoError `busy` */
+  /** Call before a request begins. @throws PorticoError `busy` */
   check(): void {
     if (!this.#isStopping) return;
     const details = { retryAfterSeconds: RETRY_AFTER_SECONDS };
@@ -49,8 +49,9 @@ export class Drain {
   }
 
   /**
-   * The host's request: from now on nothing is begun. Answers how many requests are under way, once there are none or `ms` of the query
-   * is over. @returns undefined where it is none of the host's
+   * Handles the host's request: from now on nothing new begins. Responds with the number of requests under way, once there are none or the
+   * `ms` of the query have passed.
+   * @returns undefined if the request is not the host's
    */
   answer(request: Request, url: URL): Promise<Response> | undefined {
     const isHost = request.headers.get(DRAIN_HEADER) === this.#key;

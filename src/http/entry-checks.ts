@@ -1,17 +1,17 @@
 /**
- * What every request passes before its path picks a handler.
+ * The checks that every request passes before its path picks a handler.
  *
- * Host (SEC-5), before anything else of it, on every route alike: one that is malformed or there twice makes no URL, or the URL of another
- * path. In local mode the gateway answers to loopback names only, so that a page whose name was rebound to 127.0.0.1 gets nothing; on a
- * server to its public name, and to loopback names for the host that runs it, which lets nobody else use them (`local/public-listener.ts`).
+ * Host (SEC-5) comes first, on every route alike: a Host header that is malformed or sent twice gives no URL, or the URL of another path.
+ * In local mode the gateway responds to loopback names only, so that a page whose name was rebound to 127.0.0.1 gets nothing. On a server
+ * it responds to its public name, and to loopback names for its host, which lets nobody else use them (`local/public-listener.ts`).
  *
- * The limit of requests from one address, before the credential is looked at. It is the platform's own counter, cheap and inexact, for
- * floods; what a caller may do exactly is counted elsewhere (`audit/limits/`). It counts by `cf-connecting-ip` only, which the platform
- * writes; what a client could write itself says nothing. A request without an address passes, and so does one whose counter fails: a
- * counter that is out of order must not take the gateway with it, since behind it everything is still checked.
+ * The address rate limit comes before the credential is read. It uses the platform's own counter, cheap and inexact, against floods; the
+ * exact limits of a caller are in `audit/limits/`. It counts by `cf-connecting-ip` only, because the platform writes that header; headers
+ * that a client could write prove nothing. A request without an address passes, and so does one whose counter fails: a broken counter must
+ * not take the gateway down, since every later check still applies.
  *
- * Origin (Fetch standard, CORS): a browser page may call only from the gateway's own origin or an allowed one, each granted by its own
- * name. A token comes in a header that a page sets itself, so credentials of the browser are never allowed.
+ * Origin (Fetch standard, CORS): a browser page may call only from the gateway's own origin or an allowed one, each granted by name. Tokens
+ * come in a header that a page sets itself, so browser credentials are never allowed.
  */
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
@@ -20,15 +20,15 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export interface OriginPolicy {
   readonly mode: 'local' | 'server' | 'production';
-  /** The one origin under which others ask; undefined in local mode, and where the platform knows the names. */
+  /** The only origin under which others reach the gateway; undefined in local mode, and where the platform knows the names. */
   readonly publicOrigin: string | undefined;
-  /** Origins of browsers that may call, beside the gateway's own. */
+  /** Browser origins that may call, besides the gateway's own. */
   readonly allowedOrigins: readonly string[];
 }
 
 /**
- * The URL as a client asked for it: TLS ended before the gateway, so that a request of the public origin comes over http.
- * @returns the same URL where it is not of the public origin
+ * Returns the URL that the client requested: TLS ended before the gateway, so a request for the public origin arrives over http.
+ * @returns the same URL if it is not of the public origin
  */
 export function asAsked(url: URL, { publicOrigin }: Pick<OriginPolicy, 'publicOrigin'>): URL {
   if (publicOrigin === undefined || url.origin === publicOrigin) return url;
@@ -54,7 +54,7 @@ function isOwnName(url: URL, { mode, publicOrigin }: OriginPolicy): boolean {
   return publicOrigin === undefined ? mode === 'production' : url.origin === publicOrigin;
 }
 
-/** An application that is given the URL of each request, parsed once. */
+/** An application that receives the URL of each request, parsed once. */
 export interface Served<Context> {
   fetch(request: Request, url: URL, context: Context): Response | Promise<Response>;
 }
@@ -64,17 +64,17 @@ const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 
 export interface EntryPorts {
   config: OriginPolicy;
-  /** The platform's counter; absent where there is none. */
+  /** The platform's counter; absent if there is none. */
   addressLimit?: { limit(of: { key: string }): Promise<{ success: boolean }> } | undefined;
 }
 
-/** An application behind the checks. */
+/** Puts an application behind the checks. */
 export function createEntryChecks<Context>(ports: EntryPorts, app: Served<Context>) {
   const { config } = ports;
   return createHostCheck(config, createAddressLimit(ports, createCors(config, app)));
 }
 
-/** An application that is asked under a Host of its own only. */
+/** Passes only requests with a Host of the gateway's own. */
 function createHostCheck<Context>(policy: OriginPolicy, app: Served<Context>) {
   return {
     fetch(request: Request, context: Context): Response | Promise<Response> {
@@ -101,10 +101,10 @@ function checkedUrl(request: Request, policy: OriginPolicy): URL {
   return asked;
 }
 
-/** Seconds after which the counter begins anew: its period in `wrangler.toml`. */
+/** Seconds after which the counter restarts: its period in `wrangler.toml`. */
 const PERIOD_SECONDS = 60;
 
-/** An application behind the limit; without a counter it is the application itself. */
+/** Puts an application behind the address rate limit; without a counter, returns the application itself. */
 function createAddressLimit<Context>(
   { addressLimit }: EntryPorts,
   app: Served<Context>,
@@ -132,7 +132,7 @@ function createAddressLimit<Context>(
 }
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';
-/** What the protocol and the API read; a client's own mirrored arguments come under any `Mcp-Param-*` name. */
+/** Headers that the protocol and the API read; a client's mirrored arguments come under any `Mcp-Param-*` name. */
 const REQUEST_HEADERS = [
   'accept',
   'authorization',
@@ -146,11 +146,11 @@ const REQUEST_HEADERS = [
 const REQUEST_HEADER = /^mcp-[a-z0-9-]{1,64}$/;
 const RESPONSE_HEADERS =
   'etag, location, mcp-protocol-version, mcp-session-id, retry-after, www-authenticate';
-/** How long a browser may remember what is granted, in seconds. */
+/** How long a browser may cache the grant of a preflight, in seconds. */
 const MAX_AGE_SECONDS = 600;
 const MAX_ASKED = 64;
 
-/** An application that pages of allowed origins may call. What comes without an origin, or from its own, passes untouched. */
+/** Lets pages of allowed origins call an application. Requests without an origin, or from the gateway's own, pass unchanged. */
 function createCors<Context>(policy: OriginPolicy, app: Served<Context>): Served<Context> {
   return {
     fetch(request, url, context) {

@@ -1,7 +1,7 @@
 /**
- * A fetch for addresses that others name (token endpoints, metadata): each one is judged first, redirects are not followed,
- * JSON is read whole within a bound and nothing else is read, and all of it ends with the signal. A failure says what went
- * wrong and nothing of the other side.
+ * A fetch for addresses that others name (token endpoints, metadata): each address is checked first, redirects are not
+ * followed, only JSON bodies are read, whole and within a limit, and the signal ends all of it. An error names what
+ * went wrong and nothing of the other side.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { BodyTooLarge, readText } from './read-text.ts';
@@ -11,7 +11,7 @@ const MAX_BYTES = 65_536;
 /** Statuses whose responses cannot have a body. */
 const BODILESS = new Set([204, 205, 304]);
 
-/** What was refused for what it is: to ask again does not help. */
+/** Something was refused for what it is, so a retry does not help. */
 export class AnswerRefused extends PorticoError {
   readonly reason: 'address' | 'redirect' | 'size';
 
@@ -63,7 +63,7 @@ export function createGuardedFetch(
   };
 }
 
-/** Headers that still say the truth of a body that was read. */
+/** Removes the headers that are no longer true of a body that was read. */
 function plain(headers: Headers): Headers {
   const kept = new Headers(headers);
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) kept.delete(name);

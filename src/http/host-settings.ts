@@ -1,4 +1,4 @@
-/** Under which name the gateway is asked, by whose pages, and in which networks its servers may be. */
+/** The names under which the gateway is reached, the origins whose pages may call it, and the networks its servers may be in. */
 import { z } from 'zod';
 import type { OriginPolicy } from './entry-checks.ts';
 
@@ -8,7 +8,7 @@ import type { OriginPolicy } from './entry-checks.ts';
  */
 export type Mode = 'local' | 'server' | 'production';
 
-/** Networks in which servers may be, each with those before it. */
+/** Networks that servers may be in; each includes those before it. */
 export type Network = 'public' | 'loopback' | 'private';
 
 export const HOST_SETTINGS = {
@@ -24,15 +24,15 @@ export interface HostSettings extends OriginPolicy {
   readonly network: Network;
   /** Servers may be on this machine, over plain http too. */
   readonly allowsLoopback: boolean;
-  /** Address of our client metadata document for authorization servers, where it is not on the gateway's own origin. */
+  /** URL of our client metadata document for authorization servers, if it is not on the gateway's own origin. */
   readonly clientDocumentUrl: string | undefined;
 }
 
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 
 /**
- * The origin of a public URL: https, or http where it names this machine; with no path, query or credentials.
- * @returns undefined where the text is none
+ * Returns the origin of a public URL: https, or http if it names this machine; with no path, query or credentials.
+ * @returns undefined if the text is not such a URL
  */
 export function toPublicOrigin(text: string): string | undefined {
   const url = URL.parse(text);
@@ -40,14 +40,14 @@ export function toPublicOrigin(text: string): string | undefined {
   return url.protocol === 'https:' || LOOPBACK.test(url.origin) ? url.origin : undefined;
 }
 
-/** Whether a text can name a client (Client ID Metadata Document): https, with a path, and nothing behind it. */
+/** Whether a text can identify a client (Client ID Metadata Document): https with a path, and no query, fragment or user name. */
 function isDocumentUrl(text: string): boolean {
   const url = URL.parse(text);
   if (!url || url.href !== text || url.protocol !== 'https:') return false;
   return url.pathname !== '/' && url.search === '' && url.hash === '' && url.username === '';
 }
 
-/** @throws Error that names the setting that is not right */
+/** @throws Error that names the invalid setting */
 export function toHostSettings(settings: z.infer<typeof SettingsSchema>): HostSettings {
   const { PORTICO_MODE: mode, PORTICO_PUBLIC_URL: publicUrl } = settings;
   const publicOrigin = publicUrl === '' ? undefined : toPublicOrigin(publicUrl);

@@ -1,10 +1,10 @@
-/** Reads a JSON request body within its bound, and within what may be in flight. */
+/** Reads a JSON request body within its size limit, and within the bytes in flight. */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { checkBounds, JsonPastBounds, type JsonBounds } from '../shared/json/json-spans.ts';
 import { BodyTooLarge, ENCODED, isEncoded, readText, STRICT, type Meter } from './read-text.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 
-/** A body may weigh this many times its largest size once it is parsed: records do, millions of empty objects do not. */
+/** A parsed body may weigh this many times the size limit: records stay below that, millions of empty objects do not. */
 export const WEIGHT_FACTOR = 8;
 
 const PIECE_BYTES = 65_536;
@@ -42,7 +42,7 @@ export async function readJsonBody(
   return parseBody(text, maxBytes, bounds, bytes);
 }
 
-/** The body that a text is. @throws PorticoError `payload_too_large`, `busy`, `parse_error` */
+/** Parses the text of a body. @throws PorticoError `payload_too_large`, `busy`, `parse_error` */
 export function parseBody(
   text: string,
   maxBytes: number,
@@ -58,22 +58,22 @@ export function parseBody(
   }
 }
 
-/** @throws PorticoError `parse_error` where a body is nested too deep, `payload_too_large` where it has too many members */
+/** @throws PorticoError `parse_error` if a body is nested too deep, `payload_too_large` if it has too many members */
 export function checkBody(text: string, bounds: JsonBounds): void {
   try {
     checkBounds(text, bounds);
   } catch (error) {
     if (!(error instanceof JsonPastBounds)) throw error;
-    // No parser takes what is too deep; what has too much in it is too large.
+    // No parser accepts a text that is nested too deep; a text with too many members is too large.
     const code = error.bound === 'depth' ? 'parse_error' : 'payload_too_large';
     throw new PorticoError(code, `The body ${error.message}`);
   }
 }
 
-/** Takes a refused body from the wire: a client that is still writing would hear of a broken connection, not of the refusal. */
+/** Reads and drops a refused body: otherwise a client that is still writing would see a broken connection instead of the refusal. */
 export async function discardBody({ body }: Request, maxBytes: number): Promise<void> {
   if (!body || body.locked) return;
-  // In large pieces: what is refused must not cost more than what is read.
+  // In large pieces, because refusing a body must not cost more than reading it.
   let reader: ReadableStreamBYOBReader | undefined;
   try {
     reader = body.getReader({ mode: 'byob' });
@@ -83,13 +83,13 @@ export async function discardBody({ body }: Request, maxBytes: number): Promise<
       bytes += value.byteLength;
     }
   } catch {
-    // The client is gone, or the body is none of the platform's own.
+    // The client is gone, or the body is not one of the platform's own streams.
   } finally {
     reader?.cancel().catch(() => {});
   }
 }
 
-/** A body is refused where there is no room: nothing has come of it yet. */
+/** A body is refused if there is no room: nothing has been done with it yet. */
 const meterOf = (bytes: RequestBytes): Meter => ({
   take(more) {
     bytes.takeBody(more);
@@ -98,7 +98,7 @@ const meterOf = (bytes: RequestBytes): Meter => ({
   end: unneeded => bytes.give(unneeded),
 });
 
-/** A whole body as text. @throws PorticoError `parse_error`, `unsupported_media_type` */
+/** Decodes a whole body. @throws PorticoError `parse_error`, `unsupported_media_type` */
 export function toText(bytes: ArrayBuffer, headers: Headers): string {
   try {
     return STRICT.decode(bytes);
@@ -107,7 +107,7 @@ export function toText(bytes: ArrayBuffer, headers: Headers): string {
   }
 }
 
-/** What is wrong with bytes that are no text. */
+/** Returns the error for bytes that are not text. */
 function noText(headers: Headers): PorticoError {
   return isEncoded(headers)
     ? new PorticoError('unsupported_media_type', ENCODED)

@@ -1,26 +1,26 @@
 /**
- * Large bodies of responses, written in the measure in which the client takes them: cut into slices, each encoded when it is asked for,
- * so that a slow client holds one text and no second copy of it. A client that takes nothing for a while is hung up on, since what waits
- * for it is in memory. Small bodies are written at once, as the platform does it best.
+ * Large response bodies, written as fast as the client takes them: cut into slices, each encoded on demand, so that a
+ * slow client holds one text and no second copy of it. A client that takes nothing for a while is disconnected, because
+ * what waits for it is in memory. Small bodies are written at once, which the platform does best.
  */
 import { SMALL_BYTES } from '../shared/limits/bytes-in-flight.ts';
 
-/** Who holds what the body is made of. */
+/** The owner of the bytes that a body is made of. */
 export interface Holder {
   /** @returns to be called when the body has been written, or never will be */
   retain(): () => void;
-  /** A client that takes nothing for this long is hung up on, in milliseconds. */
+  /** A client that takes nothing for this long is disconnected, in milliseconds. */
   readonly stalledMs: number;
 }
 
-/** Characters that are written at once. */
+/** Most characters of one slice. */
 const SLICE = 65_536;
-/** The same where nobody holds anything. */
+/** The same for bodies without a holder. */
 const STALLED_MS = 30_000;
 
 const encoder = new TextEncoder();
 
-/** The parts in slices of bytes, each made when it is asked for; what is small comes in one. */
+/** Yields the parts in slices of bytes, each encoded on demand; a small body is one slice. */
 export function* slicesOf(parts: readonly string[]): Generator<Uint8Array, void, undefined> {
   if (sizeOf(parts) <= SLICE) {
     yield encoder.encode(parts.join(''));
@@ -29,7 +29,7 @@ export function* slicesOf(parts: readonly string[]): Generator<Uint8Array, void,
   for (const part of parts) {
     for (let from = 0; from < part.length;) {
       let to = Math.min(from + SLICE, part.length);
-      // A pair of surrogates is one character and must not be parted.
+      // A surrogate pair is one character and must not be split.
       if (to < part.length && isHighSurrogate(part, to - 1)) to -= 1;
       yield encoder.encode(part.slice(from, to));
       from = to;
@@ -44,12 +44,12 @@ const isHighSurrogate = (text: string, at: number): boolean => {
   return unit >= 0xd800 && unit <= 0xdbff;
 };
 
-/** Watches that a client takes what is written. One timer at a time: setting and clearing one for each slice costs more than the slice. */
+/** Detects a client that stops taking data. Uses one timer at a time: setting and clearing one for each slice costs more than the slice. */
 export class StallTimer {
   readonly #onStalled: () => void;
   readonly #ms: number;
   #timer: ReturnType<typeof setTimeout> | null = null;
-  /** Since when something waits for the client; null where nothing does. */
+  /** Since when data waits for the client; null if none does. */
   #waitsSince: number | null = null;
 
   constructor(holder: Holder | undefined, onStalled: () => void) {
@@ -57,18 +57,18 @@ export class StallTimer {
     this.#ms = holder?.stalledMs ?? STALLED_MS;
   }
 
-  /** Something waits for the client from now on. */
+  /** Data waits for the client from now on. */
   start(): void {
     this.#waitsSince = Date.now();
     this.#timer ??= setTimeout(() => this.#look(), this.#ms);
   }
 
-  /** The client took it. */
+  /** The client took the data. */
   pause(): void {
     this.#waitsSince = null;
   }
 
-  /** All is written, or the client is gone. */
+  /** Everything is written, or the client is gone. */
   stop(): void {
     this.#waitsSince = null;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -84,7 +84,7 @@ export class StallTimer {
   }
 }
 
-/** A response of these parts, written at the client's pace where it is large. */
+/** Returns a response of these parts; a large one is written at the client's pace. */
 export function pacedResponse(
   parts: readonly string[],
   init: ResponseInit,

@@ -1,6 +1,6 @@
 /**
- * Pages for people, from our own files and nothing from anywhere else: their headers, and the files they are made of. A page holds no
- * secret; refuses whatever is not one of its files.
+ * Pages for people, made of our own files only: their headers, and the files themselves. A page holds no secret. A path
+ * that is not one of the page's files is refused.
  */
 import { checkOrigin, type OriginPolicy } from './entry-checks.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
@@ -14,10 +14,10 @@ export interface PagePorts {
   asset: FindAsset;
 }
 
-/** What a page may do beyond this: nothing inline, no frame, nothing of another origin. */
+/** What a page may do beyond the base policy: nothing inline, no frame, nothing of another origin. */
 export interface PagePolicy {
   formAction: 'none' | 'self';
-  /** What a form may lead to by a redirect, as the policy writes it: an origin or a scheme. */
+  /** Where a form may redirect to, as the policy writes it: an origin or a scheme. */
   leadsTo?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** Headers of a page or one of its files. */
+/** Returns the headers of a page or one of its files. */
 export function pageHeaders(extension: string, { formAction, leadsTo }: PagePolicy): Headers {
   const policy = [
     "default-src 'none'",
@@ -51,7 +51,7 @@ export function pageHeaders(extension: string, { formAction, leadsTo }: PagePoli
   });
 }
 
-/** Answers for a page; what it throws becomes a problem, and a 405 says which methods there are. */
+/** Responds for a page; an error becomes a problem document, and a 405 lists the allowed methods. */
 export async function answerPage(
   request: Request,
   url: URL,
@@ -72,8 +72,8 @@ export async function answerPage(
 }
 
 /**
- * A file of a page.
- * @param names those it has
+ * Returns a file of a page.
+ * @param names the files of the page
  * @throws PorticoError `not_found`
  */
 export async function readPageFile(

@@ -1,13 +1,13 @@
 /**
- * Host names that stand for private addresses by convention, as data for the address policy
- * (`address-policy.ts`, SEC-3). A name here refuses itself and every name below it. Lower case, sorted, no
- * name below another of its list. Pure.
+ * Host names that stand for private addresses by convention, as data for the address policy (`address-policy.ts`,
+ * SEC-3). Each entry refuses the name and every name below it. Lower case, sorted, and no entry lies below another of
+ * its list. Pure.
  */
 
 /**
- * Names that are resolved inside of a network only: reserved ones (RFC 2606, 6761, 6762, 7686, 8375,
- * 9476; `arpa` has no host for us at all), those of clusters, containers and service registries,
- * those that routers give out, and the metadata services of clouds.
+ * Names that resolve only inside a network: reserved ones (RFC 2606, 6761, 6762, 7686, 8375, 9476; `arpa` has no host
+ * that we need), those of clusters, containers and service registries, those that routers assign, and the metadata
+ * services of clouds.
  */
 export const INTERNAL_NAMES: readonly string[] = [
   'alt',
@@ -50,8 +50,8 @@ export const INTERNAL_NAMES: readonly string[] = [
 ];
 
 /**
- * Public names that resolve to whatever address their label or their owner says, or to the machine
- * that asks: wildcard DNS for developers, and names made to go around a look at the text.
+ * Public names that resolve to an address that their label or owner chooses, or to the requesting machine itself:
+ * wildcard DNS for developers, and names made to bypass checks of the text.
  */
 export const REDIRECTING_NAMES: readonly string[] = [
   '127-0-0-1.org.uk',
@@ -93,7 +93,7 @@ export const REDIRECTING_NAMES: readonly string[] = [
   'yoogle.com',
 ];
 
-/** Whether a host is one of these names or lies below one. @param host lower case, no last dot */
+/** Whether a host is one of these names or lies below one. @param host lower case, no trailing dot */
 export function isWithin(names: readonly string[], host: string): boolean {
   return names.some(name => host === name || host.endsWith(`.${name}`));
 }

@@ -1,10 +1,10 @@
-/** Reads a form that was sent as text: of a page, or of a program that asks the authorization server. */
+/** Reads a URL-encoded form, from a page or from a program that calls the authorization server. */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { BodyTooLarge, ENCODED, isEncoded, readText } from './read-text.ts';
 
 const TYPE = 'application/x-www-form-urlencoded';
 
-/** The fields of a form. @throws PorticoError `unsupported_media_type`, `payload_too_large` */
+/** Returns the fields of a form. @throws PorticoError `unsupported_media_type`, `payload_too_large` */
 export async function readForm(request: Request, maxBytes: number): Promise<URLSearchParams> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== TYPE) throw new PorticoError('unsupported_media_type', `Send ${TYPE}`);

@@ -1,39 +1,39 @@
 /**
- * Reads texts of others up to a bound, natively where their length is known, and counted where somebody counts what is in memory: JSON
- * while it is read, the largest event of a stream while it is put together, and either while it is parsed. What is counted waits where
- * there is no room, up to the time that an answer may wait, and is held until the request is over that it is counted for.
+ * Reads others' texts up to a limit: natively if their length is known, and metered if a meter counts what is in
+ * memory. Metered are JSON while it is read, the largest event of a stream while it is assembled, and either while it
+ * is parsed. If there is no room, the reading waits as long as a response may wait. The counted bytes are held until
+ * the request that they are counted for is over.
  */
 import { parsedWeight } from '../shared/json/json-weight.ts';
 import { LIGHT_CHARS, type RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 
-/** For whole texts only: it keeps nothing from one to the next. */
+/** For whole texts only: it keeps no state between two texts. */
 export const STRICT = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 export class BodyTooLarge extends Error {}
 
-/** No body of a client is decoded: what is small on the wire could be without bound in memory. */
+/** Encoded bodies of clients are refused: a body that is small on the wire could be unbounded in memory. */
 export const ENCODED = 'Send the body as it is, without Content-Encoding';
 
-/** Whether a message says that its body is encoded. */
+/** Whether the headers declare an encoded body. */
 export const isEncoded = (headers: Headers): boolean =>
   (headers.get('content-encoding') ?? 'identity').trim().toLowerCase() !== 'identity';
 
-/** Counts the bytes that are read. What `take` throws ends the reading; where it gives a promise, nothing is read until that settles. */
+/** Counts the bytes that are read. An error of `take` ends the reading; if it returns a promise, reading waits for it. */
 export interface Meter {
   /** @param isPartial more may follow */
   take(bytes: number, isPartial: boolean): Promise<void> | undefined;
-  /** The text is whole; so much of what was counted was not needed. */
+  /** The text is complete; this many of the counted bytes were not needed. */
   end(unneeded: number): void;
 }
 
-/** A text of unknown length is counted byte by byte up to the first of these, then in whole steps, the last being the bound. */
+/** A text of unknown length is counted byte by byte up to the first of these sizes, then in whole steps, the last being the limit. */
 const STEPS = [65_536, 1_048_576] as const;
 
 /**
- * @param headers of the message; the length counts only where nothing is encoded, since what is read
- *   is decoded
- * @param isStrict what is no UTF-8 throws TypeError
- * @throws BodyTooLarge past `maxBytes`; what the stream throws where it breaks off; what the meter throws
+ * @param headers the message's headers; the length counts only without an encoding, since the text is read decoded
+ * @param isStrict invalid UTF-8 throws TypeError
+ * @throws BodyTooLarge past `maxBytes`; the stream's error if it breaks off; the meter's error
  */
 export async function readText(
   source: {
@@ -82,14 +82,14 @@ export async function readText(
   return text + decoder.decode();
 }
 
-/** How much is to be counted where so many bytes have been read. */
+/** Returns how many bytes to count once this many have been read. */
 function stepFor(bytes: number, maxBytes: number): number {
   const [exact, step] = STEPS;
   if (bytes <= exact) return bytes;
   return bytes <= step ? Math.min(step, maxBytes) : maxBytes;
 }
 
-/** Counts a text that is read whole. */
+/** Returns a meter for a text that is read whole. */
 export function toMeter(bytes: RequestBytes, signal: AbortSignal): Meter {
   return {
     take: (more, isPartial) => bytes.wait(more, isPartial, signal),
@@ -100,7 +100,7 @@ export function toMeter(bytes: RequestBytes, signal: AbortSignal): Meter {
   };
 }
 
-/** Counts the largest event of a stream. */
+/** Returns a meter for the largest event of a stream. */
 export function toEventMeter(
   bytes: RequestBytes,
   maxChars: number,
@@ -116,10 +116,10 @@ export function toEventMeter(
   };
 }
 
-/** Whether a text is worth weighing. */
+/** Whether a text is long enough to be weighed. */
 export const isHeavy = (text: string): boolean => text.length > LIGHT_CHARS;
 
-/** Waits until there is room for a text to be parsed. @returns gives that back, to be called once it is parsed */
+/** Waits until there is room to parse a text. @returns gives the room back; call it once the text is parsed */
 export async function roomToParse(
   text: string,
   bytes: RequestBytes,

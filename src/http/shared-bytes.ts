@@ -1,16 +1,16 @@
 /**
- * Responses of bytes that many of them share, as a list that was made before: the platform writes the bytes from where they lie, so that
- * a response costs no copy and little of our own time, and a slow client holds nothing of its own. Whoever takes nothing for a while is
- * hung up on.
+ * Responses whose bytes many of them share, such as a list that was built before: the platform writes the bytes from
+ * where they are, so that a response costs no copy and little CPU time, and a slow client holds no memory of its own. A
+ * client that takes nothing for a while is disconnected.
  */
 import { SMALL_BYTES } from '../shared/limits/bytes-in-flight.ts';
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import { StallTimer, type Holder } from './paced-body.ts';
 
-/** Bytes of which it is told when the client took them. */
+/** Bytes of one write; its completion shows that the client took them. */
 const SLICE = 262_144;
 
-/** A response of these parts, one after the other. They must not change any more. */
+/** Returns a response of these parts in order. They must not change afterwards. */
 export function sharedBytesResponse(
   parts: readonly Uint8Array[],
   init: ResponseInit,
@@ -36,7 +36,7 @@ async function write(
   const taken = () => stall.start();
   try {
     taken();
-    // All at once: they wait in line where they lie, and nothing of ours runs between two of them.
+    // All writes are queued at once: the bytes wait where they are, and no write waits for our code.
     const written = parts.flatMap(slicesOf).map(slice => writer.write(slice).then(taken));
     await Promise.all([...written, writer.close()]);
   } catch {

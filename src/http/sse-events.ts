@@ -1,6 +1,6 @@
 /**
- * Reads an event stream (WHATWG HTML, server-sent events) into events. Pure of protocol: it knows
- * `event`, `data`, `id` and `retry`, ignores comments, and bounds the size of one event.
+ * Parses an event stream (WHATWG HTML, server-sent events) into events. It knows no protocol above: it reads `event`,
+ * `data`, `id` and `retry`, ignores comments, and bounds the size of one event.
  */
 
 export interface SseEvent {
@@ -8,16 +8,16 @@ export interface SseEvent {
   data: string;
 }
 
-/** How to go on with a stream that ended: what it said last of itself. */
+/** How to resume a stream that ended, from the last values it sent. */
 export interface Resumption {
   lastEventId: string;
-  /** Milliseconds to wait before; undefined where the stream did not say. */
+  /** Milliseconds to wait before; undefined if the stream sent none. */
   retryMs: number | undefined;
 }
 
 export class EventTooLarge extends Error {}
 
-/** Turns decoded text, in pieces of any size, into events. */
+/** Parses decoded text, in pieces of any size, into events. */
 export class SseParser {
   readonly #maxChars: number;
   #pending = '';
@@ -33,18 +33,18 @@ export class SseParser {
     this.#maxChars = maxChars;
   }
 
-  /** @throws EventTooLarge where one event outgrows the bound */
+  /** @throws EventTooLarge if one event exceeds the limit */
   push(text: string): SseEvent[] {
     if (text === '') return [];
     const events: SseEvent[] = [];
-    // The LF of a CRLF whose CR came last has ended its line already.
+    // The LF of a CRLF that was split across two pieces: its CR has already ended the line.
     const isSkipped = this.#endedInCr
       ? text.startsWith('\n')
       : !this.#started && text[0] === '\ufeff';
     let from = isSkipped ? 1 : 0;
     this.#started = true;
     this.#endedInCr = text.endsWith('\r');
-    // Only new text is searched, so that a long line in many pieces costs what its length does.
+    // Only new text is searched, so that a long line in many pieces costs time linear in its length.
     for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) {
       if (index < from) continue;
       const event = this.#line(this.#pending + text.slice(from, index));
@@ -57,12 +57,12 @@ export class SseParser {
     return events;
   }
 
-  /** Characters of the event that is not whole yet. */
+  /** Characters of the event that is not complete yet. */
   get held(): number {
     return this.#pending.length + this.#size;
   }
 
-  /** Where the stream stands. */
+  /** From where the stream can be resumed. */
   get resumption(): Resumption {
     return { lastEventId: this.#lastEventId, retryMs: this.#retryMs };
   }
@@ -98,9 +98,9 @@ export class SseParser {
 }
 
 /**
- * The events of a byte stream. Ends with the stream; throws what the stream throws.
- * @param onAbort has it hang up, also where a read is under way; takes that back
- * @param onHeld told how much of an event is in memory; where it gives a promise, nothing is read until that settles
+ * Yields the events of a byte stream. Ends with the stream, and throws the stream's errors.
+ * @param onAbort registers a function that closes the stream, also during a read; returns a function that removes it
+ * @param onHeld called with the characters of an event in memory; if it returns a promise, reading waits for it
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
@@ -120,7 +120,7 @@ export async function* readEvents(
       isOver = done;
       if (done) return;
       const held = parser.held;
-      // An event that this piece completes was as large as all of it, at most.
+      // An event that this piece completes was at most as large as all of it.
       const waiting = onHeld?.(held + value.byteLength);
       if (waiting) await waiting;
       yield* parser.push(decoder.decode(value, { stream: true }));
@@ -131,7 +131,7 @@ export async function* readEvents(
   }
 }
 
-/** Acts when a signal aborts, or has aborted. */
+/** Calls `act` when a signal aborts, or at once if it has aborted. */
 export const whenAborted =
   (signal: AbortSignal) =>
   (act: () => void): (() => void) => {
@@ -140,12 +140,12 @@ export const whenAborted =
     return () => signal.removeEventListener('abort', act);
   };
 
-/** One event as text for an event stream. */
+/** Returns one event as text for an event stream. */
 export function toSseText(data: string, event = 'message'): string {
   return toSseParts(data, event).join('');
 }
 
-/** The same in parts, so that a large text is not copied. */
+/** As `toSseText`, but in parts, so that a large text is not copied. */
 export function toSseParts(data: string, event = 'message'): [string, string, string] {
   return [`event: ${event}\ndata: `, data.replaceAll(/\r\n?|\n/g, '\ndata: '), '\n\n'];
 }

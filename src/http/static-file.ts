@@ -1,4 +1,4 @@
-/** The static files a deployment brings, read by the Worker itself. */
+/** The static files of a deployment, read by the Worker itself. */
 
 /** The binding of the static files. */
 export interface StaticFiles {
@@ -6,9 +6,9 @@ export interface StaticFiles {
 }
 
 /**
- * The bytes of one.
- * @param path from the root of the files, with its slash
- * @throws Error where the deployment lacks it
+ * Returns the bytes of a static file.
+ * @param path from the root of the files, with a leading slash
+ * @throws Error if the deployment lacks the file
  */
 export async function readStaticFile(files: StaticFiles, path: string): Promise<ArrayBuffer> {
   const response = await files.fetch(new URL(path, 'https://assets.invalid'));
