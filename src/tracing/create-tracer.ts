@@ -1,6 +1,6 @@
 /**
- * Traces collected in the memory of their request: bounded in spans, attributes and characters, and handed on once, when the first
- * span ends, by work that no response waits for. Whoever keeps them may fail: no request hears of it.
+ * Collects traces in the memory of their request, bounded in spans, attributes and characters. Each is handed on once,
+ * when its first span ends, by work that no response waits for. If the transport fails, no request is affected.
  */
 import { safeKey, safeValue, safeWord } from './safe-attributes.ts';
 import type { FinishedSpan, FinishedTrace, SendTrace } from './trace.ts';
@@ -8,17 +8,17 @@ import { parseTraceparent } from './traceparent.ts';
 import { randomHex } from './trace-ids.ts';
 import { NO_TRACES, type Attributes, type Span, type SpanEnd, type Tracer } from './tracer.ts';
 
-/** Most spans of one trace; more are counted. */
+/** Most spans of one trace; further ones are only counted. */
 export const MAX_SPANS = 512;
 /** Most attributes of one span. */
 export const MAX_ATTRIBUTES = 32;
 /** Most characters of all attributes of one trace. */
 export const MAX_TRACE_CHARS = 262_144;
-/** Traces of this isolate that are being handed on at once; more are lost. */
+/** Most traces of this isolate that are handed on at once; further ones are dropped. */
 const MAX_PENDING = 32;
 
 /**
- * @param send keeps or sends a trace; without one no trace is made
+ * @param send keeps or sends a trace; without it no traces are made
  * @param now milliseconds since the epoch
  */
 export function createTracer(send: SendTrace | undefined, now: () => number): Tracer {
@@ -30,7 +30,7 @@ export function createTracer(send: SendTrace | undefined, now: () => number): Tr
     try {
       await send?.(trace);
     } catch {
-      // A trace that is lost is nobody's failure.
+      // A lost trace is not an error.
     } finally {
       pending -= 1;
     }

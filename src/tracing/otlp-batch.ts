@@ -1,26 +1,26 @@
 /**
- * Traces of an isolate on their way to a collector: gathered for a second, sent together, one request at a time. Whoever adds the first one
- * sees to the request; all others leave theirs there and wait for nothing. A collector that is slow, dead or lies costs what waits for it,
- * which is bounded: what has no room is dropped and counted.
+ * Traces of an isolate on their way to a collector: gathered for a second and sent together, one request at a time. The caller that adds
+ * the first trace sends the request; all others add theirs and wait for nothing. A slow, dead or misbehaving collector costs only the
+ * memory of what waits, which is bounded: traces without room are dropped and counted.
  *
- * Source: opentelemetry-proto, docs/specification.md, "OTLP/HTTP": what may be sent again (429, 502, 503, 504) is, once.
+ * Source: opentelemetry-proto, docs/specification.md, "OTLP/HTTP": retryable responses (429, 502, 503, 504) are retried once.
  */
 import type { OtlpSettings } from './otlp-settings.ts';
 import { toOtlp } from './to-otlp.ts';
 import type { FinishedTrace } from './trace.ts';
 
-/** Traces are gathered this long, in milliseconds. */
+/** How long traces are gathered, in milliseconds. */
 const GATHER_MS = 1_000;
-/** Most spans of one request, and most that wait. */
+/** Most spans of one request, and most spans that wait. */
 const MAX_REQUEST_SPANS = 512;
 const MAX_WAITING_SPANS = 4_096;
-/** Longest time of one request, in milliseconds. */
+/** Timeout of one request, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** Wait before the second attempt, and the longest wait that a collector is believed, in milliseconds. */
+/** Wait before the retry, and the longest `Retry-After` that is honoured, in milliseconds. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 4_000;
 const RETRYABLE = new Set([429, 502, 503, 504]);
-/** Who sends was cut off after this, in milliseconds, and somebody else does it. */
+/** A sender that takes longer was cut off, and another caller takes over, in milliseconds. */
 const CUT_OFF_MS = GATHER_MS + 2 * TIMEOUT_MS + MAX_RETRY_MS;
 
 export interface OtlpBatchPorts {
@@ -34,7 +34,7 @@ export class OtlpBatch {
   readonly #ports: OtlpBatchPorts;
   #waiting: FinishedTrace[] = [];
   #spans = 0;
-  /** Until when somebody sees to what waits. */
+  /** Until when a sender is at work on the waiting traces. */
   #seenToUntil = Number.NEGATIVE_INFINITY;
   #droppedSpans = 0;
 
@@ -42,12 +42,12 @@ export class OtlpBatch {
     this.#ports = ports;
   }
 
-  /** Spans that had no room, so far. */
+  /** Spans that were dropped for lack of room, so far. */
   get droppedSpans(): number {
     return this.#droppedSpans;
   }
 
-  /** Adds a trace. @returns resolves when nothing more is to be done for it by who added it; never rejects */
+  /** Adds a trace. @returns resolves when the caller has nothing more to do for it; never rejects */
   async add(trace: FinishedTrace): Promise<void> {
     const { now, wait } = this.#ports;
     if (this.#spans + trace.spans.length > MAX_WAITING_SPANS) {
@@ -66,7 +66,7 @@ export class OtlpBatch {
     this.#seenToUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** What goes with one request: at least one trace, however large. */
+  /** Takes the traces for one request: at least one, however large. */
   #take(): FinishedTrace[] {
     let spans = 0;
     const end = this.#waiting.findIndex(trace => {
@@ -96,13 +96,13 @@ export class OtlpBatch {
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    // What it answers is of no use.
+    // The response body is not used.
     await response.body?.cancel();
     return response;
   }
 }
 
-/** `Retry-After` in seconds; a date is not read. */
+/** Reads `Retry-After` in seconds; dates are ignored. */
 function toRetryMs(headers: Headers): number {
   const seconds = /^\d{1,6}$/.exec(headers.get('retry-after') ?? '')?.[0];
   return seconds === undefined ? RETRY_MS : Math.min(Number(seconds) * 1_000, MAX_RETRY_MS);

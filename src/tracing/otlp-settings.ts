@@ -1,14 +1,14 @@
-/** The settings of a deployment that say where its traces are sent. */
+/** The deployment's settings for where its traces are sent. */
 import { z } from 'zod';
 import { withoutEnd } from '../shared/util/without-end.ts';
 
 export interface OtlpSettings {
-  /** Where traces are posted. */
+  /** URL that traces are posted to. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The members of the settings' schema. */
+/** The members of the settings schema. */
 export const OTLP_SETTINGS = {
   PORTICO_OTLP_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   PORTICO_OTLP_HEADERS: z.string().max(8_192).default(''),
@@ -17,14 +17,14 @@ const SettingsSchema = z.object(OTLP_SETTINGS);
 
 const TRACES_PATH = '/v1/traces';
 const MAX_HEADERS = 16;
-/** What the request itself says. */
+/** Headers that the request sets itself. */
 const OWN_HEADERS = new Set(['content-type', 'content-length', 'host']);
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
 const VALUE = /^[\x20-\x7e]{0,4096}$/;
 
 /**
- * Where traces go; undefined where they go nowhere. A URL without `/v1/traces` at its end gets it, as the specification of OTLP's
- * exporter has it for the base of all signals; so are the headers of its form.
+ * Returns where traces are sent; undefined if nowhere. A URL that does not end in `/v1/traces` gets that suffix, as OTLP's exporter
+ * specification defines it for the base URL of all signals; the headers follow that specification's format too.
  * @throws Error that names the setting, never its value
  */
 export function toOtlpSettings(

@@ -1,23 +1,23 @@
 /**
- * What a span keeps of a value: nothing that looks like a secret, and no more than a bound. Pure. What a secret looks like is known to
- * the audit; it is the same here.
+ * What a span keeps of a value: nothing that looks like a secret, and within a size limit. Pure. The rules for secrets
+ * are those of the audit.
  */
 import { redactArguments, redactText } from '../shared/redaction/redact-arguments.ts';
 import { isSecretName, REDACTED } from '../shared/redaction/secret-patterns.ts';
 
-/** Longest text of an attribute, in UTF-16 units; JSON has the bound of arguments in the audit. */
+/** Longest text of an attribute, in UTF-16 units; for JSON the audit's limit on arguments applies. */
 const MAX_TEXT_CHARS = 1_024;
 const MAX_KEY_CHARS = 64;
 const MAX_WORD_CHARS = 128;
 
 export type Value = string | number | boolean;
 
-/** A name, a decision or a code. */
+/** Makes a name, a decision or a code safe. */
 export const safeWord = (text: string): string => redactText(text, MAX_WORD_CHARS);
 
 export const safeKey = (key: string): string => redactText(key, MAX_KEY_CHARS);
 
-/** The value of an attribute. */
+/** Makes the value of an attribute safe. */
 export function safeValue(key: string, value: Value): Value {
   if (typeof value === 'boolean') return value;
   if (isSecretName(key)) return REDACTED;
@@ -25,7 +25,7 @@ export function safeValue(key: string, value: Value): Value {
   return safeJson(value) ?? redactText(value, MAX_TEXT_CHARS);
 }
 
-/** Members of JSON are judged by their own names. */
+/** Members of a JSON text are judged by their own names. */
 function safeJson(text: string): string | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {

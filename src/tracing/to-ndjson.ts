@@ -1,4 +1,6 @@
-/** A trace as lines of JSON, one a span in the order they began: the form of files, and what `portico trace` reads. Pure. */
+/**
+ * Writes a trace as lines of JSON, one for each span in the order they began: the format of trace files, which `portico trace` reads. Pure.
+ */
 import type { FinishedSpan, FinishedTrace } from './trace.ts';
 
 /** One line. */
@@ -10,17 +12,17 @@ export interface SpanLine {
   /** RFC 3339, UTC. */
   start: string;
   duration_ms: number;
-  /** The trace ended before it. */
+  /** The trace ended before the span did. */
   unfinished?: true;
   decision?: string;
   error?: string;
   attributes?: Record<string, string | number | boolean>;
   dropped_attributes?: number;
-  /** Of the first line: spans that had no room. */
+  /** On the first line only: spans that were dropped for lack of room. */
   dropped_spans?: number;
 }
 
-/** Lines with line feeds, the root's first. */
+/** Returns lines that end in line feeds, the root's first. */
 export function toNdjson(trace: FinishedTrace): string {
   return trace.spans.map((span, at) => `${JSON.stringify(toLine(trace, span, at))}\n`).join('');
 }

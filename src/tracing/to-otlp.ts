@@ -1,8 +1,8 @@
 /**
- * Traces as OpenTelemetry has them: one `ExportTraceServiceRequest` in the JSON encoding of OTLP. Pure.
+ * Writes traces in OpenTelemetry's format: one `ExportTraceServiceRequest` in the JSON encoding of OTLP. Pure.
  *
- * Source: opentelemetry-proto, docs/specification.md ("JSON Protobuf Encoding": ids as hex, enums as integers, names in lower camel
- * case, 64-bit integers as decimal strings) and opentelemetry/proto/{trace,common,resource}/v1/*.proto.
+ * Source: opentelemetry-proto, docs/specification.md ("JSON Protobuf Encoding": ids as hex, enums as integers, names in
+ * lower camel case, 64-bit integers as decimal strings) and opentelemetry/proto/{trace,common,resource}/v1/*.proto.
  */
 import { IMPLEMENTATION } from '../shared/protocol.ts';
 import type { FinishedSpan, FinishedTrace } from './trace.ts';
@@ -11,10 +11,10 @@ import type { FinishedSpan, FinishedTrace } from './trace.ts';
 const KIND = { internal: 1, server: 2, client: 3 } as const;
 /** `Status.StatusCode` of trace.proto. */
 const STATUS_ERROR = 2;
-/** Names of ours are kept apart from those of the semantic conventions. */
+/** Prefix of our own attribute names, which keeps them apart from those of the semantic conventions. */
 const NAMESPACE = 'portico.';
 
-/** The body of `POST /v1/traces`. */
+/** Returns the body of `POST /v1/traces`. */
 export function toOtlp(traces: readonly FinishedTrace[]) {
   const { name, version } = IMPLEMENTATION;
   return {
@@ -68,7 +68,7 @@ function toSpan(
   };
 }
 
-/** A key that has a namespace keeps it. */
+/** A key that already has a namespace keeps it. */
 const toKey = (key: string): string => (key.includes('.') ? key : `${NAMESPACE}${key}`);
 
 /** `AnyValue` of common.proto. */
@@ -78,6 +78,6 @@ function toValue(value: string | number | boolean) {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** Milliseconds as the decimal digits of nanoseconds, which are more than a number holds. */
+/** Milliseconds as the decimal digits of nanoseconds, which exceed the exact range of a number. */
 const toNanoseconds = (milliseconds: number): string =>
   String(BigInt(Math.round(milliseconds)) * 1_000_000n);

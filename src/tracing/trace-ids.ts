@@ -1,13 +1,13 @@
 /** Ids of traces and spans. Source: W3C Trace Context, §3.2.2 and §3.2.3. */
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-/** Random bytes are drawn this many at a time, since a drawing costs more than its bytes. */
+/** Random bytes are drawn this many at a time, since each draw costs more than its bytes. */
 const DRAWN_BYTES = 3_072;
 
-/** What the isolate has drawn and not used yet, in digits. */
+/** Hex digits that the isolate has drawn and not used yet. */
 const isolate = { drawn: '' };
 
-/** Random bytes as hex digits, 16 at most; never all zeros, which W3C does not allow. */
+/** Returns random bytes as hex digits, 16 bytes at most; never all zeros, which W3C forbids. */
 export function randomHex(bytes: number): string {
   for (;;) {
     if (isolate.drawn.length < 2 * bytes) isolate.drawn = draw();

@@ -1,5 +1,5 @@
 /**
- * Where a caller's own trace comes in. Pure. What is not right is no parent: the trace begins here.
+ * Reads a caller's own trace context. Pure. An invalid `traceparent` is ignored: the trace then begins here.
  *
  * Source: W3C Trace Context, §3.2 `traceparent`; MCP 2026-07-28 reserves the same key in `_meta` for it (SEP-414).
  */
@@ -9,20 +9,20 @@ export interface Parent {
   traceId: string;
   /** 16 hex digits. */
   spanId: string;
-  /** Whoever began it keeps it. */
+  /** The party that began the trace keeps it. */
   isSampled: boolean;
 }
 
-/** The `_meta` key and the header that hold it. */
+/** Name of the `_meta` key and of the header. */
 export const TRACEPARENT = 'traceparent';
-/** A version that is newer may have more behind the flags. */
+/** A newer version may have more fields after the flags. */
 const MAX_CHARS = 256;
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ZEROS = /^0+$/;
-/** The flag of a trace that is kept. */
+/** The flag of a sampled trace. */
 const SAMPLED = 1;
 
-/** The trace and span that a `traceparent` names. */
+/** Returns the trace and span that a `traceparent` names; undefined if it is not valid. */
 export function parseTraceparent(text: string | undefined): Parent | undefined {
   if (text === undefined || text.length > MAX_CHARS) return undefined;
   const [, version, traceId, spanId, flags = '0', more] = FORM.exec(text) ?? [];
@@ -32,13 +32,13 @@ export function parseTraceparent(text: string | undefined): Parent | undefined {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** A `traceparent` for whoever goes on with a span. */
+/** Returns a `traceparent` to pass on, so that the next party continues the trace under this span. */
 export const toTraceparent = ({ traceId, spanId, isSampled }: Parent): string =>
   `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 
-/** The longest `tracestate` that is passed on, in characters, which W3C has as the least that must be. */
+/** Longest `tracestate` that is passed on, in characters: the minimum that W3C requires. */
 const MAX_STATE_CHARS = 512;
 
-/** What other tracers added to a `traceparent`; it is passed on as it is, or not at all. */
+/** Returns the `tracestate` that other tracers added; it is passed on unchanged, or not at all. */
 export const parseTracestate = (text: string | null | undefined): string | undefined =>
   text && text.length <= MAX_STATE_CHARS && /^[\x20-\x7e]*$/.test(text) ? text : undefined;

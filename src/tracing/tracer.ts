@@ -1,13 +1,13 @@
 /**
- * Traces as the domain makes them: a tree of spans, each with its decision. Secrets and names a caller may not see are not for them:
- * whoever sets an attribute sets what its caller may know, and the exporters take out what looks like a secret.
+ * Traces as the domain code makes them: a tree of spans, each with its decision. They must not contain secrets, or names that a caller may
+ * not see: code that sets an attribute sets only what its caller may know, and anything that looks like a secret is removed before export.
  */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanEnd {
-  /** What was decided in this stage, in the words of its table: `allowed`, `refused:unknown_tool`. */
+  /** The decision of this stage, in the words of its table: `allowed`, `refused:unknown_tool`. */
   decision?: string;
   /** A stable code of the failure. */
   error?: string;
@@ -18,19 +18,19 @@ export interface Span {
   readonly traceId: string;
   child(name: string, attributes?: Attributes): Span;
   set(attributes: Attributes): void;
-  /** Ends it; a second end is nothing. The end of the first span of a trace hands the trace on. */
+  /** Ends the span; a second call has no effect. When the first span of a trace ends, the trace is handed on. */
   end(end?: SpanEnd): void;
 }
 
 export interface Tracer {
   /**
-   * @param defer runs work that outlives the response: the export
-   * @param parent a W3C `traceparent` of the caller's own trace, where there is one
+   * @param waitUntil runs the export, which outlives the response
+   * @param parent a W3C `traceparent` of the caller's own trace, if there is one
    */
   start(name: string, attributes: Attributes, waitUntil: WaitUntil, parent?: string): Span;
 }
 
-/** Where no traces are kept: ids are made, nothing is remembered. */
+/** Used if no traces are kept: it makes ids and records nothing. */
 export const NO_TRACES: Tracer = {
   start() {
     const traceId = crypto.randomUUID().replaceAll('-', '');
