@@ -1,6 +1,6 @@
 /**
- * Bundles the command line into `cli/dist/portico.mjs`, which runs with nothing but its dependencies, and puts the gateway of
- * `portico up` and the licences of what is bundled beside it.
+ * Bundles the command line into `cli/dist/portico.mjs`, which needs only its dependencies at run time. Writes the gateway of `portico up`
+ * and the licences of bundled packages beside it.
  */
 import { buildSync } from 'esbuild';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { packFiles } from '../local/gateway-files.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const ROOT = here('../');
-/** The innermost package that a file is of. */
+/** The innermost package that contains a file. */
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
 
 /** @returns the path of the command */
@@ -24,13 +24,13 @@ export async function buildCli(): Promise<string> {
     outdir: here('dist'),
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // What only `portico up` needs is read by nothing else.
+    // Code that only `portico up` needs stays in chunks of its own, so no other command loads it.
     splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node22',
-    // What it is installed with stays outside.
-    // As modules: its files for Node require what a bundle of modules cannot.
+    // npm installs the `external` packages with the command line, so they are not bundled. yaml is taken from its browser build, since its
+    // Node build is CommonJS and calls `require`, which an ES module bundle lacks.
     alias: { yaml: `${ROOT}node_modules/yaml/browser/index.js` },
     external: ['commander', 'picocolors', 'miniflare'],
     metafile: true,
@@ -45,7 +45,9 @@ export async function buildCli(): Promise<string> {
   return here('dist/portico.mjs');
 }
 
-/** Name, version and licence of a package: its text, or where it has none its name. @throws Error where it has neither */
+/**
+ * Returns name, version and licence of a package: the licence text, or its name where there is no file. @throws Error where it has neither
+ */
 function readNotice(folder: string): string {
   const { name, version, license } = JSON.parse(
     readFileSync(`${folder}/package.json`, 'utf8'),

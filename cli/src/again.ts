@@ -1,4 +1,4 @@
-/** An option that may be given again: each time one value more. */
+/** Parser of an option that may be repeated: each use adds a value. */
 export const again = (value: string, before: readonly string[] = []): string[] => [
   ...before,
   value,

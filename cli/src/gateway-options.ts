@@ -1,5 +1,5 @@
 /**
- * Which gateway a command speaks to, and as whom: from options, else from the environment, else by the login that is kept for that gateway.
+ * Which gateway a command uses, and with which token: from options, else from the environment, else from the stored login for that gateway.
  * A token is only ever sent over https or to this machine.
  */
 import { readFileSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { storedToken } from './login/stored-token.ts';
 import { namedToken, type TokenSource } from './login/token-source.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8787';
-/** The endpoints of MCP; anything else is no URL of a gateway. */
+/** The MCP endpoints; a URL with any other path is refused. */
 const MCP_PATH = /^\/mcp(\/(servers|toolsets)\/[^/]+)?\/?$/;
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-/** What a header can carry; a token has no white space. */
+/** Characters allowed in a token: those that fit in a header, without white space. */
 const TOKEN = /^[\x21-\x7e]+$/;
 const MAX_TOKEN_CHARS = 4_096;
 
-/** What the options of a command say, before it is looked at. */
+/** Options of a command before they are checked. */
 export interface GatewayOptions {
   url?: string | undefined;
   token?: string | undefined;
@@ -26,14 +26,14 @@ export interface GatewayOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A gateway and who speaks to it. */
+/** A gateway and the token for it. */
 export interface Target {
-  /** As it was given: an origin, or an endpoint of MCP. */
+  /** As given: an origin, or an MCP endpoint. */
   url: URL;
   token: TokenSource;
 }
 
-/** @throws Failure where the gateway or the token is not named rightly, and nobody signed in to it */
+/** @throws Failure where the gateway or the token is invalid, or there is neither a token nor a login */
 export function readTarget(options: GatewayOptions, env: Environment = process.env): Target {
   const { url, token } = findTarget(options, env);
   if (token) return { url, token };
@@ -44,9 +44,9 @@ export function readTarget(options: GatewayOptions, env: Environment = process.e
 }
 
 /**
- * The same where a token may be missing. Who names neither a gateway nor a token means the one gateway that they signed in to, if it is one;
- * so a token that is named goes nowhere else because of a login.
- * @throws Failure where the gateway or the token is not named rightly
+ * The same, but the token may be missing. With neither a gateway nor a token given, the only gateway with a login is used, so a login never
+ * changes where a given token is sent.
+ * @throws Failure where the gateway or the token is invalid
  */
 export function findTarget(
   options: GatewayOptions,
@@ -60,7 +60,7 @@ export function findTarget(
   return { url, token };
 }
 
-/** URL of the gateway that is named, else of the only one signed in to. @throws as `readGatewayUrl` */
+/** URL of the given gateway, else of the only one with a login. @throws as `readGatewayUrl` */
 export function readLoginUrl({ url }: GatewayOptions, env: Environment): URL {
   const isNamed = url !== undefined || Boolean(env['PORTICO_URL']);
   const [only, ...others] = isNamed ? [] : listLogins(toLoginFolder(env));
@@ -80,7 +80,7 @@ export function addGatewayOptions(command: Command): Command {
 
 /**
  * URL of the gateway.
- * @throws Failure where it is no http(s) URL, leads elsewhere, or would carry a token in the clear
+ * @throws Failure where it is not an http(s) URL, has another path, or would carry a token unencrypted
  */
 export function readGatewayUrl({ url }: GatewayOptions, env: Environment): URL {
   const text = url ?? (env['PORTICO_URL'] || DEFAULT_URL);
@@ -102,14 +102,14 @@ export function readGatewayUrl({ url }: GatewayOptions, env: Environment): URL {
   return parsed;
 }
 
-/** The MCP endpoint of a gateway: its URL, where that is an origin alone its `/mcp`. */
+/** The MCP endpoint of a gateway: its URL, or `/mcp` of a bare origin. */
 export function toMcpUrl(url: URL): URL {
   const endpoint = new URL(url);
   if (endpoint.pathname === '/') endpoint.pathname = '/mcp';
   return endpoint;
 }
 
-/** The same where all tools are listed, whatever is usual there. */
+/** The same with all tools listed, whatever the endpoint's default is. */
 export function toFullListUrl(url: URL): URL {
   const endpoint = toMcpUrl(url);
   if (!endpoint.searchParams.has('tools')) endpoint.searchParams.set('tools', 'all');
@@ -117,8 +117,8 @@ export function toFullListUrl(url: URL): URL {
 }
 
 /**
- * The token, or undefined where none is named.
- * @throws Failure where the file cannot be read or what is named is no token
+ * Returns the token, or undefined where none is given.
+ * @throws Failure where the file cannot be read or the text is not a token
  */
 export function readToken(options: GatewayOptions, env: Environment): string | undefined {
   const { token, tokenFile } = options;

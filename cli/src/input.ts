@@ -1,8 +1,8 @@
-/** Text that a command is given by the name of a file, where `-` is standard input. Bounded. */
+/** Reads a command's input from a named file, or from standard input for `-`. Bounded. */
 import { open } from 'node:fs/promises';
 import { EXIT, Failure } from './failure.ts';
 
-/** Longest text, in bytes: what a gateway takes at most, and more. */
+/** Longest input, in bytes; above what a gateway accepts. */
 const MAX_BYTES = 16_777_216;
 
 /** @throws Failure where it cannot be read or is too long */
@@ -23,8 +23,8 @@ export async function readInput(path: string): Promise<string> {
 }
 
 /**
- * The value of a secret: of an environment variable, or what comes on standard input.
- * @throws Failure where there is no value, which is never part of a message
+ * Reads the value of a secret from an environment variable, or from standard input.
+ * @throws Failure where there is no value; no message contains the value
  */
 export async function readValue(variable: string | undefined): Promise<string> {
   if (variable !== undefined) {
@@ -35,7 +35,7 @@ export async function readValue(variable: string | undefined): Promise<string> {
   if (process.stdin.isTTY) {
     throw new Failure('give the value on standard input, or by --from-env NAME', EXIT.usage);
   }
-  // Editors and echo end the last line, too.
+  // Editors and echo end the last line too.
   const value = (await readInput('-')).replace(/\r?\n$/, '');
   if (value !== '') return value;
   throw new Failure('there is no value on standard input', EXIT.usage);

@@ -1,9 +1,9 @@
-/** The `portico` command: what each command does is in `commands/`. */
+/** Entry point of the `portico` command; the commands are in `commands/`. */
 import { reportFailure } from './failure.ts';
 import { createProgram } from './program.ts';
 import { watchOutput } from './terminal.ts';
 
-// Whoever read the output may stop: `portico tools | head`. The write that fails then says so.
+// The reader of the output may stop early (`portico tools | head`); the failing write reports it.
 watchOutput(() => {});
 try {
   await createProgram().parseAsync();

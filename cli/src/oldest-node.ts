@@ -1,11 +1,11 @@
-/** Whether a version of Node can run the command. Pure, and plain enough for any Node. */
+/** Checks whether a version of Node can run the command. Pure, and written so that any Node can read it. */
 
-/** As `engines` of package.json has it: SQLite, which `portico up` opens, stands behind a flag before. */
+/** As `engines` in package.json: older versions have SQLite, which `portico up` uses, only behind a flag. */
 export const OLDEST_NODE: readonly [major: number, minor: number] = [22, 13];
 
 /**
- * @param version as in `process.versions.node`
- * @returns the reason not to start; undefined where there is none
+ * @param version from `process.versions.node`
+ * @returns why the command cannot start; undefined where it can
  */
 export function refuseOldNode(version: string): string | undefined {
   const [major, minor] = version.split('.').map(Number);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command as it is installed: looks at the Node that runs it before anything else is loaded, since an old one would break in the
- * middle of something. Written so that an old Node can read it.
+ * The installed command: checks the Node version before it loads anything else, since an old Node would fail later with an obscure error.
+ * Written so that an old Node can read it.
  */
 import { refuseOldNode } from './oldest-node.ts';
 

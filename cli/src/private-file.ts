@@ -1,10 +1,10 @@
-/** Files that only their owner may read: what a command keeps on this machine and is a secret. Each is replaced whole. */
+/** Files with secrets that only their owner may read. Each is replaced as a whole. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from './failure.ts';
 
-/** The text of a file; undefined where there is none. @throws Failure where it cannot be read, or others may read it */
+/** Reads a file; undefined where there is none. @throws Failure where it cannot be read, or others may read it */
 export async function readPrivateFile(path: string): Promise<string | undefined> {
   try {
     const { mode } = await stat(path);
@@ -19,7 +19,7 @@ export async function readPrivateFile(path: string): Promise<string | undefined>
   }
 }
 
-/** Write a file as JSON, in a folder that is made where there is none. @throws Failure */
+/** Writes a file as JSON, and makes its folder if needed. @throws Failure */
 export async function writePrivateFile(path: string, content: object): Promise<void> {
   const next = `${path}.${randomUUID()}.new`;
   try {

@@ -12,13 +12,13 @@ Examples:
   portico call everything.echo --message hi
   portico doctor`;
 
-/** Makes it; it does nothing before it is given a command line. */
+/** Builds the program; nothing runs until it parses a command line. */
 export function createProgram(): Command {
   const program = new Command('portico')
     .description('One URL and one token in front of all MCP servers of a team.')
     .version('0.1.0')
     .showHelpAfterError('(see --help)')
-    // What stands after the name of a tool is the tool's.
+    // Options after the name of a tool belong to the tool.
     .enablePositionalOptions()
     .exitOverride()
     .addHelpText('after', HELP);
@@ -32,7 +32,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** The command of these names. Ends the program where there is none. */
+/** Finds the command of these names; ends the program where there is none. */
 function findCommand(program: Command, names: readonly string[]): Command {
   let found = program;
   for (const name of names) {

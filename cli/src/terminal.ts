@@ -1,6 +1,6 @@
 /**
- * The one place that writes to standard output: data and nothing else, so that a program can read it. What is meant for
- * people only goes to standard error, and so do questions to the one at the terminal. Lint refuses `console` and `process.stdout` everywhere else in the command line.
+ * The only place that writes to standard output: nothing but data, so that a program can read it. Messages for people and questions to them
+ * go to standard error. Lint refuses `console` and `process.stdout` everywhere else in the command line.
  */
 
 import { createInterface } from 'node:readline';
@@ -8,19 +8,19 @@ import colors from 'picocolors';
 import { toSafeJson } from './output/json.ts';
 import { formatTable } from './output/table.ts';
 
-/** Write data. Resolves when the reader has taken it, so that nothing piles up; rejects where the reader is gone. */
+/** Writes data. Resolves when the reader has taken it, so that nothing piles up; rejects where the reader is gone. */
 export function writeOut(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(text, error => (error ? reject(error) : resolve()));
   });
 }
 
-/** Write a value for programs; outside text in it does nothing to a terminal. */
+/** Writes a value as JSON; characters in it that control a terminal are escaped. */
 export function writeJson(value: unknown): Promise<void> {
   return writeOut(`${toSafeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-/** How the words of a state are painted. */
+/** Colours of states. */
 const STATES: Readonly<Record<string, (text: string) => string>> = {
   CONNECTED: colors.green,
   ERROR: colors.red,
@@ -28,13 +28,13 @@ const STATES: Readonly<Record<string, (text: string) => string>> = {
 };
 
 export interface TableLook {
-  /** The last column is wrapped in place of cut. */
+  /** Wrap the last column instead of cutting it. */
   last?: 'wrap';
-  /** Words of states are painted. */
+  /** Colour the words of states. */
   hasStates?: boolean;
 }
 
-/** Write rows as a table as wide as the terminal. */
+/** Writes rows as a table as wide as the terminal. */
 export function writeTable(
   heading: readonly string[],
   rows: readonly (readonly string[])[],
@@ -43,7 +43,7 @@ export function writeTable(
   const look = { columns: outputColumns(), paint: colors.bold, ...(last ? { last } : {}) };
   const table = formatTable(heading, rows, look);
   if (!hasStates) return writeOut(table);
-  // Only whole words are painted, after everything has its place.
+  // Colours are added to whole words after the layout, so that they do not change widths.
   return writeOut(
     table.replaceAll(
       / (CONNECTED|ERROR|DEGRADED) /g,
@@ -52,38 +52,41 @@ export function writeTable(
   );
 }
 
-/** Say one line to people, on standard error. */
+/** Writes one line for people to standard error. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Show people what is under way, on one line that the next takes the place of; an empty one takes it away. Nothing but a terminal gets it. */
+/**
+ * Shows progress on one line of a terminal, which the next call replaces; an empty text clears it. Nothing is written if standard error is
+ * not a terminal.
+ */
 export function noteProgress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${text}`);
 }
 
-/** Columns of the terminal that data goes to; undefined where it goes elsewhere. */
+/** Width of the terminal that data goes to; undefined where it goes elsewhere. */
 export function outputColumns(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;
 }
 
-/** Call `onGone` when the reader of standard output goes away; nothing is thrown then. */
+/** Calls `onGone` when the reader of standard output is gone; no error is thrown then. */
 export function watchOutput(onGone: () => void): void {
   process.stdout.on('error', onGone);
 }
 
-/** Whether there is a person to ask. */
+/** Whether a person can be asked. */
 export const isTerminal = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
 
-/** A person who can be asked. Answers are undefined where it ends its input or presses Ctrl-C, now or before. */
+/** A person who can be asked. Answers are undefined once they end the input or press Ctrl-C. */
 export interface Asked {
-  /** One line; what was written ahead, or pasted, counts. */
+  /** Returns one line; typed-ahead or pasted lines count. */
   ask(question: string): Promise<string | undefined>;
-  /** The same where somebody has to decide: only what is written after the question was shown counts. */
+  /** The same for a decision: only a line typed after the question was shown counts. */
   confirm(question: string): Promise<string | undefined>;
 }
 
-/** Ask a person several things. */
+/** Asks a person several questions. */
 export async function withPrompter<T>(work: (prompter: Asked) => Promise<T>): Promise<T> {
   const { stdin: input, stderr: output } = process;
   const lines = createInterface({ input, output, terminal: true });
@@ -124,6 +127,6 @@ export async function withPrompter<T>(work: (prompter: Asked) => Promise<T>): Pr
   }
 }
 
-/** Ask a person one thing. */
+/** Asks a person one question. */
 export const askLine = (question: string): Promise<string | undefined> =>
   withPrompter(prompter => prompter.ask(question));

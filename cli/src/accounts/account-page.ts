@@ -1,6 +1,6 @@
 /**
- * The page of a gateway where a person connects an account of their own at a server: which one is meant, opening it, and waiting until the
- * account is there. Only pages of the gateway that is spoken to are opened.
+ * The gateway's page where a person connects their own account at a server: finds the page, opens it and waits until the account is
+ * connected. Only pages of the gateway that the command talks to are opened.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
@@ -19,10 +19,10 @@ const ANSWER_MS = 30_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 5_000;
 const SLOWER = 1.25;
-/** The principal of the token of a deployment, which is nobody. */
+/** The principal behind the deployment's own token; it is no person. */
 const NOBODY = 'setup-admin';
 
-/** An address of such a page, by its server. */
+/** The address of such a page, and its server. */
 export interface AccountPage {
   server: string;
   url: URL;
@@ -33,7 +33,7 @@ export const pageOf = (origin: string, server: string): AccountPage => ({
   url: new URL(`/connect/${encodeURIComponent(server)}`, origin),
 });
 
-/** The page that a text names, if it is one of this gateway. */
+/** Returns the page that a text names, if it is on this gateway. */
 export function findPage(text: string, origin: string): AccountPage | undefined {
   for (const [address] of text.matchAll(/https?:\/\/[^\s"<>]+/g)) {
     const url = URL.parse(address);
@@ -42,20 +42,20 @@ export function findPage(text: string, origin: string): AccountPage | undefined 
     try {
       return pageOf(origin, decodeURIComponent(part));
     } catch {
-      // No name of a server is written like this.
+      // Not a valid percent-encoding, so not the name of a server.
     }
   }
   return undefined;
 }
 
 export interface PageOptions {
-  /** Open the page, in place of only showing its address. */
+  /** Open the page instead of only showing its address. */
   opens: boolean;
   /** Ends the wait; its reason is thrown. */
   signal: AbortSignal;
 }
 
-/** Ctrl-C as the end of what waits. @returns what else ends it: nobody waits any more */
+/** Makes Ctrl-C end a wait through `signal`. Call `release` when the wait is over. */
 export function untilInterrupted(): { signal: AbortSignal; release(): void } {
   const ended = new AbortController();
   const end = () => ended.abort(new Failure('cancelled', 130));
@@ -63,7 +63,7 @@ export function untilInterrupted(): { signal: AbortSignal; release(): void } {
   return { signal: ended.signal, release: () => process.off('SIGINT', end) };
 }
 
-/** Shows the page, and opens it where a person would see it. */
+/** Shows the page, and opens it if this machine has a browser. */
 export async function showPage({ server, url }: AccountPage, opens: boolean): Promise<void> {
   const mayOpen = opens && hasBrowser(process.platform, process.env);
   const isOpened = mayOpen && (await openBrowser(url));
@@ -74,7 +74,7 @@ export async function showPage({ server, url }: AccountPage, opens: boolean): Pr
   note(`\n  ${url.href}\n`);
 }
 
-/** Shows each page once that a text names, for who goes on meanwhile; at a terminal it opens. */
+/** Shows each page that a text names once, without waiting for the account; at a terminal the page is opened too. */
 export function pageShower(origin: string): (text: string) => Promise<void> {
   const known = new Set<string>();
   return async text => {
@@ -86,8 +86,8 @@ export function pageShower(origin: string): (text: string) => Promise<void> {
 }
 
 /**
- * Shows the page and waits until its owner has connected the account there, or connected it anew.
- * @throws Failure where nobody did in five minutes, and where the gateway refuses
+ * Shows the page and waits until its owner has connected the account, or connected it again.
+ * @throws Failure where nobody connected it within five minutes, and where the gateway refuses
  */
 export async function connectByPage(
   api: Api,
@@ -120,7 +120,7 @@ export async function connectByPage(
   throw new Failure('nobody connected an account within five minutes');
 }
 
-/** The person's own account at the server; undefined too where the gateway is in trouble, which passes. */
+/** Returns the person's own account at the server. Undefined also where the gateway has a passing problem (429, 5xx, no response). */
 async function find(api: Api, path: string, { server }: AccountPage, signal: AbortSignal) {
   const late = AbortSignal.timeout(ANSWER_MS);
   let response: Response;
@@ -131,7 +131,7 @@ async function find(api: Api, path: string, { server }: AccountPage, signal: Abo
     throw error;
   }
   if (response.status === 429 || response.status >= 500) return undefined;
-  // What is refused is refused again, in words.
+  // `json` throws the refusal with its message, so the request is sent once more through it.
   if (!response.ok) await api.json('GET', path);
   const { accounts } = (await response.json()) as { accounts: AccountView[] };
   return accounts.find(each => each.server_name === server || each.server === server);

@@ -1,6 +1,7 @@
 /**
- * What a person at the terminal answers to the questions of a call under way: forms field by field, addresses to be opened. Whoever leaves (Ctrl-D, Ctrl-C) has
- * decided nothing, and the server is told so. What a server says is shown with its invisible characters visible.
+ * Answers the server requests of a running call with what a person at the terminal enters: forms field by field, and addresses to open. A
+ * person who leaves (Ctrl-D, Ctrl-C) has decided nothing, and the server gets `cancel`. Text of the server is shown with its invisible
+ * characters made visible.
  */
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 import { Failure } from '../failure.ts';
@@ -8,7 +9,7 @@ import { visible } from '../output/table.ts';
 import type { Asked } from '../terminal.ts';
 import { toFields, type FormField } from './form-fields.ts';
 
-/** The person, and where it is told something. */
+/** Asks the person, and shows them lines of text. */
 export interface Prompter extends Asked {
   tell(line: string): void;
 }
@@ -17,9 +18,9 @@ const CANCEL = { action: 'cancel' };
 const DECLINE = { action: 'decline' };
 
 /**
- * The `inputResponses` to the `inputRequests` of a result.
- * @param tool that asks
- * @throws Failure where it asks for something that no person can give here
+ * Returns the `inputResponses` to the `inputRequests` of a result.
+ * @param tool that sent the requests
+ * @throws Failure for a request that no person can answer here
  */
 export async function answerQuestions(
   tool: string,
@@ -68,7 +69,7 @@ function decide(said: string | undefined, accepted: JsonObject): JsonObject {
   return /^y(es)?$/i.test(said.trim()) ? { action: 'accept', ...accepted } : DECLINE;
 }
 
-/** Asks until the answer fits. @returns undefined where the person leaves */
+/** Asks until the input is valid. @returns undefined where the person leaves */
 async function readField(
   { label, description, hint, choices, isRequired, fallback, read }: FormField,
   prompter: Prompter,

@@ -1,10 +1,10 @@
-/** A tool in words: what it does, and its parameters as the flags that `portico call` takes. Pure. */
+/** Describes a tool: what it does, and its parameters as the flags of `portico call`. Pure. */
 import { isObject } from '../../../src/shared/protocol.ts';
 import type { Tool } from '../gateway/mcp.ts';
 import { formatTable, visible } from '../output/table.ts';
 import { readParameters, type Parameter } from './parameters.ts';
 
-/** @param columns of the terminal, where there is one */
+/** @param columns width of the terminal, if there is one */
 export function describeTool(tool: Tool, columns?: number): string {
   const { name, title, description, inputSchema } = tool;
   const parameters = readParameters(isObject(inputSchema) ? inputSchema : {});

@@ -1,22 +1,22 @@
 /**
- * The fields of a form that a server asks a person to fill in (MCP 2026-07-28, "Elicitation": flat objects of strings, numbers, booleans and choices): what is
- * said of each, and what a line of text means there. Pure, bounded; the form is outside data and may be anything.
+ * The fields of a form that a server asks a person to fill in (MCP 2026-07-28, "Elicitation": flat objects of strings, numbers, booleans
+ * and choices): how each is described, and how a line of input is parsed. Pure, bounded; the form is outside data and may be anything.
  */
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 
 export interface FormField {
   key: string;
-  /** What it is called, and what is said of it. */
+  /** Its title, or else its key. */
   label: string;
   description: string;
-  /** What may be written, in words. */
+  /** What input is allowed, in words. */
   hint: string;
-  /** Each on a line of its own, from 1 on; empty where anything may be written. */
+  /** Shown numbered from 1, one per line; empty where any text is allowed. */
   choices: readonly string[];
   isRequired: boolean;
-  /** What it is where nothing is written. */
+  /** The value for empty input. */
   fallback: unknown;
-  /** @throws RangeError that says what is wrong */
+  /** Parses a line of input. @throws RangeError that says what is allowed */
   read(text: string): unknown;
 }
 
@@ -37,7 +37,7 @@ const FORMATS: Readonly<Record<string, { hint: string; isRight(text: string): bo
   },
 };
 
-/** The fields of a form, in its order. @param schema what `requestedSchema` says */
+/** Returns the fields of a form, in its order. @param schema the `requestedSchema` */
 export function toFields(schema: unknown): FormField[] {
   const { properties, required } = isObject(schema) ? schema : {};
   const wanted: unknown[] = Array.isArray(required) ? required : [];
@@ -108,7 +108,7 @@ function toSomeOf(choices: readonly Choice[], { minItems, maxItems }: JsonObject
   };
 }
 
-/** By its number, its value or its title. */
+/** Finds a choice by its number, its value or its title. */
 function pick(choices: readonly Choice[], text: string): string {
   const byNumber = /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined;
   const found = choices.find(({ value, title }) => value === text || title === text) ?? byNumber;

@@ -1,7 +1,7 @@
 /**
- * Which of the words after a tool's name belong to `portico call` itself: `--json`, `--args` and the like, unless the tool has
- * a parameter of that name; then it is the tool's, and the command's own stands before the tool's name. Where the gateway is and
- * who calls is said before the name only: a tool's `--url` must never become the place that a token is sent to. Pure.
+ * Finds the flags after a tool's name that belong to `portico call` itself: `--json`, `--args` and the like. If the tool has a parameter of
+ * that name, the flag belongs to the tool, and the command's own flag must stand before the tool's name. The gateway and the token can only
+ * be given before the name: a tool's `--url` must never become the address that a token is sent to. Pure.
  */
 import { EXIT, Failure } from '../failure.ts';
 
@@ -10,9 +10,9 @@ export interface CallFlags {
   args?: string | undefined;
   argsFile?: string | undefined;
   help?: boolean | undefined;
-  /** False: a cached result will not do. */
+  /** False: do not accept a cached result. */
   cache?: boolean | undefined;
-  /** False: a page is shown, and not opened. */
+  /** False: show the page's address, but do not open it. */
   browser?: boolean | undefined;
 }
 
@@ -22,8 +22,8 @@ const WITH_VALUE = new Map<string, 'args' | 'argsFile'>([
 ]);
 
 /**
- * @param isTheTools whether the tool has a parameter that a flag names
- * @returns the command's own options, and the words that are left for the tool
+ * @param isTheTools whether the tool has a parameter of this flag name
+ * @returns the command's own options, and the remaining words for the tool
  */
 export function splitFlags(
   words: readonly string[],

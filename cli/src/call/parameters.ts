@@ -1,6 +1,6 @@
 /**
- * The parameters of a tool as flags: what its input schema says of each, nested ones by dots. What cannot be said by a flag is
- * JSON. Pure, bounded; a schema is outside data and may be anything.
+ * Turns the input schema of a tool into flags; nested parameters are named with dots. A parameter that no flag type fits is given as JSON.
+ * Pure, bounded; a schema is outside data and may be anything.
  */
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 
@@ -9,27 +9,27 @@ export type ParameterType =
   | 'number'
   | 'integer'
   | 'boolean'
-  /** Given again and again, each time one element, or once as a JSON list. */
+  /** The flag is repeated, one element each time, or given once with a JSON list. */
   | 'array'
-  /** As JSON. */
+  /** Given as JSON. */
   | 'json';
 
 export interface Parameter {
-  /** Keys that lead to it from the arguments. */
+  /** Keys from the arguments object down to it. */
   path: readonly string[];
-  /** The path with dots, which is the name of the flag. */
+  /** The path joined with dots: the name of the flag. */
   name: string;
   type: ParameterType;
-  /** What the elements of an array are. */
+  /** Type of an array's elements. */
   element: ParameterType;
-  /** The values it may have; undefined where it may have any. */
+  /** The allowed values; undefined where any is allowed. */
   values: readonly unknown[] | undefined;
-  /** null is a value, which the word `null` stands for. */
+  /** Null is allowed; the word `null` on the command line means it. */
   isNullable: boolean;
-  /** Missing it is wrong; a nested one's object has to be required too. */
+  /** A nested parameter is required only if every object above it is too. */
   isRequired: boolean;
   description: string;
-  /** Undefined where there is none. */
+  /** The default; undefined where there is none. */
   fallback: unknown;
 }
 
@@ -37,7 +37,7 @@ const MAX_DEPTH = 6;
 const MAX_PARAMETERS = 500;
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array']);
 
-/** The parameters of an input schema, in its order. */
+/** Returns the parameters of an input schema, in its order. */
 export function readParameters(schema: JsonObject): Parameter[] {
   const found: Parameter[] = [];
   const walk = (node: JsonObject, path: readonly string[], isRequired: boolean): void => {
@@ -57,7 +57,7 @@ export function readParameters(schema: JsonObject): Parameter[] {
   return found;
 }
 
-/** Whether arguments beside the parameters are taken. */
+/** Whether the tool accepts arguments that its schema does not list. */
 export function takesOthers(schema: JsonObject): boolean {
   return schema['additionalProperties'] !== false && !isObject(schema['properties']);
 }
@@ -89,18 +89,18 @@ function toParameter(
 const valuesOf = ({ enum: values }: JsonObject): unknown[] | undefined =>
   Array.isArray(values) && values.length > 0 ? (values as unknown[]) : undefined;
 
-/** What a schema describes; where that is more than one thing, or none that is said, JSON. */
+/** The one type of a schema; JSON where it names several types or none. */
 function typeOf({ type, enum: values, const: constant }: JsonObject): ParameterType {
   const named = Array.isArray(type) ? type.filter(each => each !== 'null') : [type];
   const [only, other] = named as unknown[];
   if (other === undefined && TYPES.has(only)) return only as ParameterType;
-  // A list of words needs no type.
+  // An enum of strings needs no `type`.
   const all = Array.isArray(values) ? (values as unknown[]) : [constant];
   if (only === undefined && all.every(value => typeof value === 'string')) return 'string';
   return 'json';
 }
 
-/** A schema, or the one in the same document that it refers to. */
+/** Follows `$ref` within the same document. */
 function resolve(schema: unknown, root: JsonObject): JsonObject {
   let node = schema;
   for (

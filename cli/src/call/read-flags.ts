@@ -1,12 +1,12 @@
 /**
- * Words of a command line as the arguments of a tool: each flag becomes what the tool's schema wants. Numbers keep their
- * digits. Pure; what is wrong is said with what would be right.
+ * Parses the flags of a command line into a tool's arguments, as its schema wants them. Numbers keep their digits. Pure; error messages say
+ * what would be right.
  */
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Parameter, ParameterType } from './parameters.ts';
 
-/** Arguments as a tree; leaves are JSON text. */
+/** Arguments as a tree whose leaves are JSON text. */
 export type Tree = Map<string, Tree | string>;
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -14,10 +14,10 @@ const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 const usage = (message: string) => new Failure(message, EXIT.usage);
 
 /**
- * Read the words after the name of a tool.
- * @param given JSON text of an object into which the flags are put
- * @param takesOthers flags that no parameter has become arguments too
- * @throws Failure for the first word that is wrong
+ * Reads the words after the name of a tool.
+ * @param given JSON text of an object that the flags are added to
+ * @param takesOthers flags without a parameter become arguments too
+ * @throws Failure for the first invalid word
  */
 export function readFlags(
   words: readonly string[],
@@ -56,12 +56,12 @@ export function readFlags(
   return tree;
 }
 
-/** Required parameters that a tree of arguments does not hold. */
+/** Returns the required parameters that a tree of arguments lacks. */
 export function missingFrom(tree: Tree, parameters: readonly Parameter[]): Parameter[] {
   return parameters.filter(({ path, isRequired }) => {
     let node: Tree | string | undefined = tree;
     for (const key of path) {
-      // JSON text stands for a whole branch.
+      // JSON text may already contain the whole branch.
       if (typeof node === 'string') return false;
       node = node?.get(key);
     }
@@ -69,7 +69,7 @@ export function missingFrom(tree: Tree, parameters: readonly Parameter[]): Param
   });
 }
 
-/** JSON text of a tree. */
+/** Returns a tree as JSON text. */
 export function toJsonText(tree: Tree): string {
   const members = [...tree].map(([key, value]) => {
     return `${JSON.stringify(key)}:${typeof value === 'string' ? value : toJsonText(value)}`;
@@ -77,7 +77,7 @@ export function toJsonText(tree: Tree): string {
   return `{${members.join(',')}}`;
 }
 
-/** The parameter of a flag, which may be written with hyphens: `--dry-run` is `dryRun` and `dry_run`. */
+/** Finds the parameter of a flag; hyphens are allowed: `--dry-run` means `dryRun` or `dry_run`. */
 export function findParameter(
   parameters: readonly Parameter[],
   flag: string,
@@ -119,7 +119,7 @@ function plant(tree: Tree, path: readonly string[], text: string): void {
 
 const branchOf = (held = ''): Tree => new Map(held.startsWith('{') ? rawMembers(held) : []);
 
-/** JSON text of what was given for a parameter. */
+/** Returns the values given for a parameter as JSON text. */
 function toText(parameter: Parameter, given: readonly string[]): string {
   const { name, type, element, isNullable } = parameter;
   const [first = '', second] = given;
@@ -164,12 +164,12 @@ function toJsonList(name: string, value: string): string {
   try {
     if (Array.isArray(JSON.parse(value))) return value;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw usage(`--${name} must be a JSON list; not '${value}'`);
 }
 
-/** What is no JSON is the text itself. */
+/** Text that is not JSON becomes a JSON string. */
 function toJsonOrText(value: string): string {
   try {
     JSON.parse(value);

@@ -1,16 +1,16 @@
-/** The result of a call as text: its texts as they are, of all else a line that says what it is. Pure. */
+/** Formats the result of a call as text: text content as it is, and one descriptive line for each other content item. Pure. */
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 import { toSafeJson } from '../output/json.ts';
 import { visible } from '../output/table.ts';
 
 export interface ShownResult {
-  /** What the tool says. */
+  /** The text content. */
   text: string;
-  /** What it gave beside text, one line each. */
+  /** One line for each content item that is not text. */
   notes: string[];
 }
 
-/** @param isForEyes control characters are written out, which would move the cursor of a terminal */
+/** @param isForEyes escape control characters, which could move the cursor of a terminal */
 export function showResult(result: JsonObject, isForEyes: boolean): ShownResult {
   const content: unknown[] = Array.isArray(result['content']) ? result['content'] : [];
   const texts: string[] = [];

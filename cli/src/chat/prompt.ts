@@ -1,4 +1,4 @@
-/** The person at the terminal: what it wants to say next, and what it decides about calls. Asked on standard error; standard output is data. */
+/** Asks the person at the terminal what calls to approve. Questions go to standard error, since standard output is data. */
 import type { CallView } from '../../../src/agents/chat/chat-events.ts';
 import { withPrompter } from '../terminal.ts';
 import { toQuestion } from './view.ts';
@@ -8,10 +8,10 @@ export interface Decision {
   approve: boolean;
 }
 
-/** Decides about calls that wait; undefined where nobody can be asked. */
+/** Decides about waiting calls; returns undefined where nobody can be asked. */
 export type Decide = (pending: readonly CallView[]) => Promise<Decision[] | undefined>;
 
-/** Decides alike about all. */
+/** Makes the same decision about all calls. */
 export const decideAll =
   (approve: boolean): Decide =>
   async pending =>
@@ -19,7 +19,7 @@ export const decideAll =
 
 export const nobody: Decide = async () => undefined;
 
-/** Asks about one call after the other; whoever leaves has decided nothing. */
+/** Asks about one call after the other; a person who leaves has decided nothing. */
 export const askPrompter: Decide = pending =>
   withPrompter(async prompter => {
     const decisions: Decision[] = [];

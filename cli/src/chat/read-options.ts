@@ -1,4 +1,4 @@
-/** The options of `portico chat` as the gateway takes them. Pure. */
+/** Converts the options of `portico chat` to the API's fields. Pure. */
 import { EXIT, Failure } from '../failure.ts';
 
 export interface ChatOptions {
@@ -21,7 +21,7 @@ const LIMITS = [
   ['seconds', 'maxSeconds', '--max-seconds'],
 ] as const;
 
-/** The bounds that are asked for; undefined where none is. @throws Failure */
+/** Returns the limits that the options set; undefined where they set none. @throws Failure */
 export function readLimits(options: ChatOptions): Record<string, number> | undefined {
   const limits: Record<string, number> = {};
   for (const [name, key, flag] of LIMITS) {
@@ -40,7 +40,7 @@ export function readLimits(options: ChatOptions): Record<string, number> | undef
   return Object.keys(limits).length === 0 ? undefined : limits;
 }
 
-/** What begins a chat beside its first message. @throws Failure */
+/** Returns the fields that start a chat, without its first message. @throws Failure */
 export function readBeginning(options: ChatOptions): object {
   const { server, toolset, ask, resume } = options;
   if (resume !== undefined && (server ?? toolset ?? ask) !== undefined) {

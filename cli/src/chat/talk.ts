@@ -1,4 +1,4 @@
-/** One exchange with a chat of a gateway: what is sent, and what is shown while the answer comes. */
+/** One chat with a gateway: sends messages and decisions, and shows events as they arrive. */
 import type { CallView, ChatEvent, ChatView } from '../../../src/agents/chat/chat-events.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Api } from '../gateway/api.ts';
@@ -6,7 +6,7 @@ import { note } from '../terminal.ts';
 import type { View } from './view.ts';
 
 const CHATS = '/api/v1/chat';
-/** Exit code of what was stopped by Ctrl-C, as shells have it. */
+/** Exit code after Ctrl-C, as in shells. */
 export const STOPPED = 130;
 
 export const pathOf = (id: string) => `${CHATS}/${encodeURIComponent(id)}`;
@@ -16,7 +16,7 @@ export class Talk {
   readonly #view: View;
   #id: string | undefined;
 
-  /** @param id of a chat that is gone on with */
+  /** @param id of the chat to resume */
   constructor(api: Api, view: View, id?: string) {
     this.#api = api;
     this.#view = view;
@@ -27,15 +27,15 @@ export class Talk {
     return this.#id;
   }
 
-  /** How the chat stands that is gone on with. @throws Failure */
+  /** Reads the state of the chat to resume. @throws Failure */
   async look(id: string): Promise<ChatView> {
     return this.#api.json<ChatView>('GET', pathOf(id));
   }
 
   /**
-   * Send a message or decisions, and show what comes of it.
-   * @param begin what else begins a chat, where there is none yet
-   * @throws Failure; one with the code `STOPPED` after Ctrl-C
+   * Sends a message or decisions, and shows the events of the response.
+   * @param begin further fields for a chat that does not exist yet
+   * @throws Failure; with exit code `STOPPED` after Ctrl-C
    */
   async send(body: object, begin: object = {}): Promise<ChatView> {
     const controller = new AbortController();
@@ -65,7 +65,7 @@ export class Talk {
     return undefined;
   }
 
-  /** How to go on with it, for people. */
+  /** Tells the person how to resume the chat. */
   tellHowToGoOn(): void {
     if (this.#id !== undefined) note(`go on with: portico chat --resume ${this.#id}`);
   }
@@ -76,7 +76,7 @@ function detailOf(data: string): string {
   return detail ?? title ?? 'the gateway failed';
 }
 
-/** What ended a run, for people; undefined where it answered. */
+/** Says why a run ended; undefined where it ended with an answer. */
 export function toReason({ stop_reason: reason, problem }: ChatView): string | undefined {
   if (reason === null || reason === 'answered') return undefined;
   return problem ?? REASONS[reason];
@@ -99,7 +99,7 @@ const REASONS: Readonly<Record<Exclude<ChatView['stop_reason'], null | 'answered
   model_budget: 'the budget for the model is spent for today',
 };
 
-/** The exit code of a command that ends with this. */
+/** Exit code of a command whose chat ended this way. */
 export const exitOf = ({ stop_reason: reason }: ChatView): number =>
   reason === 'revoked' ? EXIT.denied : EXIT.failed;
 

@@ -1,11 +1,11 @@
-/** What people see of a chat: the model's text as it comes on standard output, each call and each result in a line on standard error. */
+/** Shows a chat to a person: the model's text on standard output as it arrives, one line per call and result on standard error. */
 import colors from 'picocolors';
 import type { CallView, ChatEvent } from '../../../src/agents/chat/chat-events.ts';
 import { toOneLine } from '../../../src/shared/util/one-line.ts';
 import { visible } from '../output/table.ts';
 import { note, outputColumns, writeOut } from '../terminal.ts';
 
-/** Longest line about a call, where the terminal does not say how wide it is. */
+/** Line length where the terminal does not report its width. */
 const USUAL_COLUMNS = 100;
 const MIN_COLUMNS = 40;
 
@@ -17,8 +17,8 @@ export class View {
   #isLineOpen = false;
 
   /**
-   * @param isQuiet the text is not shown: a program gets it whole
-   * @param onPage told what a failed call says, which may be where to connect an account
+   * @param isQuiet do not show the text: a program gets it whole at the end
+   * @param onPage gets the text of a failed call, which may name the page where an account is connected
    */
   constructor(isQuiet: boolean, onPage: (text: string) => Promise<void>) {
     this.#isQuiet = isQuiet;
@@ -27,7 +27,7 @@ export class View {
 
   async show(event: ChatEvent): Promise<void> {
     if (event.type === 'text') return this.#text(event.text);
-    // One that waits is shown whole, by the question about it.
+    // A waiting call is shown in full with the question about it.
     if (event.type === 'call' && event.call.decision === 'waiting') return undefined;
     if (event.type === 'call' && event.call.decision === 'not_made') {
       return this.#line(colors.red('✗'), `${event.call.name} was not called: ${NOT_WHOLE}`);
@@ -39,7 +39,7 @@ export class View {
     if (event.is_error) await this.#onPage(event.preview);
   }
 
-  /** What comes next begins a line. */
+  /** Ends an open line, so that the next output starts on a line of its own. */
   async endLine(): Promise<void> {
     if (!this.#isLineOpen) return;
     this.#isLineOpen = false;
@@ -61,7 +61,7 @@ export class View {
 
 const toCallText = ({ name, arguments: given }: CallView) => `${name} ${JSON.stringify(given)}`;
 
-/** A call that waits, with all of its arguments: what is approved is what is seen. */
+/** Formats a waiting call with all of its arguments: a person must see everything that they approve. */
 export function toQuestion({ name, arguments: given }: CallView): string {
   const args = visible(JSON.stringify(given, null, 2));
   return `${colors.bold(visible(name))} ${args}\n${colors.yellow('call it?')} [y/N] `;

@@ -1,6 +1,6 @@
 /**
- * The token that goes into the configuration of a host: it lists and calls tools and administers nothing, since what stands there is
- * read by the host. An administrator has one made for the host; whoever may make none gives their own.
+ * Tokens for the configuration of a host: they list and call tools and administer nothing, since the host can read the file. With an
+ * administrator's token, a new one is made for the host; a caller who cannot make tokens gives their own.
  */
 import { hostname } from 'node:os';
 import { EXIT, Failure } from '../failure.ts';
@@ -8,7 +8,7 @@ import { OWN_TOKEN, TOKENS, type Api, type TokenRecord } from '../gateway/api.ts
 
 const MEMBER_SCOPES = ['tools:read', 'tools:call'];
 
-/** A token, as it sees itself. */
+/** What the gateway reports to a token about itself. */
 export interface OwnToken {
   id: string;
   principal: string;
@@ -26,7 +26,7 @@ export const isAdmin = ({ scopes }: OwnToken): boolean => scopes.includes('admin
 export const isMember = ({ scopes }: OwnToken): boolean =>
   scopes.every(scope => MEMBER_SCOPES.includes(scope));
 
-/** The token that an API is asked with; undefined where the gateway refuses it. @throws Failure where there is no answer */
+/** Reads the token that an API client uses; undefined where the gateway refuses it. @throws Failure where the gateway does not respond */
 export async function readOwnToken(api: Api): Promise<OwnToken | undefined> {
   try {
     return await api.json<OwnToken>('GET', OWN_TOKEN);
@@ -36,7 +36,7 @@ export async function readOwnToken(api: Api): Promise<OwnToken | undefined> {
   }
 }
 
-/** Refuses whoever can neither make a token for a host nor give theirs. @throws Failure */
+/** Refuses a token that can neither make a token for a host nor be given to one. @throws Failure */
 export function checkAsker(asker: OwnToken | undefined, origin: string): asserts asker is OwnToken {
   if (!asker)
     throw new Failure(`${origin} does not know the token; see PORTICO_TOKEN`, EXIT.denied);
@@ -46,10 +46,10 @@ export function checkAsker(asker: OwnToken | undefined, origin: string): asserts
   throw new Failure(`this token may do more than a host needs (${more}); ${advice}`, EXIT.usage);
 }
 
-/** What tokens that were made for a host are called: `cursor@laptop`. */
+/** Prefix of the names of tokens made for a host: `cursor@laptop`. */
 const markOf = (host: string): string => `${host}@`;
 
-/** @param principal whose it is; a new one where undefined @throws Failure */
+/** Makes a token for a host. @param principal its owner; undefined creates a new principal @throws Failure */
 export async function makeToken(
   api: Api,
   host: string,
@@ -63,13 +63,13 @@ export async function makeToken(
   return { id, name, value: token };
 }
 
-/** The record of a token, where it was made for the host. @throws Failure */
+/** Returns the record of a token if it was made for the host. @throws Failure */
 export async function findMade(
   admin: Api,
   host: string,
   token: OwnToken,
 ): Promise<TokenRecord | undefined> {
-  // None is made that may do more.
+  // Tokens made for a host never have more scopes.
   if (!isMember(token)) return undefined;
   const record = await admin.json<TokenRecord>('GET', `${TOKENS}/${token.id}`);
   return record.name.startsWith(markOf(host)) ? record : undefined;

@@ -1,4 +1,4 @@
-/** What the configuration of a host says of a server, and what it says with one more or one less, in either format. Pure. */
+/** Reads one server in the configuration of a host, and adds or removes it, in either format. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { toTomlTable, type HostEntry } from '../../../src/servers/transfer/host-entry.ts';
 import { withoutSecretForms } from '../../../src/shared/redaction/secret-patterns.ts';
@@ -7,9 +7,9 @@ import { readTomlTable, withoutTomlTable, withTomlTable } from './toml-text.ts';
 
 /** A server in a configuration. */
 export interface Configured {
-  /** As it is written there, in lines; it may hold secrets. */
+  /** The entry's text in lines; it may hold secrets. */
   lines: string[];
-  /** The same without them. */
+  /** The same without secrets. */
   shown: string[];
   url: string | undefined;
   token: string | undefined;
@@ -17,7 +17,7 @@ export interface Configured {
 
 type Entry = Record<string, unknown>;
 
-/** The server of a name; undefined where the text has none. @throws NotEditable */
+/** Returns the server of a name; undefined where the text has none. @throws NotEditable */
 export function readServer(host: HostEntry, text: string, name: string): Configured | undefined {
   const { format, servers } = host;
   const written =
@@ -28,13 +28,13 @@ export function readServer(host: HostEntry, text: string, name: string): Configu
   const found = configured(written);
   const { url = '', token = '' } = found;
   const ours = toConfigured(host, name, host.toEntry(url, `Bearer ${token}`));
-  // Of what somebody else wrote more than the token may be secret.
+  // If somebody else wrote the entry, other values than the token may be secret too.
   return isSame(found, ours)
     ? found
     : { ...found, shown: found.lines.map(line => withoutSecretForms(line)) };
 }
 
-/** What a host is told to write, in the same form. */
+/** Returns the entry that a host is given, in the same form. */
 export const toConfigured = (host: HostEntry, name: string, entry: Entry): Configured =>
   configured(
     host.format === 'toml'
@@ -42,13 +42,13 @@ export const toConfigured = (host: HostEntry, name: string, entry: Entry): Confi
       : (jsonLines(name, entry) ?? ''),
   );
 
-/** The text with the server. @throws NotEditable */
+/** Returns the text with the server. @throws NotEditable */
 export function withServer(host: HostEntry, text: string, name: string, entry: Entry): string {
   const edit = host.format === 'toml' ? withTomlTable : withJsonMember;
   return edit(text, host.servers, name, entry);
 }
 
-/** The text without the server. @throws NotEditable */
+/** Returns the text without the server. @throws NotEditable */
 export function withoutServer(host: HostEntry, text: string, name: string): string {
   const edit = host.format === 'toml' ? withoutTomlTable : withoutJsonMember;
   return edit(text, host.servers, name);
@@ -57,7 +57,7 @@ export function withoutServer(host: HostEntry, text: string, name: string): stri
 export const isSame = (one: Configured, other: Configured): boolean =>
   isDeepStrictEqual(one.lines, other.lines);
 
-/** What changes of a server, each line with a sign before it, without secrets. */
+/** Returns a diff of a server's entry, each line with its sign, without secrets. */
 export function changesOf(before: Configured | undefined, after: Configured | undefined): string[] {
   const [old = [], fresh = []] = [before?.lines, after?.lines];
   const shortest = Math.min(old.length, fresh.length);

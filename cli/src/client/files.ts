@@ -1,4 +1,7 @@
-/** Reads and writes the configurations of other programs: what was there is kept beside it, and no file is ever half written. */
+/**
+ * Reads and writes the configurations of other programs. The former file is kept as a backup beside it, and no file is ever left half
+ * written.
+ */
 import {
   chmod,
   copyFile,
@@ -15,12 +18,12 @@ import { dirname } from 'node:path';
 import { EXIT, Failure } from '../failure.ts';
 
 const MAX_BYTES = 67_108_864;
-/** Rights of a new file, by who reads it; one that holds a token is for its owner alone. */
+/** Mode of a new file, by who may read it; one that holds a token is for its owner alone. */
 const NEW_MODE = { owner: 0o600, others: 0o644 };
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
 
-/** The text of a file; empty where there is none. @throws Failure where it cannot be read, or is no UTF-8 */
+/** Reads a file; an absent file is an empty text. @throws Failure where it cannot be read, or is not UTF-8 */
 export async function readConfiguration(file: string): Promise<string> {
   let bytes: Buffer;
   try {
@@ -40,9 +43,9 @@ export async function readConfiguration(file: string): Promise<string> {
 }
 
 /**
- * Writes a file whole, through a link where it is one, with the rights that it had.
- * @returns where what was there is kept; undefined where there was nothing
- * @throws Failure where it cannot be written; it is as it was then
+ * Replaces a file atomically and keeps its mode. Follows a symbolic link.
+ * @returns the path of the backup; undefined where there was no file
+ * @throws Failure where it cannot be written; the file is then unchanged
  */
 export async function writeConfiguration(
   file: string,
@@ -64,7 +67,7 @@ export async function writeConfiguration(
     } finally {
       await handle.close();
     }
-    // What the mask of the process took from it.
+    // The umask of the process may have removed bits when the file was created.
     if (mode !== undefined) await chmod(made, mode);
     await rename(made, target);
     return mode === undefined ? undefined : kept;
@@ -75,7 +78,7 @@ export async function writeConfiguration(
   }
 }
 
-/** The file behind links. */
+/** Resolves symbolic links. */
 async function followed(file: string): Promise<string> {
   try {
     return await realpath(file);

@@ -1,4 +1,4 @@
-/** Where the token for a host comes from, and what becomes of the one that it had. */
+/** Where the token for a host comes from, and what happens to its former token. */
 import { EXIT, Failure } from '../failure.ts';
 import { readTarget, readToken } from '../gateway-options.ts';
 import { Api } from '../gateway/api.ts';
@@ -16,24 +16,24 @@ import {
 } from './client-token.ts';
 import type { Place } from './place.ts';
 
-/** What stands in a file that others read, in place of a token: each of them sets it. */
+/** Placeholder for the token in a file that others read: each of them sets the variable. */
 export const SHARED_TOKEN = '${PORTICO_CLIENT_TOKEN}';
 
-/** A login has tokens of an hour; what stands in a file is not renewed. */
+/** A login's tokens last an hour, and nothing renews a token in a file. */
 const NO_LASTING =
   'a login cannot be given to a client; let the client sign in by itself, or name a token of yours';
 
 export interface Giver {
-  /** Whether the host has a token that works and is no more than a member's. */
+  /** Whether the host has a working token with no more than a member's scopes. */
   isGood: boolean;
-  /** The token it has, where that was made for it and is to be revoked when it has another. */
+  /** The host's current token if it was made for the host; revoke it once the host has another. */
   former: Pick<MadeToken, 'id' | 'name'> | undefined;
   give(): Promise<{ value: string; made?: MadeToken }>;
-  /** Revokes a token that no file has; where that fails, it says so. */
+  /** Revokes a token that is in no file; reports a failure instead of throwing. */
   drop(token: Pick<MadeToken, 'id' | 'name'>): Promise<void>;
 }
 
-/** @throws Failure where who asks can give no token */
+/** @throws Failure where the caller can give no token */
 export async function findGiver(
   place: Place,
   options: ApiOptions & { principal?: string },
@@ -72,7 +72,7 @@ export async function findGiver(
   };
 }
 
-/** Of a token that is there. */
+/** A giver of an existing token. */
 const giving = (value: string, isGood: boolean): Giver => ({
   isGood,
   former: undefined,
@@ -80,6 +80,6 @@ const giving = (value: string, isGood: boolean): Giver => ({
   drop: async () => {},
 });
 
-/** Whether the server that a host has is this gateway, so that its token may be shown to it. */
+/** Whether the host's entry points to this gateway, so that its token may be sent there. */
 const isOf = ({ found }: Place, { origin }: URL): boolean =>
   URL.parse(found?.url ?? '')?.origin === origin;

@@ -1,36 +1,36 @@
 /**
- * The hosts that a gateway is written into: where each keeps its configuration on this machine, by its documentation. What is written
- * there is in `host-entry.ts`. Pure.
+ * The hosts that the gateway can be written into, and where each keeps its configuration on this machine, according to its documentation.
+ * The content of the entry is in `host-entry.ts`. Pure.
  */
 import { posix, win32 } from 'node:path';
 import { HOST_ENTRIES, type HostEntry } from '../../../src/servers/transfer/host-entry.ts';
 
-/** A machine, as far as it decides where files are. */
+/** What decides where files are on a machine. */
 export interface Machine {
   platform: NodeJS.Platform;
   home: string;
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where a host has its files, absolute. */
+/** Absolute paths of a host's files. */
 interface Files {
-  /** Is there where the host was used before. */
+  /** Exists if the host was used before. */
   folder: string;
   /** The configuration of the user. */
   file: string;
 }
 
 export interface Host {
-  /** As commands take it. */
+  /** Its name in commands. */
   id: string;
   title: string;
   entry: HostEntry;
   files(machine: Machine): Files;
-  /** What makes the host read its file. */
+  /** Tells the person how to make the host read its file. */
   next: string;
 }
 
-/** A file in a folder of its own. */
+/** Returns a file whose parent folder belongs to the host alone. */
 function inFolder(machine: Machine, ...path: string[]): Files {
   const { join, dirname } = pathsOf(machine);
   const file = join(...path);
@@ -39,7 +39,7 @@ function inFolder(machine: Machine, ...path: string[]): Files {
 
 const pathsOf = ({ platform }: Machine) => (platform === 'win32' ? win32 : posix);
 
-/** Where programs with a window keep their settings. */
+/** The settings folder of desktop programs. */
 function settingsOf(machine: Machine): string {
   const { platform, home, env } = machine;
   const { join } = pathsOf(machine);

@@ -1,8 +1,8 @@
 /**
- * One member of one object of a JSON file with comments: read, put in, replaced or taken out, with every other character as it was.
- * Comments are blanked for the parser, so that places in both texts are the same. Pure.
+ * Reads, adds, replaces or removes one member of one object in a JSON file with comments, and keeps every other character. Comments are
+ * blanked for the parser, so that positions in both texts are equal. Pure.
  *
- * Invariant: what is written says what it said before, but for that member; else nothing is written.
+ * Invariant: the written text parses to the same value as before except for that member; else nothing is written.
  */
 import { isDeepStrictEqual } from 'node:util';
 import stripJsonComments from 'strip-json-comments';
@@ -12,12 +12,12 @@ import { NotEditable } from './not-editable.ts';
 
 interface Parsed {
   value: JsonObject;
-  /** The text with comments as spaces. */
+  /** The text with comments replaced by spaces. */
   bare: string;
   root: Braces;
 }
 
-/** An object in a text: where its braces are, and its members. */
+/** An object in a text: the positions of its braces, and its members. */
 interface Braces {
   open: number;
   close: number;
@@ -31,12 +31,12 @@ interface Member {
   to: number;
 }
 
-/** What stands in place of a part of a text. */
+/** Replaces a range of a text. */
 type Edit = readonly [from: number, to: number, text: string];
 
 const BOM = '\uFEFF';
 
-/** The member `name` of the object `of`, without comments; undefined where there is none. @throws NotEditable */
+/** Returns the member `name` of the object `of`, without comments; undefined where there is none. @throws NotEditable */
 export function readJsonMember(text: string, of: string, name: string): unknown {
   if (isEmpty(text)) return undefined;
   const { value, bare, root } = parse(text);
@@ -44,7 +44,7 @@ export function readJsonMember(text: string, of: string, name: string): unknown 
   return found && Object.hasOwn(asObject(value[of]), name) ? asObject(value[of])[name] : undefined;
 }
 
-/** @returns the text with the member, new or in place of the one that was there @throws NotEditable */
+/** @returns the text with the member added or replaced @throws NotEditable */
 export function withJsonMember(text: string, of: string, name: string, entry: JsonObject): string {
   if (isEmpty(text)) return `${JSON.stringify({ [of]: { [name]: entry } }, null, 2)}\n`;
   const { value, bare, root } = parse(text);
@@ -59,7 +59,7 @@ export function withJsonMember(text: string, of: string, name: string, entry: Js
   return edited(text, edits, { ...value, [of]: { ...others, [name]: entry } });
 }
 
-/** @returns the text without the member, where it has it @throws NotEditable */
+/** @returns the text without the member, if it had it @throws NotEditable */
 export function withoutJsonMember(text: string, of: string, name: string): string {
   if (isEmpty(text)) return text;
   const { value, bare, root } = parse(text);
@@ -86,7 +86,7 @@ function parse(text: string): Parsed {
   return { value, bare, root: readBraces(bare, skipSpace(bare, 0)) };
 }
 
-/** @throws NotEditable where the edits came out wrong */
+/** Applies the edits. @throws NotEditable where the result does not parse to `expected` */
 function edited(text: string, edits: readonly Edit[], expected: JsonObject): string {
   let result = '';
   let at = 0;
@@ -126,7 +126,7 @@ function commaAfter(bare: string, at: number): number | undefined {
   return bare[comma] === ',' ? comma + 1 : undefined;
 }
 
-/** As the last member, on lines of its own where the object is not on one line. */
+/** Adds a last member, on lines of its own unless the object is on one line. */
 function inserting(
   text: string,
   bare: string,
@@ -161,7 +161,7 @@ function replacing(text: string, { from, valueFrom, to }: Member, value: JsonObj
   return [valueFrom, to, isOwnLine ? toLines(text, line, value) : JSON.stringify(value)];
 }
 
-/** With its comma, or with the one before where it is the last; an object that nothing is left in becomes `{}`. */
+/** Removes a member with its comma, or the comma before it if it is the last; an object left without content becomes `{}`. */
 function removing(
   text: string,
   bare: string,
@@ -174,7 +174,7 @@ function removing(
   const end = comma ?? to;
   let start = from;
   while (text[start - 1] === ' ' || text[start - 1] === '\t') start -= 1;
-  // Its line goes, where nothing else is on it.
+  // If nothing else is on its line, the line goes too.
   if (/^[ \t]*\r?\n/.test(text.slice(end, close))) {
     if (text[start - 1] === '\n') start -= 1;
     if (text[start - 1] === '\r') start -= 1;
@@ -195,16 +195,16 @@ const toLines = (text: string, indentation: string, value: JsonObject): string =
 
 const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
 
-/** By how much a file is indented: what its first line begins with that is. */
+/** The indentation unit of a file: that of its first indented line. */
 const unitOf = (text: string): string => /\n([ \t]+)["/]/.exec(text)?.[1] ?? '  ';
 
-/** What the line of a place begins with. */
+/** The indentation of the line at a position. */
 function indentationAt(text: string, at: number): string {
   const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
-/** The end of the line of a place, behind comments that begin on it; the place itself where something else follows. */
+/** The end of the line at a position, after comments that begin on it; the position itself if other text follows. */
 function endOfLine(text: string, at: number): number {
   let end = at;
   for (;;) {

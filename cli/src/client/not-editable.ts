@@ -1,4 +1,4 @@
-/** Why a configuration is left as it is. */
+/** Why a configuration file cannot be edited. */
 
-/** `message` goes on after the name of the file: `is no JSON`. */
+/** `message` continues a sentence that starts with the name of the file: `is no JSON`. */
 export class NotEditable extends Error {}

@@ -1,4 +1,4 @@
-/** Where on this machine a host is given a server: which file, and what stands in it now. */
+/** The file on this machine where a host keeps a server, and its current content. */
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { EXIT, Failure } from '../failure.ts';
@@ -7,7 +7,7 @@ import { readConfiguration } from './files.ts';
 import { HOSTS, type Host, type Machine } from './hosts.ts';
 import { NotEditable } from './not-editable.ts';
 
-/** What the options of the commands name. */
+/** Options of the commands that choose it. */
 export interface PlaceOptions {
   name: string;
   scope?: 'user' | 'project';
@@ -17,15 +17,15 @@ export interface Place {
   host: Host;
   name: string;
   file: string;
-  /** Whether it is the file of a project, which others read too. */
+  /** Whether it is a project's file, which others read too. */
   isShared: boolean;
   text: string;
   found: Configured | undefined;
 }
 
-/** What every host takes as a name. */
+/** Server names that every host accepts. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-/** Of Claude Code, for a project. */
+/** The project file of Claude Code. */
 const PROJECT_FILE = '.mcp.json';
 
 export const thisMachine = (): Machine => ({
@@ -34,7 +34,7 @@ export const thisMachine = (): Machine => ({
   env: process.env,
 });
 
-/** @throws Failure where there is no such place, or its file cannot be read */
+/** @throws Failure where there is no such host or scope, or its file cannot be read */
 export async function openPlace(id: string, { name, scope }: PlaceOptions): Promise<Place> {
   const host = HOSTS.find(each => each.id === id);
   if (!host) throw new Failure(`'${id}' is no host; see portico client list`, EXIT.usage);
@@ -51,7 +51,7 @@ export async function openPlace(id: string, { name, scope }: PlaceOptions): Prom
   return { host, name, file, isShared, text, found };
 }
 
-/** What is read or made of a file. @throws Failure that names it */
+/** Reads or edits a file's text. @throws Failure that names the file */
 export function whole<T>(file: string, work: () => T): T {
   try {
     return work();

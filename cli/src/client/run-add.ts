@@ -1,4 +1,4 @@
-/** `portico client add`: the gateway as a server in the configuration of a host, with a token of the host's own. */
+/** `portico client add`: writes the gateway as a server into the configuration of a host, with a token of the host's own. */
 import { EXIT, Failure } from '../failure.ts';
 import { readGatewayUrl, toMcpUrl } from '../gateway-options.ts';
 import type { ApiOptions } from '../gateway/api-command.ts';
@@ -28,7 +28,7 @@ export async function runAdd(id: string, options: AddOptions): Promise<void> {
     return note(`${host.title} is already set up: '${name}' in ${file}`);
   }
   const planned = place.isShared ? SHARED_TOKEN : 'A_NEW_TOKEN';
-  // What keeps it from being written is known before a token is made.
+  // Finds out that the file cannot be edited before a token is made.
   whole(file, () => withServer(host.entry, place.text, name, entryWith(planned)));
   const changes = changesOf(found, configuredWith(planned));
   if (!options.json) await writeOut([file, ...changes].map(line => `${line}\n`).join(''));
@@ -58,7 +58,7 @@ export async function runAdd(id: string, options: AddOptions): Promise<void> {
   note(`${host.title} has '${name}'${which}; ${host.next}`);
 }
 
-/** With the style of names that every host takes, where none is named. */
+/** Unless the URL chooses a naming style, use the one that every host accepts. */
 function endpointOf(options: AddOptions): URL {
   const endpoint = toMcpUrl(readGatewayUrl(options, process.env));
   if (!endpoint.searchParams.has('names')) endpoint.searchParams.set('names', 'underscore');
@@ -75,7 +75,7 @@ async function confirmReplacing({ host, name, file }: Place, options: AddOptions
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new Failure('nothing was changed');
 }
 
-/** Into the file as it is by now, which the host may have written meanwhile. @returns where what was there is kept */
+/** Reads the file again before writing, since the host may have changed it meanwhile. @returns the path of the backup */
 async function write(
   { host, name, file, isShared }: Place,
   entry: Record<string, unknown>,

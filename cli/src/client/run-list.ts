@@ -1,4 +1,4 @@
-/** `portico client list`: the hosts of this machine, which of them have the gateway, and whether it takes their token. */
+/** `portico client list`: the hosts of this machine, which of them have the gateway, and whether it accepts their token. */
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { Failure } from '../failure.ts';
@@ -14,7 +14,7 @@ export interface ListOptions extends PlaceOptions {
   json?: boolean;
 }
 
-/** How a host is, in words of which programs can tell one from the other. */
+/** State of a host; programs read these words in `--json`. */
 type State =
   | 'not found'
   | 'not set up'

@@ -1,4 +1,4 @@
-/** `portico client remove`: takes the server out of the configuration of a host, and the token back that was made for it. */
+/** `portico client remove`: removes the server from the configuration of a host, and revokes the token that was made for it. */
 import { EXIT, Failure } from '../failure.ts';
 import { findTarget } from '../gateway-options.ts';
 import { Api } from '../gateway/api.ts';
@@ -14,9 +14,9 @@ export interface RemoveOptions extends PlaceOptions, ApiOptions {
   dryRun?: boolean;
 }
 
-/** What became of the token that stood in the file. */
+/** What happened to the token in the file. */
 interface Ending {
-  /** Name of the token that is revoked. */
+  /** Name of the revoked token. */
   revoked: string | null;
   words: string;
 }
@@ -44,8 +44,9 @@ export async function runRemove(id: string, options: RemoveOptions): Promise<voi
 }
 
 /**
- * Revokes the token, where it was made for the host and whoever asks may. The file is written by then: what fails is told.
- * @param named the one gateway that whoever asks shows their token to
+ * Revokes the token if it was made for the host and the caller may do so. The file is already written, so a failure is reported, not
+ * thrown.
+ * @param named the only gateway that the caller's token may be sent to
  */
 async function takeBack(place: Place, named: URL, options: RemoveOptions): Promise<Ending> {
   const left = (why: string): Ending => ({ revoked: null, words: why });

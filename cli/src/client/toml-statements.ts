@@ -1,15 +1,15 @@
 /**
- * Takes a TOML file apart into its headers and pairs, and values into no more than where they end: strings, brackets and comments are
- * told apart, so that nothing inside of one is taken for a header. Pure.
+ * Splits a TOML file into its headers and key-value pairs. Values are only scanned for their end: strings, brackets and comments are
+ * recognised, so that nothing inside them is taken for a header. Pure.
  */
 import { NotEditable } from './not-editable.ts';
 
 /** A header, or a key with its value. */
 export interface Statement {
-  /** The keys from the root on. */
+  /** The keys from the root. */
   path: string[];
   kind: 'table' | 'list' | 'pair';
-  /** Where its line begins, and where the next one does. */
+  /** Start of its line, and start of the line after it. */
   from: number;
   to: number;
 }
@@ -19,14 +19,14 @@ const BETWEEN = /(?:[\s\uFEFF]+|#[^\n]*)*/y;
 const REST_OF_LINE = /[ \t]*(?:#[^\n]*)?(?:\r?\n|$)/y;
 const BARE_KEY = /[A-Za-z0-9_-]+/y;
 const BARE_VALUE = /[^\s,#[\]{}"']+(?:[ \t]+[0-9:.Z+-]+)?/y;
-/** Strings of one line. */
+/** Single-line strings. */
 const BASIC = /"(?:[^"\\\n]|\\[^\n])*"/y;
 const LITERAL = /'[^'\n]*'/y;
-/** Those of several lines; two quotes more may stand before the end. */
+/** Multi-line strings; up to two more quotes may stand before the closing ones. */
 const LONG_BASIC = /"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}/y;
 const LONG_LITERAL = /'''(?:[^']|'{1,2}(?!'))*'{3,5}/y;
 
-/** Its statements in their order. @throws NotEditable where it is no TOML, as far as that is looked at */
+/** Returns the statements in order. @throws NotEditable where the text is not TOML, as far as it is checked */
 export function readStatements(text: string): Statement[] {
   const statements: Statement[] = [];
   let table: string[] = [];
@@ -106,7 +106,7 @@ function expect(text: string, at: number, wanted: string): number {
   return text.startsWith(wanted, at) ? at + wanted.length : fail(text, at);
 }
 
-/** Index after what an expression finds at a place. */
+/** Index after the match of a sticky expression at a position. */
 function matchAt(expression: RegExp, text: string, at: number): number | undefined {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : undefined;

@@ -1,7 +1,7 @@
 /**
- * One table of a table of a TOML file: found, put in, replaced or taken out, with every other character as it was. Pure.
+ * Finds, adds, replaces or removes one subtable in a TOML file, and keeps every other character. Pure.
  *
- * Invariant: what is written has the statements that it had before, but for that table; else nothing is written.
+ * Invariant: the written text has the same statements as before except for that table; else nothing is written.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { toTomlTable } from '../../../src/servers/transfer/host-entry.ts';
@@ -9,16 +9,16 @@ import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { NotEditable } from './not-editable.ts';
 import { readStatements, type Statement } from './toml-statements.ts';
 
-/** Where lines of the table are. */
+/** A range of lines that belongs to the table. */
 type Part = readonly [from: number, to: number];
 
-/** The table as it is written, with the tables in it; undefined where there is none. @throws NotEditable */
+/** Returns the text of the table with its subtables; undefined where there is none. @throws NotEditable */
 export function readTomlTable(text: string, of: string, name: string): string | undefined {
   const parts = partsOf(text, of, name);
   return parts.length === 0 ? undefined : parts.map(part => text.slice(...part)).join('');
 }
 
-/** @returns the text with the table, at its end or in place of the one that was there @throws NotEditable */
+/** @returns the text with the table replaced, or added at the end @throws NotEditable */
 export function withTomlTable(text: string, of: string, name: string, entry: JsonObject): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const table = toTomlTable([of, name], entry).replaceAll('\n', eol);
@@ -32,13 +32,13 @@ export function withTomlTable(text: string, of: string, name: string, entry: Jso
   return checked(edited, text, of, name, table);
 }
 
-/** @returns the text without the table, where it has it @throws NotEditable */
+/** @returns the text without the table, if it had it @throws NotEditable */
 export function withoutTomlTable(text: string, of: string, name: string): string {
   const parts = partsOf(text, of, name);
   return parts.length === 0 ? text : checked(withoutParts(text, parts), text, of, name, undefined);
 }
 
-/** With the empty line before each, which came with it. */
+/** Also removes the empty line before each part, which was added with it. */
 function withoutParts(text: string, parts: readonly Part[], start = 0): string {
   let result = '';
   let at = start;
@@ -49,7 +49,7 @@ function withoutParts(text: string, parts: readonly Part[], start = 0): string {
   return result + text.slice(at);
 }
 
-/** Statements of the table that follow each other are one part, with the comments between them. */
+/** Consecutive statements of the table form one part, with the comments between them. */
 function partsOf(text: string, of: string, name: string): Part[] {
   const parts: [number, number][] = [];
   let isOpen = false;

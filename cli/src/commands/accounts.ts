@@ -1,4 +1,7 @@
-/** `portico accounts`: people's own accounts at servers; beside what all records have, connect. A token never comes as an argument. */
+/**
+ * `portico accounts`: people's own accounts at servers. Adds `connect` to the verbs that all records have. A token is never passed as an
+ * argument.
+ */
 import type { Command } from 'commander';
 import {
   ACCOUNTS,

@@ -31,7 +31,7 @@ import { addUp } from './up.ts';
 import { addUsage } from './usage.ts';
 import { addWebhooks } from './webhooks.ts';
 
-/** Adds a command, or several that are alike, to the program. */
+/** Adds a command, or several similar ones, to the program. */
 export type AddCommand = (program: Command) => void;
 
 export const COMMANDS: readonly AddCommand[] = [

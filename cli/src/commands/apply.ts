@@ -1,4 +1,7 @@
-/** `portico apply`, `diff` and `export`: the records of a gateway as a file, which is compared with them, made of them, and made true. */
+/**
+ * `portico apply`, `diff` and `export`: a gateway's records as a file. `diff` compares them with it, `export` writes it, `apply` makes the
+ * gateway match it.
+ */
 import type { Command } from 'commander';
 import type { FileOptions } from '../configuration/run-file.ts';
 import { apiOf, shown, type ApiOptions } from '../gateway/api-command.ts';
@@ -43,7 +46,7 @@ export function addApply(program: Command): void {
     .summary('make a gateway what a file says')
     .description('Make the records of a gateway what a file says.')
     .option('--dry-run', 'show what would be done, and do nothing');
-  // What reads YAML and the schemas is loaded where it is needed.
+  // The YAML parser and the schemas are loaded only when needed.
   apply.action(async (options: FileOptions & { dryRun?: boolean }) =>
     (await import('../configuration/run-file.ts')).applyFile(options),
   );

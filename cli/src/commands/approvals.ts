@@ -1,4 +1,4 @@
-/** `portico approvals`: which tools are held, what differs in them, and the decisions on them. */
+/** `portico approvals`: lists held tools, shows what changed in them, and approves or rejects them. */
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
@@ -25,7 +25,7 @@ interface DecideOptions extends ListOptions {
 
 type Verb = 'approve' | 'reject';
 
-/** A definition with what differs from the approved one. */
+/** A held definition with its differences from the approved one. */
 interface WholeApproval extends Approval {
   held_definition: string | null;
   diff: {
@@ -50,9 +50,9 @@ A tool is named as it is listed, or by its id. --server without a tool means all
 of that server that waits; what has a misleading name is not approved with it.
 With --fingerprint nothing is done where another definition waits by now.`;
 
-/** Most definitions that are decided on at once. */
+/** Most definitions in one request. */
 const MAX_ITEMS = 500;
-/** Fewest digits that name a fingerprint. */
+/** At least 8 digits identify a fingerprint. */
 const MIN_FINGERPRINT = /^[0-9a-f]{8,64}$/;
 
 /** Adds `approvals`. */
@@ -86,7 +86,7 @@ export function addApprovals(program: Command): void {
   }
 }
 
-/** What makes a decision necessary, in words. */
+/** Says why a decision is needed. */
 function whyOf({ state, reason }: Approval): string {
   if (reason?.kind === 'look_alike') {
     return reason.name ? `reads like ${reason.name}` : 'reads like a tool of another server';
@@ -144,7 +144,7 @@ async function decide(verb: Verb, tools: string[], options: DecideOptions): Prom
   }
   const api = apiOf(options);
   const query = await queryOf(api, server);
-  // What was approved can be rejected too, where it is named.
+  // `reject` also accepts approved tools, if they are named.
   const isAny = verb === 'reject' && tools.length > 0;
   const known = await listApprovals(api, { ...query, ...(isAny ? { state: 'any' } : {}) });
   const wanted =
@@ -172,7 +172,7 @@ interface Item {
   fingerprint: string;
 }
 
-/** @throws Failure where another definition was looked at, or none is there */
+/** @throws Failure where the given fingerprint is not that of the current definition, or there is no definition */
 function toItem(approval: Approval, lookedAt: string | undefined): Item {
   const { server_id, kind, name } = approval;
   const fingerprint = approval.held_fingerprint ?? approval.approved_fingerprint;
@@ -191,7 +191,7 @@ interface Decided {
   server_ids: string[];
 }
 
-/** As few acts as there is room for; each is done whole or not at all. */
+/** Sends as few requests as possible; each is applied completely or not at all. */
 async function decideAll(api: Api, verb: Verb, items: readonly Item[], accepts: boolean) {
   const all: Decided = { decided: 0, server_ids: [] };
   for (let at = 0; at < items.length; at += MAX_ITEMS) {

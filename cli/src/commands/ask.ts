@@ -1,4 +1,4 @@
-/** `portico ask`: say in words what is wanted; one call is planned, judged and made. Below it what may be asked for at all. */
+/** `portico ask`: a request in plain words; the gateway plans, judges and makes one call. Its subcommands manage the allow-list. */
 import type { Command } from 'commander';
 import { connectByPage, findPage, untilInterrupted } from '../accounts/account-page.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -108,7 +108,7 @@ async function askFor(words: string[], options: AskOptions): Promise<void> {
   if (asked.result?.isError === true) throw new Failure('the tool says that it failed');
 }
 
-/** Where the call failed for want of an account, somebody at a terminal connects it. @returns whether one is there now */
+/** If the call failed because an account is missing, lets a person at a terminal connect it. @returns whether it is connected now */
 async function connectFor({ error }: Asked, api: Api): Promise<boolean> {
   const isWanted = error?.code === 'account_required' && isTerminal();
   const page = isWanted ? findPage(error.message, api.origin) : undefined;

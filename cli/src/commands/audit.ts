@@ -1,11 +1,11 @@
-/** `portico audit`: who called and changed what, all of it for programs, and whether anybody changed the record of it. */
+/** `portico audit`: shows who called and changed what, exports it for programs, and checks that nobody changed the record. */
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions, type GatewayOptions } from '../gateway-options.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 
-/** Filters that the API takes as they are. */
+/** Filters passed to the API unchanged. */
 const FILTERS = ['principal', 'server', 'tool', 'action', 'outcome'] as const;
 
 type Filters = { since?: string } & { [filter in (typeof FILTERS)[number]]?: string };
@@ -102,7 +102,7 @@ async function list({ limit, ...options }: ListOptions): Promise<void> {
   await writeTable(heading, rows);
 }
 
-/** @throws Failure where the gateway refuses, or breaks off */
+/** @throws Failure where the gateway refuses, or the response breaks off */
 async function exportRows({ after, ...options }: ExportOptions): Promise<void> {
   const query = toQuery(options, after === undefined ? {} : { after });
   for await (const text of apiOf(options).read(`${AUDIT}/export?${query}`)) await writeOut(text);
@@ -111,13 +111,13 @@ async function exportRows({ after, ...options }: ExportOptions): Promise<void> {
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
- * A time, or a span up to `now`, as the API takes it.
+ * Converts a time, or a span back from `now`, to the API's format.
  * @throws Failure where it is neither
  */
 export function readSince(text: string, now: number): string {
   const [, count, unit = ''] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const span = count === undefined ? NaN : Number(count) * (UNITS_MS[unit] ?? NaN);
-  // Other texts would be dates too: '5' is May 2001.
+  // `Date.parse` accepts too much: '5' is May 2001.
   const isDate = /^\d{4}-\d\d-\d\d/.test(text);
   const at = isDate ? Date.parse(text) : now - span;
   if (!Number.isNaN(at)) return new Date(at).toISOString();

@@ -1,4 +1,4 @@
-/** `portico backup` and `portico restore`: everything a gateway on this machine keeps, in one file. */
+/** `portico backup` and `portico restore`: all data of a gateway on this machine, in one file. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { note, writeJson } from '../terminal.ts';

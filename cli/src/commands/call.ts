@@ -1,4 +1,4 @@
-/** `portico call`: call one tool, its arguments as flags that its schema makes. Exit code 1 where the tool says it failed. */
+/** `portico call`: calls one tool, with flags generated from its schema. Exit code 1 where the tool reports a failure. */
 import type { Command } from 'commander';
 import { CACHE_META } from '../../../src/gateway/cache/cache-control.ts';
 import { connectByPage, findPage, type AccountPage } from '../accounts/account-page.ts';
@@ -41,9 +41,9 @@ A tool that asks for input asks you, at a terminal; Ctrl-D leaves the question.
 Where a server wants an account of your own there, a page opens to connect it,
 and the call is made when you have.`;
 
-/** Most rounds of questions that a call may ask. */
+/** Most rounds of server requests in one call. */
 const MAX_ROUNDS = 20;
-/** What a person at a terminal can do for a server. */
+/** The server requests that a person at a terminal can answer. */
 const ELICITATION: JsonObject = { elicitation: { form: {}, url: {} } };
 
 /** Adds `call`. */
@@ -104,14 +104,14 @@ interface Sending {
   meta: JsonObject;
   /** Connects an account on a page of the gateway. */
   onPage(page: AccountPage, signal: AbortSignal): Promise<unknown>;
-  /** Of the gateway. */
+  /** Origin of the gateway. */
   origin: string;
 }
 
-/** What the gateway calls its own question (`src/gateway/steps/ask-for-account.ts`). */
+/** Key of the gateway's own server request (`src/gateway/steps/ask-for-account.ts`). */
 const ACCOUNT_QUESTION = 'connect_account';
 
-/** The page where the gateway itself wants an account connected, where it asks for that and nothing else. */
+/** Returns the page where an account is to be connected, if that is the only request and it comes from the gateway itself. */
 function pageAskedFor(requests: unknown, origin: string): AccountPage | undefined {
   const [key, ...more] = isObject(requests) ? Object.keys(requests) : [];
   if (key !== ACCOUNT_QUESTION || more.length > 0) return undefined;
@@ -121,7 +121,7 @@ function pageAskedFor(requests: unknown, origin: string): AccountPage | undefine
   return typeof url === 'string' ? findPage(url, origin) : undefined;
 }
 
-/** The call, round by round as its server asks. */
+/** Makes the call, and repeats it with the responses as long as the server asks for input. */
 async function send(
   mcp: Mcp,
   name: string,
@@ -155,7 +155,7 @@ async function send(
   throw new Failure(`${name} asked ${MAX_ROUNDS} times and was not content`);
 }
 
-/** What is under way, for people. */
+/** Shows progress notifications to the person. */
 function showProgress(method: string, params: JsonObject): void {
   if (method !== 'notifications/progress') return;
   const { progress, total, message } = params;
@@ -164,7 +164,7 @@ function showProgress(method: string, params: JsonObject): void {
   note(`progress ${String(progress)}${of}${said}`);
 }
 
-/** JSON text of the arguments that are given whole; undefined where none are. */
+/** Returns the JSON text of `--args` or `--args-file`; undefined where neither is given. */
 async function readArguments(args?: string, argsFile?: string): Promise<string | undefined> {
   if (args !== undefined && argsFile !== undefined) {
     throw new Failure('--args and --args-file are two ways to say the same; use one', EXIT.usage);
@@ -174,7 +174,7 @@ async function readArguments(args?: string, argsFile?: string): Promise<string |
   try {
     if (isObject(JSON.parse(text))) return text.trim();
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new Failure('the arguments must be one JSON object', EXIT.usage);
 }

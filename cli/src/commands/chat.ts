@@ -1,4 +1,4 @@
-/** `portico chat`: speak with the gateway's language model, which calls the tools of the token. */
+/** `portico chat`: a conversation with the gateway's language model, which calls tools with the caller's token. */
 import type { Command } from 'commander';
 import { pageShower } from '../accounts/account-page.ts';
 import { again } from '../again.ts';
@@ -89,7 +89,10 @@ function toDecide({ yes, no }: Options): Decide {
   return isTerminal() ? askPrompter : nobody;
 }
 
-/** The one message of a command that has one. @throws Failure where there is none and nobody to write one */
+/**
+ * Returns the message from the argument or standard input; undefined where the terminal is to be asked. @throws Failure where standard
+ * input is empty and no chat is resumed
+ */
 async function readMessage(given: string | undefined, { resume }: Options) {
   if (given !== undefined) return given;
   if (process.stdin.isTTY) return undefined;
@@ -99,7 +102,7 @@ async function readMessage(given: string | undefined, { resume }: Options) {
   throw new Failure('there is no message; give one, or see --help', EXIT.usage);
 }
 
-/** Begins, or goes on where a chat stands. */
+/** Starts a chat, or continues one from its current state. */
 async function start(talk: Talk, send: Send, decide: Decide, message: string | undefined) {
   if (message !== undefined) return send({ message });
   const view = await talk.look(talk.id ?? '');
@@ -109,12 +112,12 @@ async function start(talk: Talk, send: Send, decide: Decide, message: string | u
   return rests ? view : send({});
 }
 
-/** An answer that is cut or refused is one all the same, unless calls were not made for it: then the model is asked again. */
+/** A cut or refused answer still counts as an answer, unless it left calls unmade: then the model is asked again. */
 const isCutOrRefused = ({ stop_reason: reason, calls }: ChatView): boolean =>
   (reason === 'length' || reason === 'refused') &&
   calls.every(({ decision }) => decision !== 'not_made');
 
-/** Decides about what waits, until nothing does or nobody decides. */
+/** Decides about waiting calls until none waits or nobody decides. */
 async function settle(send: Send, decide: Decide, from: ChatView): Promise<ChatView> {
   let view = from;
   while (view.pending) {
@@ -125,7 +128,7 @@ async function settle(send: Send, decide: Decide, from: ChatView): Promise<ChatV
   return view;
 }
 
-/** The end of a command, or of one message. @throws Failure where it is no answer */
+/** Ends the command. @throws Failure where the run ended without an answer */
 async function show(view: ChatView, { json }: Options, talk: Talk): Promise<void> {
   if (json) await writeJson(view);
   const reason = toReason(view);
@@ -134,7 +137,7 @@ async function show(view: ChatView, { json }: Options, talk: Talk): Promise<void
   throw new Failure(reason, exitOf(view));
 }
 
-/** One message after the other, until the person leaves. */
+/** Reads and sends messages until the person leaves. */
 async function converse(talk: Talk, send: Send, decide: Decide): Promise<void> {
   for (;;) {
     const message = await askLine('› ');

@@ -1,4 +1,4 @@
-/** `portico client`: writes the gateway into the configuration of the program that a person works with, or takes it out. */
+/** `portico client`: writes the gateway into the configuration of a host, or removes it. */
 import { Argument, Option, type Command } from 'commander';
 import { HOSTS } from '../client/hosts.ts';
 import { runAdd } from '../client/run-add.ts';

@@ -1,4 +1,4 @@
-/** `portico completion`: a script with which a shell completes the words of this command. */
+/** `portico completion`: prints a script that completes this command's words in a shell. */
 import { Argument, type Command } from 'commander';
 import { toBash, toFish, toZsh } from '../completion/scripts.ts';
 import { readTree } from '../completion/tree.ts';

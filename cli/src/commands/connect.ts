@@ -1,4 +1,4 @@
-/** `portico connect`: offers the stdio servers of this machine through a gateway, over one connection that it dials itself. */
+/** `portico connect`: offers the stdio servers of this machine through a gateway, over one connection that this machine dials. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -122,7 +122,7 @@ function loadConfig(path: string): ConnectConfig {
   return readConfig(text, file, process.env);
 }
 
-/** The device token: from a file, from the environment, or kept by an earlier `--enroll`. */
+/** Finds the device token: in a file, in the environment, or stored by an earlier `--enroll`. */
 async function findToken(options: ConnectOptions, origin: string, view: View): Promise<string> {
   const { env } = process;
   const { tokenFile, enroll, replace = false } = options;

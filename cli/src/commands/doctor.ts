@@ -1,4 +1,4 @@
-/** `portico doctor`: looks at everything that has to be right, and says of what is not what to do. */
+/** `portico doctor`: checks everything that has to be right, and says how to fix what is not. */
 import type { Command } from 'commander';
 import colors from 'picocolors';
 import { checkGateway } from '../doctor/check-gateway.ts';
@@ -58,7 +58,7 @@ async function runDoctor(options: Options): Promise<void> {
   if (bad > 0) throw new Failure(bad === 1 ? '1 check failed' : `${bad} checks failed`);
 }
 
-/** The gateway that is named, and the token for it; what is not named rightly is a finding too. */
+/** Checks the configured gateway and its token; an invalid configuration is a finding too. */
 async function checkTarget(options: Options): Promise<Finding[]> {
   const { env } = process;
   try {

@@ -1,4 +1,4 @@
-/** `portico identities`: who people are at the providers by which they sign in; beside what all records have, add. */
+/** `portico identities`: who people are at the identity providers they sign in with. Adds `add` to the verbs that all records have. */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { IdentityViewSchema } from '../../../src/sign-in/identities/identity-schema.ts';

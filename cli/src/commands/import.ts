@@ -1,4 +1,4 @@
-/** `portico import`: the servers of an mcp.json into the registry. Shows what it would do, and does it with `--yes`. */
+/** `portico import`: registers the servers of an mcp.json. Shows a plan, and carries it out with `--yes`. */
 import { Option, type Command } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions, readTarget, type GatewayOptions } from '../gateway-options.ts';

@@ -1,4 +1,4 @@
-/** `portico invite`: a link by which a principal signs in with a browser, once. It is printed this once. */
+/** `portico invite`: prints a link with which a principal can sign in with a browser once. The link is shown only once. */
 import type { Command } from 'commander';
 import type { InvitationViewSchema } from '../../../src/sign-in/invitation-schema.ts';
 import type { z } from 'zod';

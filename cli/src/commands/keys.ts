@@ -1,6 +1,6 @@
 /**
- * `portico keys`: what is under which key of the ring, and its rotation. Keys themselves never leave the gateway; `new` writes one into the
- * data folder of a gateway on this machine.
+ * `portico keys`: shows which key of the ring seals what, and rotates keys. Keys never leave the gateway; `new` writes one into the data
+ * folder of a gateway on this machine.
  */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';

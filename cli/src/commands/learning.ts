@@ -1,4 +1,4 @@
-/** `portico learning`: forget what searches learned from use. */
+/** `portico learning`: deletes what searches learned from use. */
 import type { Command } from 'commander';
 import { addGatewayOptions, type GatewayOptions } from '../gateway-options.ts';
 import { apiOf } from '../gateway/api-command.ts';

@@ -1,4 +1,4 @@
-/** `portico login` and `portico logout`: sign in to a gateway with a browser, so that no token has to be copied. */
+/** `portico login` and `portico logout`: sign in to a gateway with a browser, so that nobody has to copy a token. */
 import type { Command } from 'commander';
 import { Failure } from '../failure.ts';
 import { readLoginUrl } from '../gateway-options.ts';
@@ -69,7 +69,7 @@ async function login(url: string | undefined, options: LoginOptions): Promise<vo
   const { askRevoke } = await import('../login/refresh.ts');
   const server = await findServer(origin);
   const former = await readLogin(folder, origin);
-  // A token that nobody has: the answer tells whether the gateway knows the client still.
+  // Tries to revoke a token that does not exist: the response shows whether the gateway still knows the client.
   const isKnown = former !== undefined && (await askRevoke(origin, former, 'none'));
   const clientId = isKnown ? former.client_id : await register(server);
   const isHere = options.browser ? hasBrowser(process.platform, process.env) : true;

@@ -1,4 +1,4 @@
-/** `portico logs`: the requests that a gateway on this machine served, a line each. */
+/** `portico logs`: the requests that a gateway on this machine served, one per line. */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -73,7 +73,7 @@ async function showLogs(options: Options): Promise<void> {
   for await (const lines of follow(path, place, end.signal)) await show(lines.filter(isWanted));
 }
 
-/** The log that is there; where it is said whose, that one, which may come yet. */
+/** Returns the log in the named folder, which need not exist yet, or else the first one found. */
 function findLog(data: string | undefined): string {
   if (data !== undefined) return join(resolve(data), FILE);
   const share = process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share');

@@ -1,4 +1,7 @@
-/** `portico oauth-clients`: programs that ask people to be let in; beside what all records have, add. A secret is printed this once. */
+/**
+ * `portico oauth-clients`: OAuth clients, the programs that ask people for access. Adds `add` to the verbs that all records have. A secret
+ * is printed only once.
+ */
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { ClientViewSchema } from '../../../src/oauth/clients/client-schema.ts';

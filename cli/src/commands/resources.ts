@@ -1,7 +1,7 @@
 /**
- * `portico connectors`, `rules`, `principals`, `groups`, `toolsets` and `secrets`, and what `portico servers` has of it: list, show, add,
- * edit and remove, the same for all (`resources/resources.ts` says what each is). The value of a secret comes from standard input or the environment, never from an
- * argument, which others can read.
+ * `portico connectors`, `rules`, `principals`, `groups`, `toolsets` and `secrets`, and the common verbs of `portico servers`: list, show,
+ * add, edit and remove work alike for all (`resources/resources.ts` defines each). The value of a secret comes from standard input or the
+ * environment, never from an argument, which others can read.
  */
 import type { Command } from 'commander';
 import {
@@ -34,12 +34,12 @@ Its value is what comes on standard input, or that of an environment variable.
 It is never shown again. Servers refer to it by its name, like \${NAME}.
 `;
 
-/** Adds one command for each of the resources. */
+/** Adds one command for each resource. */
 export function addResources(program: Command): void {
   for (const resource of RESOURCES) addResource(program, resource);
 }
 
-/** @returns the command, for verbs of its own */
+/** @returns the command, so that more verbs can be added */
 export function addResource(program: Command, resource: Resource): Command {
   const { name, noun, called = name, written, example, removal } = resource;
   const verbs = VERBS[written];
@@ -74,7 +74,7 @@ const VERBS = {
   derived: 'list and show',
 } as const;
 
-/** What one is told by. */
+/** How a record is named on the command line. */
 const BY = {
   records: 'its id',
   named: 'its name or id',
@@ -83,7 +83,7 @@ const BY = {
   derived: 'its name',
 } as const;
 
-/** The command for values that are never shown. */
+/** Adds `set`, for values that are never shown. */
 function addSet(all: Command, resource: Resource): void {
   const { noun, fields, example } = resource;
   const set = all.command('set <name>').description(`Make a ${noun}, or give it another value.`);
@@ -129,7 +129,7 @@ function withFields(command: Command, fields: readonly Field[]): Command {
   return command;
 }
 
-/** Command lines, as a help text has them. */
+/** Formats example command lines for a help text. */
 function examplesOf({ name }: Resource, lines: readonly string[]): string {
   const all = lines.map(line => `\n  portico ${name} ${line}`.trimEnd());
   return `\nExample${lines.length > 1 ? 's' : ''}:${all.join('')}`;

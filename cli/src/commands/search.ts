@@ -1,4 +1,4 @@
-/** `portico search`: the tools that fit what is wanted best, found by the gateway. */
+/** `portico search`: asks the gateway for the tools that best match a description. */
 import type { Command } from 'commander';
 import { MAX_FOUND, USUAL_FOUND } from '../../../src/search/rank/limits.ts';
 import { again } from '../again.ts';
@@ -15,7 +15,7 @@ interface Options extends GatewayOptions {
   readOnly?: boolean;
 }
 
-/** What the gateway answers, as far as it is shown here. */
+/** The fields of the response that are shown here. */
 interface Found {
   tools: { name: string; description: string; score: number }[];
   metadata: { servers_searched: number; total_tools_searched: number };

@@ -1,4 +1,4 @@
-/** `portico servers`: what is registered at the gateway; beside what all records have, add, edit, connect and disconnect. */
+/** `portico servers`: the registered servers. Adds add, edit, connect and disconnect to the verbs that all records have. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { again } from '../again.ts';
@@ -25,7 +25,7 @@ interface EditOptions extends Options {
   wait: boolean;
 }
 
-/** How long `add` and `connect` look at what becomes of a server, in milliseconds. */
+/** How long `add`, `edit` and `connect` wait for a server's connection, in milliseconds. */
 const SETTLE_MS = 20_000;
 const LOOK_MS = 200;
 
@@ -136,7 +136,7 @@ async function change(
   await tell(isAwaited ? await settled(api, now) : now, options, isAwaited);
 }
 
-/** The record once it is known what became of the server, or as it is when that takes too long. */
+/** Polls until the server is no longer connecting; returns the latest record when that takes too long. */
 async function settled(api: Api, record: ServerRecord): Promise<ServerRecord> {
   const deadline = Date.now() + SETTLE_MS;
   let seen = record;
@@ -147,15 +147,15 @@ async function settled(api: Api, record: ServerRecord): Promise<ServerRecord> {
   return seen;
 }
 
-/** Why a state is no good one, where the record does not say. */
+/** Message for a bad status without `last_error`. */
 const NO_REASON: Readonly<Record<string, string>> = {
   ERROR: 'it failed',
   DEGRADED: 'it does not work as a whole',
 };
 
 /**
- * @param wasAwaited whether the end of its connecting was waited for
- * @throws Failure where the server is in no good state, with the reason
+ * @param wasAwaited whether the command waited for the connection
+ * @throws Failure with the reason where the server's status is bad
  */
 async function tell(server: ServerRecord, options: Options, wasAwaited: boolean): Promise<void> {
   const { name, status, tool_count: count, last_error: problem } = server;

@@ -1,4 +1,4 @@
-/** `portico stdio`: a stdio MCP server in front of a gateway, for hosts that know nothing else. */
+/** `portico stdio`: a stdio MCP server in front of a gateway, for hosts that only support stdio. */
 import type { Command } from 'commander';
 import {
   addGatewayOptions,
@@ -38,6 +38,6 @@ export function addStdio(program: Command): void {
 async function runStdio(options: GatewayOptions): Promise<void> {
   const { url, token } = readTarget(options);
   await serveStdio(toMcpUrl(url), token, 'portico stdio');
-  // What a host did not take by now it never will.
+  // The host will not read output that it has not read by now, so do not wait for it.
   process.exit(0);
 }

@@ -1,4 +1,4 @@
-/** `portico token`: make tokens for people and programs, see them, revoke them. A value is printed once, by `create`. */
+/** `portico token`: creates, lists and revokes tokens for people and programs. `create` prints a value only once. */
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import { again } from '../again.ts';
@@ -85,7 +85,7 @@ async function revokeToken(name: string, options: Options): Promise<void> {
 }
 
 /**
- * A time, or a span from `now` on, as the API takes it.
+ * Converts a time, or a span from `now`, to the API's format.
  * @throws Failure where it is neither
  */
 export function readExpiry(text: string, now: number): string {

@@ -1,4 +1,4 @@
-/** `portico tools`: the tools that a token may use, and what one of them takes. */
+/** `portico tools`: lists the tools that a token may use, and shows the parameters of one. */
 import type { Command } from 'commander';
 import { describeTool } from '../call/describe.ts';
 import {

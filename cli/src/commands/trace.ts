@@ -1,4 +1,4 @@
-/** `portico trace`: one trace of a gateway on this machine as a tree, or a list of those that are kept. */
+/** `portico trace`: shows one trace of a gateway on this machine as a tree, or lists the stored ones. */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -15,9 +15,9 @@ interface Options {
   list?: boolean;
 }
 
-/** Most traces of one list: the newest. */
+/** Most traces in a list: the newest. */
 const MAX_LISTED = 50;
-/** Enough of an id to tell it from others. */
+/** Digits of an id that are enough to tell traces apart. */
 const SHOWN_ID = 12;
 const ID = /^[0-9a-f]{4,32}$/i;
 

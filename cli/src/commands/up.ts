@@ -1,4 +1,4 @@
-/** `portico up`: gateway, programs and stdio adapter on one machine, in one command. */
+/** `portico up`: gateway, programs and stdio adapter on one machine, with one command. */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -25,7 +25,7 @@ interface Options {
 }
 
 const DEFAULT_PORT = 8787;
-/** What is not there by then is left to come later; a host at the standard input waits less long. */
+/** How long the start waits for servers; later ones join when they are ready. A host on standard input waits less. */
 const SETTLE_MS = 90_000;
 const STDIO_SETTLE_MS = 15_000;
 
@@ -113,7 +113,7 @@ function serveHost({ names }: Options, { origin, adminToken }: Joined): Promise<
   return serveStdio(new URL(`/mcp?names=${names}`, origin), adminToken, 'portico up');
 }
 
-/** Hosts each start the same command: with --stdio all but the first join the gateway that has the folder. */
+/** Several hosts each start the same command: with --stdio, all but the first join the gateway that uses the data folder. */
 async function startOrJoin(options: Options, entries: Entries): Promise<Up | Joined> {
   try {
     return await start(options, entries);
@@ -125,7 +125,7 @@ async function startOrJoin(options: Options, entries: Entries): Promise<Up | Joi
   }
 }
 
-/** A signal before all of it runs ends it at once. What starts the gateway leaves signals to who handles them by then. */
+/** A signal during the start ends the process at once. After it, the gateway's own signal handlers apply. */
 function untilStarted(): () => void {
   const onSignal = () => process.exit(EXIT.failed);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -147,7 +147,7 @@ async function start(options: Options, entries: Entries): Promise<Up> {
   });
 }
 
-/** What runs a gateway is heavy, and left out where the command was installed without it. */
+/** The gateway's runtime is heavy and optional, so it is loaded only here. */
 async function load(): Promise<typeof import('../up/run-up.ts')> {
   try {
     return await import('../up/run-up.ts');

@@ -1,9 +1,9 @@
-/** `portico usage`: how much was called, by whom and of what, as a table for people, JSON or CSV. */
+/** `portico usage`: how many calls were made, by whom and to which tools, as a table for people, JSON or CSV. */
 import type { Command } from 'commander';
 import { apiOf, shown, type ApiOptions } from '../gateway/api-command.ts';
 import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 
-/** Filters that the API takes as they are. */
+/** Filters passed to the API unchanged. */
 const FILTERS = ['from', 'to', 'principal', 'group', 'server', 'tool'] as const;
 
 type Options = ApiOptions & { by: string; limit: string; csv?: boolean } & {

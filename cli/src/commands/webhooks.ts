@@ -1,6 +1,6 @@
 /**
- * `portico webhooks`: who is told of events; beside what all records have: add, edit, rotate, test, and what was delivered. An address is
- * a secret, so it comes from standard input or the environment, never from an argument; the secret that signs is printed this once.
+ * `portico webhooks`: where events are sent. Adds to the verbs that all records have: add, on, off, rotate, test, deliveries and retry. An
+ * address is a secret, so it comes from standard input or the environment, never from an argument; the signing secret is printed only once.
  */
 import { Option, type Command } from 'commander';
 import type { z } from 'zod';

@@ -1,14 +1,14 @@
-/** Completion scripts for three shells, each made of the tree of commands. Pure; every word is quoted for its shell. */
+/** Completion scripts for three shells, generated from the tree of commands. Pure; every word is quoted for its shell. */
 import type { CommandWords, Word } from './tree.ts';
 
 /** A word in single quotes, for bash and zsh. */
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-/** The same for fish, where a backslash counts within quotes. */
+/** The same for fish, where a backslash is special within quotes. */
 const fishQuote = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
 const line = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 const pathsBelow = (tree: readonly CommandWords[]) => tree.slice(1).map(({ path }) => path);
 
-/** Values of options, which complete after the option wherever it stands. */
+/** Values of options; they are completed wherever the option stands. */
 function choicesOf(tree: readonly CommandWords[]): Map<string, readonly string[]> {
   return new Map(
     tree.flatMap(({ choices }) => choices.map(({ option, values }) => [option, values])),
@@ -64,7 +64,7 @@ compdef _portico portico
 `;
 }
 
-/** What fish is told of an option's value: nothing of files where it is none. */
+/** fish flags for an option's value: none, text without file names, or a file. */
 const FISH_VALUES = { none: '', text: ' -x', file: ' -r -F' };
 
 export function toFish(tree: readonly CommandWords[]): string {

@@ -1,34 +1,34 @@
-/** The commands of a program with their words, for completion: read from commander, so that no list has to be kept. Pure. */
+/** Reads the commands of a program and their words from commander, so that completion needs no list of its own. Pure. */
 import type { Command, Option } from 'commander';
 
 export interface Word {
   text: string;
   description: string;
-  /** What stands behind an option; absent where nothing does. */
+  /** What value an option takes; absent where it takes none. */
   takes?: 'file' | 'text';
 }
 
 export interface CommandWords {
-  /** The words that lead to it: `portico servers add`. */
+  /** The words that call it: `portico servers add`. */
   path: string;
   words: Word[];
-  /** Whether an argument is the name of a file. */
+  /** Whether an argument is a file name. */
   takesFile: boolean;
-  /** Values of its options that have only some. */
+  /** Allowed values of options that have a fixed set. */
   choices: { option: string; values: readonly string[] }[];
 }
 
-/** What an argument is called that is the name of a file or folder. */
+/** Names of arguments that are a file or folder. */
 const FILE = /file|folder|dir\b/;
-/** The command below another that is meant where none is named. */
+/** The subcommand that runs where none is named. */
 const USUAL = 'list';
 
-/** A command and all below it, each once. */
+/** Returns a command and all commands below it, each once. */
 export function readTree(command: Command, path = command.name()): CommandWords[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
   const given = command.registeredArguments;
-  // What is done where no command below is named: its options go without its name too.
+  // The default subcommand: its options are accepted without its name too.
   const usual = command.commands.find(each => each.name() === USUAL && given.length === 0);
   const all = [...(usual ? usual.options : []), ...help.visibleOptions(command)];
   const options = [...new Map(all.map(option => [option.long ?? option.short, option])).values()];

@@ -1,6 +1,7 @@
 /**
- * Makes the changes of a plan: each is one request, over the revision that it was planned on, and marks its record in the same write.
- * What fails is told and the rest goes on; but nothing is deleted then, and where the gateway does not answer nothing more is tried.
+ * Carries out the changes of a plan. Each is one request, conditional on the planned revision, and marks its record's owner in the same
+ * write. A failed change is reported and the rest continues, but no deletion is made after a failure, and nothing more is tried once the
+ * gateway does not respond.
  */
 import { toOwnerHeader } from '../../../src/shared/identity/record-owner.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -9,23 +10,23 @@ import type { Content, Known } from './content.ts';
 import { kindOf } from './kinds.ts';
 import type { Change } from './plan.ts';
 
-/** Every isolate knows a new server after this time, in milliseconds; before, it may refuse what names it. */
+/** Every isolate knows a new server after this time, in milliseconds; before, it may refuse records that name it. */
 const SEEN_MS = 1_100;
 
 export interface Outcome {
   change: Change;
-  /** Why it was not made; absent where it was. */
+  /** Why the change was not made; absent where it was. */
   problem?: string;
 }
 
 export interface Work {
   api: Pick<Api, 'json'>;
   owner: string;
-  /** By the names of secrets. */
+  /** Values of secrets by name. */
   values: ReadonlyMap<string, string>;
   known: readonly Known[];
   wait(ms: number): Promise<unknown>;
-  /** Told after each change. */
+  /** Called after each change. */
   onDone(outcome: Outcome): void;
 }
 
@@ -37,7 +38,7 @@ export async function carryOut(changes: readonly Change[], work: Work): Promise<
     outcomes.push(outcome);
     work.onDone(outcome);
   };
-  /** What is made anew is gone before the first of its kind is made: one may take the place of another. */
+  /** Records to replace are deleted before the first new one of their kind is created, since a new record may need the place of another. */
   const removed = new Map<Change, Failure | undefined>();
   const removeReplaced = async (kind: Change['kind']) => {
     for (const change of changes) {
@@ -72,7 +73,7 @@ export async function carryOut(changes: readonly Change[], work: Work): Promise<
 
 type Ids = Map<string, string>;
 
-/** Ids of principals by what the file calls them; those that are made come later. */
+/** Ids of principals by their name or key in the file; those of new principals are added later. */
 function idsOfPrincipals(changes: readonly Change[], { known, owner }: Work): Ids {
   const principals = known.filter(({ kind }) => kind === 'principal');
   const names = principals.map(({ id, content }) => [String(content['name']), id] as const);
@@ -123,7 +124,7 @@ async function makeOne(
   if (kind === 'secret') {
     const body = { value: values.get(String(after['name'])), origins: after['origins'] };
     const to = `${path}/${encodeURIComponent(String(after['name']))}`;
-    // Its origins may be widened first and narrowed later: the second write is over the first one.
+    // Origins may be widened first and narrowed later: the second write builds on the revision of the first.
     const { revision } = await send<{ revision?: number }>(
       'PUT',
       to,
@@ -140,19 +141,19 @@ async function makeOne(
   }
 }
 
-/** The members that differ, each as a whole; null clears. */
+/** The members that differ, each with its whole value; null clears. */
 function toPatch({ before, after = {}, differences }: Change, ids: Ids): Content {
   const changed = new Set(differences.map(({ field }) => field.split('.')[0] ?? ''));
   const patch = Object.fromEntries([...changed].map(name => [name, after[name] ?? null]));
   const config = patch['connection_config'];
   if (config && typeof config === 'object' && !Array.isArray(config) && before) {
-    // A new address drops what was given for the old one, so what authenticates always comes along.
+    // A new address drops the credentials for the old one, so `headers` and `auth` are always sent with it.
     patch['connection_config'] = { headers: null, auth: null, ...config };
   }
   return toBody(patch, ids);
 }
 
-/** With ids in place of what the file calls principals. */
+/** Replaces the file's names of principals with ids. */
 function toBody(content: Content, ids: Ids): Content {
   const idOf = (name: unknown) => ids.get(String(name)) ?? String(name);
   const { subject, members } = content as {

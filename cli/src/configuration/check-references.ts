@@ -1,9 +1,9 @@
-/** Whether all that a file refers to is there: in the file, or at the gateway. Pure. */
+/** Checks that everything a file refers to exists, in the file or at the gateway. Pure. */
 import type { Configuration } from '../../../src/api/configuration-file.ts';
 import { namesIn } from '../../../src/credentials/references.ts';
 import type { FilePath } from './read-file.ts';
 
-/** What is at the gateway, and stays there. */
+/** Records of the gateway that remain after the apply. */
 export interface Present {
   secrets: readonly string[];
   connectors: readonly string[];
@@ -98,7 +98,7 @@ export function checkReferences(file: Configuration, present: Present): Referenc
   return problems;
 }
 
-/** All but the first of those that are the same. */
+/** All but the first of each group of equals. */
 const twinsBy = <T>(items: readonly T[], by: (item: T) => string): T[] =>
   [...Map.groupBy(items, by).values()].flatMap(same => same.slice(1));
 

@@ -1,37 +1,37 @@
-/** What a record says, in the one form that the file and the gateway are compared in; and what differs. Pure. */
+/** The one form in which the file's records and the gateway's are compared, and their differences. Pure. */
 import type { OwnedKind } from '../../../src/shared/identity/record-owner.ts';
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json | undefined };
 
-/** The members of a record, with names in place of ids; what is as the deployment has it is absent. */
+/** The members of a record, with names instead of ids; a member that has the deployment's default is absent. */
 export type Content = { [member: string]: Json | undefined };
 
-/** A record that the file wants. */
+/** A record in the file. */
 export interface Wanted {
   kind: OwnedKind;
   key: string;
   content: Content;
 }
 
-/** A record of the gateway. */
+/** A record at the gateway. */
 export interface Known {
   kind: OwnedKind;
   id: string;
   content: Content;
-  /** Absent of kinds without. */
+  /** Absent for kinds without revisions. */
   revision?: number;
-  /** Absent where it belongs to people. */
+  /** Absent where the record belongs to people. */
   owner?: { owner: string; key: string };
 }
 
 export interface Difference {
-  /** `connection_config.url` */
+  /** Path of the member, like `connection_config.url`. */
   field: string;
   before?: Json;
   after?: Json;
 }
 
-/** Text that is equal where values are, whatever the order of members. */
+/** JSON text that is equal for equal values, whatever the order of members. */
 export function canonical(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -44,7 +44,7 @@ export function canonical(value: Json | undefined): string {
 const isObject = (value: Json | undefined): value is Content =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What differs, member by member; of two objects what differs in them. */
+/** Lists differing members; where both values are objects, those inside them. */
 export function differencesOf(before: Content, after: Content, path = ''): Difference[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.flatMap((name): Difference[] => {
@@ -66,7 +66,7 @@ export function differencesOf(before: Content, after: Content, path = ''): Diffe
   });
 }
 
-/** Without what is undefined or null. */
+/** Drops members that are undefined or null. */
 export function compact(content: Content): Content {
   const kept = Object.entries(content).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(kept);

@@ -1,4 +1,4 @@
-/** A gateway as a file that an apply takes: records by what a file calls them, values of secrets as references. Pure. */
+/** Writes a gateway as a file for `portico apply`: records under their keys, values of secrets as references. Pure. */
 import { Document } from 'yaml';
 import { ConfigurationSchema, SCHEMA_PATH } from '../../../src/api/configuration-file.ts';
 import { checkReferences, NOTHING } from './check-references.ts';
@@ -20,11 +20,11 @@ const NO_NAMES = createNames(
   { servers: [], connectors: [], principals: [] },
 );
 
-/** @param owner whose keys the records have already @param origin of the gateway, where editors find the schema */
+/** @param owner whose records keep their keys @param origin of the gateway, where editors find the schema */
 export function exportFile(known: readonly Known[], owner: string, origin: string): Exported {
   const leftOut: string[] = [];
   const sections: Sections = {};
-  /** What the file calls principals, by their ids: those whose names are not theirs alone are named by them. */
+  /** The file's keys of principals by id; other records refer to a principal by its key. */
   const keyOf = new Map<string, string>();
   for (const kind of KINDS) {
     const ofKind = known.filter(record => record.kind === kind.kind);
@@ -43,7 +43,7 @@ export function exportFile(known: readonly Known[], owner: string, origin: strin
   return { text: document.toString({ lineWidth: 100 }), leftOut };
 }
 
-/** Each record with what the file calls it: its key, else its name, else what it says. */
+/** Gives each record a key: its own key, else its name, else one made from its content. */
 function keyed(records: readonly Known[], owner: string): [string, Known][] {
   const isOwn = ({ owner: mark }: Known) => mark?.owner === owner;
   const used = new Map<string, Known>();
@@ -69,7 +69,7 @@ function withKeys(content: Content, keyOf: ReadonlyMap<string, string>): Content
   return copy;
 }
 
-/** `deny-interns-github-delete`, of a rule for people who have to tell rules apart. */
+/** Makes a key such as `deny-interns-github-delete` from a rule, so that people can tell rules apart. */
 function toKey({ effect, subject, server, tool }: Content): string {
   const { name = 'everyone' } = (subject ?? {}) as { name?: string };
   const parts = [effect, subject === undefined ? undefined : name, server, tool];
@@ -80,7 +80,7 @@ function toKey({ effect, subject, server, tool }: Content): string {
   return text.slice(0, MAX_KEY_CHARS).replace(/^-/, '').replace(/-$/, '') || 'rule';
 }
 
-/** The record as a file has it, without what goes without saying. */
+/** The record as written in a file, without members that equal their defaults. */
 function toRecord(kind: Kind, key: string, content: Content, leftOut: string[]): Content {
   const { name, ...record } = content;
   if (kind.kind === 'principal' && name !== key) record['name'] = name;
@@ -94,14 +94,14 @@ function toRecord(kind: Kind, key: string, content: Content, leftOut: string[]):
   return record;
 }
 
-/** What a record of a file means; undefined where it is none. */
+/** The meaning of a file's record as canonical text; undefined where it is invalid. */
 function said(kind: Kind, key: string, record: Content): string | undefined {
   const parsed = ConfigurationSchema.safeParse({ [kind.section]: { [key]: record } });
   const read = parsed.data?.[kind.section]?.[key];
   return read && canonical(kind.ofFile(key, read as never, NO_NAMES));
 }
 
-/** What was given as a value is never shown, so it cannot be written. */
+/** The API never shows headers and auth given as values, so they cannot be exported. */
 function dropValues(key: string, record: Content, leftOut: string[]): void {
   const config = record['connection_config'] as Content;
   const headers = (config['headers'] ?? {}) as Content;
@@ -116,7 +116,7 @@ function dropValues(key: string, record: Content, leftOut: string[]): void {
   leftOut.push(`servers.${key}: its auth, which was given as a value`);
 }
 
-/** Records that name what is gone; others may name them. */
+/** Leaves out records that refer to missing ones, and then those that refer to them. */
 function leaveOutBroken(sections: Sections, leftOut: string[]): void {
   for (;;) {
     const parsed = ConfigurationSchema.safeParse(sections);

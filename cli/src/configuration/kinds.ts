@@ -1,6 +1,6 @@
 /**
- * The kinds of records that a file can hold, in the order in which they are made: where the API has them, what they say in a file and
- * in an answer, and what of them cannot be edited. Pure.
+ * The kinds of records that a file can hold, in the order of their creation: their API path, how to read them from the file and from the
+ * API, and which fields cannot be edited. Pure.
  */
 import type { z } from 'zod';
 import type { BudgetViewSchema } from '../../../src/access/budgets/budget-schema.ts';
@@ -23,30 +23,30 @@ type RecordOf<S extends Section> = NonNullable<Configuration[S]>[string];
 interface Described<S extends Section, View> {
   kind: OwnedKind;
   section: S;
-  /** What people call it. */
+  /** Name of the kind for people. */
   noun: string;
   path: string;
-  /** Member of a page that has the records; an answer that makes one may have it in a member. */
+  /** Member of a page that holds the records; the response to a creation may have the record in a member. */
   list: string;
-  /** What of it cannot be edited, and whether it is made anew then. */
+  /** Fields that cannot be edited, and whether a change of them replaces the record. */
   fixed: { fields: readonly string[]; isReplaced: boolean };
-  /** The gateway has one of each name. */
+  /** The gateway allows only one record with the same identity. */
   hasOneOfEach: boolean;
-  /** What people know it by: a record of somebody else that has the same is the same. */
+  /** The identity of a record to people: a record of another owner with the same identity is the same record. */
   identityOf(content: Content): string;
   ofFile(key: string, record: RecordOf<S>, names: Names): Content;
   ofView(view: View, names: Names): Content;
 }
 export type Kind = Described<Section, object>;
 
-/** A kind among others: who holds it gives it what is of its section and its path only. */
+/** Erases the types of a kind. Callers must pass it only records of its section and its path. */
 const describe = <S extends Section, View>(described: Described<S, View>): Kind =>
   described as unknown as Kind;
 
 const EDITABLE = { fields: [], isReplaced: false };
 const nameOf = ({ name }: Content): string => String(name);
 const nameOfAnyCase = (content: Content): string => nameOf(content).toLowerCase();
-/** A rule has no name: it is what it says. */
+/** A rule has no name, so its content is its identity. */
 const sayingOf = (content: Content): string => canonical({ ...content, description: undefined });
 const sorted = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
 const orAbsent = <T extends object>(value: T | undefined | null): T | undefined =>
@@ -58,7 +58,7 @@ const subjectOf = (subject: SubjectView, names: Names): Content =>
     ? { kind: subject.kind, name: names.principalOf(subject.id) }
     : subject;
 
-/** Toolsets hold what is said of them only; lists that are empty are there. */
+/** Drops absent members of a toolset; empty lists stay. */
 const toolsetOf = (
   name: string,
   toolset: Omit<RecordOf<'toolsets'>, 'members'>,
@@ -264,14 +264,14 @@ export const KINDS: readonly Kind[] = [
 
 const BY_KIND = new Map(KINDS.map(each => [each.kind, each]));
 
-/** @throws Error of a kind that there is not */
+/** @throws Error for an unknown kind */
 export function kindOf(name: OwnedKind): Kind {
   const found = BY_KIND.get(name);
   if (!found) throw new Error(`no kind ${name}`);
   return found;
 }
 
-/** What a file wants, kind by kind. */
+/** The records of a file, kind by kind. */
 export const wantedOf = (file: Configuration, names: Names): Wanted[] =>
   KINDS.flatMap(({ kind, section, ofFile }) =>
     Object.entries(file[section] ?? {}).map(([key, record]) => ({
@@ -281,5 +281,5 @@ export const wantedOf = (file: Configuration, names: Names): Wanted[] =>
     })),
   );
 
-/** An origin as the gateway keeps it; a text that is none is refused there. */
+/** An origin in the gateway's form; text that is not one is passed on, and the gateway refuses it. */
 const toOrigin = (text: string): string => URL.parse(text)?.origin ?? text;

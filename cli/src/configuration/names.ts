@@ -1,26 +1,26 @@
-/** Names in a file and ids at the gateway: of servers, connectors and principals. Pure. */
+/** Maps names in a file to the gateway's servers, connectors and principals, and ids to names. Pure. */
 
 export interface Named {
   id: string;
   name: string;
 }
 
-/** A principal of the gateway; `key` is what the file calls it, where it belongs to the file's owner. */
+/** A principal at the gateway; `key` is its key in the file, where it belongs to the file's owner. */
 export interface NamedPrincipal extends Named {
   key?: string;
 }
 
 export interface Names {
-  /** The name as it is written at its record, whatever its case here; the text where it is no name. */
+  /** The record's spelling of a name in any case; the text itself where no record has it. */
   server(text: string): string;
   connector(text: string): string;
-  /** Name of the connector with an id; the id where there is none. */
+  /** Name of the connector with this id; the id where there is none. */
   connectorOf(id: string): string;
-  /** What a file calls the principal with an id. */
+  /** The file's name for the principal with this id. */
   principalOf(id: string): string;
 }
 
-/** @param file names that the file has, which come first */
+/** @param file names in the file, whose spelling wins */
 export function createNames(
   file: { servers: readonly string[]; connectors: readonly string[] },
   gateway: {
@@ -52,7 +52,7 @@ export function createNames(
 const spellings = (names: readonly string[]) =>
   new Map(names.map(name => [name.toLowerCase(), name]));
 
-/** A qualified pattern with its server's name as it is written at its record. */
+/** A qualified pattern with its server's name in the record's spelling. */
 export function spellPattern(pattern: string, { server }: Pick<Names, 'server'>): string {
   const at = pattern.indexOf('.');
   return at === -1 ? server(pattern) : server(pattern.slice(0, at)) + pattern.slice(at);

@@ -1,6 +1,6 @@
 /**
- * What an apply would do: the changes that make the records of a file's owner what the file says, in the order in which they are
- * possible. Records of people and of other owners are never changed, unless they are adopted. Pure.
+ * Plans an apply: the changes that make the records of a file's owner match the file, in an order in which each is possible. Records of
+ * people and of other owners are never changed unless they are adopted. Pure.
  */
 import type { OwnedKind } from '../../../src/shared/identity/record-owner.ts';
 import {
@@ -13,13 +13,16 @@ import {
 import { KINDS, kindOf } from './kinds.ts';
 
 export interface Change {
-  /** `adopt`: it is as it should be, and belongs to the owner from now on. `replace`: what cannot be edited is made anew. */
+  /**
+   * `adopt`: the record already matches, and only gets the owner. `replace`: the record cannot be edited, so it is deleted and created
+   * again.
+   */
   verb: 'create' | 'update' | 'replace' | 'adopt' | 'delete';
   kind: OwnedKind;
   key: string;
-  /** The record of the gateway; absent of a new one. */
+  /** The record at the gateway; absent for a new one. */
   before?: Known;
-  /** Absent of one that is deleted. */
+  /** Absent for a deletion. */
   after?: Content;
   differences: Difference[];
 }
@@ -33,15 +36,15 @@ export interface PlanProblem {
 export interface Plan {
   changes: Change[];
   problems: PlanProblem[];
-  /** Records of the owner that are no longer in the file, and stay. */
+  /** The owner's records that are no longer in the file, but are kept. */
   left: Known[];
 }
 
 export interface PlanOptions {
   owner: string;
-  /** Delete the records of the owner that are no longer in the file. */
+  /** Delete the owner's records that are no longer in the file. */
   prune?: boolean | undefined;
-  /** Take over records of others that the file names. */
+  /** Take over other owners' records that the file names. */
   adopt?: boolean | undefined;
 }
 
@@ -83,11 +86,11 @@ export function makePlan(
 interface Match {
   record: Wanted;
   found?: Known;
-  /** Other records that are the same to the gateway. */
+  /** Other records with the same identity at the gateway. */
   others: Known[];
 }
 
-/** Find what is wanted: by its key, else by what people call it. No record is found twice. */
+/** Finds the record for each wanted one: by its key, else by its identity. No record is matched twice. */
 function matchAll(wanted: readonly Wanted[], known: readonly Known[], owner: string): Match[] {
   const isOwn = ({ owner: mark }: Known) => mark?.owner === owner;
   const byKey = new Map(known.filter(isOwn).map(record => [record.owner?.key, record]));
@@ -103,7 +106,7 @@ function matchAll(wanted: readonly Wanted[], known: readonly Known[], owner: str
   });
 }
 
-/** Why what is wanted cannot be. */
+/** Returns why a wanted record is impossible. */
 function judge(
   { kind, content }: Wanted,
   found: Known | undefined,
@@ -146,13 +149,14 @@ function toChange(
 }
 
 /**
- * First what others refer to, last what is deleted; a cache rule and a budget go first, since another may have their place. A secret loses
- * an origin only when no server at it is left, so where servers change too it has both before them.
+ * Orders changes: creations and edits before deletions, referenced records before those that refer to them. Cache rules and budgets are
+ * deleted first, since new ones may take their place. A secret can lose an origin only once no server there uses it, so where servers
+ * change too, the secret gets the union of origins before them and loses the old ones after.
  */
 function inOrder(changes: readonly Change[]): Change[] {
   const places = new Map(KINDS.map(({ kind }, at) => [kind, at]));
   const placeOf = ({ kind }: Change) => places.get(kind) ?? 0;
-  /** What is new may have the place of what is edited. */
+  /** Edits come before creations: a new record may take the place that an edited one leaves. */
   const turnOf = ({ verb }: Change) => Number(verb === 'create');
   const deletions = changes.filter(({ verb }) => verb === 'delete');
   const others = changes.filter(({ verb }) => verb !== 'delete');
@@ -173,7 +177,7 @@ function inOrder(changes: readonly Change[]): Change[] {
   ];
 }
 
-/** An edit of a secret's origins in two steps: with those of before, and without them. */
+/** Splits an edit of a secret's origins into two: first old and new origins, then only the new ones. */
 function widened(change: Change): [first?: Change | undefined, last?: Change | undefined] {
   const { kind, verb, before, after } = change;
   if (kind !== 'secret' || verb !== 'update' || !before || !after) return [change];

@@ -1,4 +1,7 @@
-/** A plan in words: what is made, what differs, what is deleted, and what goes with it. Outside text does nothing to a terminal. Pure. */
+/**
+ * Prints a plan: what is created, changed and deleted, and what the gateway deletes along with it. Control characters in outside text are
+ * escaped. Pure.
+ */
 import colors from 'picocolors';
 import { visible } from '../output/table.ts';
 import type { Content, Difference, Known } from './content.ts';
@@ -15,7 +18,7 @@ const SIGNS: Readonly<Record<Change['verb'], string>> = {
 
 const quote = (value: unknown): string => visible(JSON.stringify(value) ?? '');
 
-/** @returns lines, each with its end */
+/** @returns lines, each with its line end */
 export function printPlan({ changes, left }: Plan, known: readonly Known[]): string {
   const parts = [
     ...changes.map(change => printChange(change, known)),
@@ -44,7 +47,7 @@ function printChange(change: Change, known: readonly Known[]): string {
   return [title, ...lines.map(line => `    ${line}`)].map(line => `${line}\n`).join('');
 }
 
-/** What a new record says, without what is empty and the name that stands before it. */
+/** Lists the members of a new record, without empty ones and the name, which is in the title. */
 function membersOf(content: Content, path = ''): string[] {
   return Object.entries(content).flatMap(([member, value]): string[] => {
     const field = `${path}${member}`;
@@ -64,7 +67,7 @@ function printDifference({ field, before, after }: Difference): string {
   return `${name}: ${was} → ${is}`;
 }
 
-/** What the gateway deletes with a record, though it belongs to somebody else. */
+/** Names what the gateway deletes along with a record, even if it belongs to another owner. */
 function goesWith({ kind, before }: Change, known: readonly Known[]): string {
   if (kind === 'principal') return ' (its tokens are revoked, and rules for it alone go)';
   if (kind !== 'server' || !before) return '';

@@ -1,17 +1,17 @@
-/** Reads a file of configuration: YAML, or JSON, checked against its schema. Every problem is told with its line. Pure. */
+/** Reads a configuration file, YAML or JSON, and checks it against its schema. Every problem is reported with its line. Pure. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
 import { ConfigurationSchema, type Configuration } from '../../../src/api/configuration-file.ts';
 
-/** Where something stands in a file: names of members and places in lists. */
+/** Path to a value in a file: names of members and indexes in lists. */
 export type FilePath = readonly (string | number)[];
 
 export interface FileProblem {
-  /** From 1 on. */
+  /** Counted from 1. */
   line: number;
   message: string;
 }
 
-/** Line of what stands at a path, or of the nearest thing around it that is there. */
+/** Line of the value at a path, or of the nearest enclosing value that exists. */
 export type LineOf = (path: FilePath) => number;
 
 export interface ReadFile {
@@ -21,7 +21,7 @@ export interface ReadFile {
   lineOf: LineOf;
 }
 
-/** Most aliases that a file may expand to. */
+/** Most aliases that a file may expand. */
 const MAX_ALIASES = 100;
 
 export function readConfiguration(text: string): ReadFile {
@@ -53,17 +53,17 @@ export function readConfiguration(text: string): ReadFile {
   return { problems: inOrder(problems), lineOf };
 }
 
-/** A problem of what stands at a path. */
+/** Builds a problem for the value at a path. */
 export const toProblem = (lineOf: LineOf, path: FilePath, message: string): FileProblem => ({
   line: lineOf(path),
   message: path.length === 0 ? message : `${path.join('.')}: ${message}`,
 });
 
-/** In the order of their lines. */
+/** Sorts by line. */
 export const inOrder = (problems: readonly FileProblem[]): FileProblem[] =>
   problems.toSorted((a, b) => a.line - b.line);
 
-/** Offset of the key of what stands at a path, as far as the path leads. */
+/** Offset of the key at a path, or of its nearest existing ancestor. */
 function offsetOf(document: Document, path: FilePath): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;

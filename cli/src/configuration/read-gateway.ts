@@ -1,4 +1,4 @@
-/** Reads every record of a gateway that a file can hold, with whose it is. */
+/** Reads every record of a gateway that a file can hold, with its owner. */
 import type { Configuration } from '../../../src/api/configuration-file.ts';
 import type { RecordOwner } from '../../../src/shared/identity/record-owner.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -8,9 +8,9 @@ import type { Known } from './content.ts';
 import { KINDS, type Kind } from './kinds.ts';
 import { createNames, type Named, type Names } from './names.ts';
 
-/** Most secrets that are compared at once. */
+/** Most secrets compared in one request. */
 const MAX_COMPARED = 100;
-/** What stands for the value of a secret that is not the one of the file. */
+/** Stands for a secret's value at the gateway that differs from the file's. */
 const OTHER_VALUE = 'another value';
 
 interface View {
@@ -26,7 +26,7 @@ export interface GatewayState {
   present: Present;
 }
 
-/** The gateway as a file with these names and values sees it. @throws Failure */
+/** Reads the gateway, with the file's names and values for comparison. @throws Failure */
 export async function readGateway(
   api: Api,
   file: Configuration,
@@ -67,7 +67,7 @@ export async function readGateway(
   return { names, known, present: { secrets, connectors: connectorNames, servers, principals } };
 }
 
-/** A secret has no id but its name. */
+/** The id of a secret is its name. */
 const idOf = ({ id, name }: View): string => id ?? name ?? '';
 
 const toNamed = (view: View): Named => ({ id: idOf(view), name: view.name ?? '' });
@@ -80,7 +80,7 @@ async function listOwners(api: Api): Promise<Map<string, RecordOwner>> {
   return new Map(records.map(({ kind, id, owner, key }) => [`${kind} ${id}`, { owner, key }]));
 }
 
-/** Names of the secrets that have the value of the file. */
+/** Names of the secrets whose value at the gateway equals the given one. */
 async function compare(
   api: Api,
   values: ReadonlyMap<string, string>,
@@ -99,7 +99,7 @@ async function compare(
   return same;
 }
 
-/** @throws Failure where the gateway is older than the youngest kind of records of a file */
+/** @throws Failure where the gateway is older than the newest kind of records in a file */
 export async function requireAllKinds(api: Api): Promise<void> {
   const response = await api.send('GET', '/api/v1/budgets?limit=1');
   if (response.status !== 404) return;

@@ -1,4 +1,4 @@
-/** The values of secrets, which a file only refers to: from the environment, or from files beside it. Never shown. */
+/** Reads the values of secrets, which a file only refers to: from the environment, or from files beside it. They are never shown. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { VALUE_REFERENCE, type Configuration } from '../../../src/api/configuration-file.ts';
@@ -8,12 +8,12 @@ import { toProblem, type FileProblem, type LineOf } from './read-file.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Values {
-  /** By the names of secrets. */
+  /** Values of secrets by name. */
   valueOf: Map<string, string>;
   problems: FileProblem[];
 }
 
-/** @param file paths of references are relative to it */
+/** @param file its path; paths in references are relative to its folder */
 export function readValues(
   { secrets = {} }: Configuration,
   file: string,
@@ -45,7 +45,7 @@ function readValue(
     return value ? { value } : { problem: `the variable ${name} is not set` };
   }
   try {
-    // Editors end the last line, too.
+    // Editors end the last line too.
     return { value: readFileSync(resolve(dirname(file), name), 'utf8').replace(/\r?\n$/, '') };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -7,7 +7,7 @@ import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
 import { exportFile } from './export-file.ts';
 import { readGateway, requireAllKinds } from './read-gateway.ts';
 
-/** @param isJson as JSON, which an apply takes too */
+/** @param isJson write JSON, which `apply` accepts too */
 export async function writeExport(api: Api, isJson: boolean): Promise<void> {
   await requireAllKinds(api);
   const owner = await findOwner(api);
@@ -15,12 +15,12 @@ export async function writeExport(api: Api, isJson: boolean): Promise<void> {
   const { known } = await readGateway(api, file, new Map());
   const { text, leftOut } = exportFile(known, file.owner, api.origin);
   if (isJson) await writeJson(parse(text));
-  // A file has everything as it is; a terminal is shown what would deceive it.
+  // A file gets the exact text; at a terminal, deceptive characters are made visible.
   else await writeOut(outputColumns() === undefined ? text : visible(text));
   for (const what of leftOut) note(visible(`left out: ${what}`));
 }
 
-/** The owner that the records have, where all that have one have the same. */
+/** The owner of the records, if all records with an owner have the same one. */
 async function findOwner(api: Api): Promise<string | undefined> {
   const records = await api.list<{ owner: string }>('/api/v1/owners', 'records');
   const [owner, other] = new Set(records.map(record => record.owner));

@@ -1,4 +1,4 @@
-/** `portico apply` and `portico diff`: reads the file and the gateway, plans, shows the plan, and carries it out. */
+/** `portico apply` and `portico diff`: read the file and the gateway, print the plan, and carry it out. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, Failure } from '../failure.ts';
 import { apiOf, type ApiOptions } from '../gateway/api-command.ts';
@@ -28,7 +28,7 @@ export interface FileOptions extends ApiOptions {
   adopt?: boolean;
 }
 
-/** Plans, and makes the changes where it is not a dry run. @throws Failure */
+/** Plans, and makes the changes unless it is a dry run. @throws Failure */
 export async function applyFile(options: FileOptions & { dryRun?: boolean }): Promise<void> {
   const planned = await planFile(options);
   const { plan, known, api, owner, values, lineOf } = planned;
@@ -70,7 +70,7 @@ interface Planned {
 const showPlan = ({ json }: FileOptions, planned: Planned): Promise<void> =>
   json ? writeJson(toJson(planned)) : writeOut(printPlan(planned.plan, planned.known));
 
-/** @throws Failure with every problem of the file told before, where it has any */
+/** @throws Failure where the file has problems; each is printed before */
 async function planFile(options: FileOptions): Promise<Planned> {
   const { file: path, prune, adopt } = options;
   const api = apiOf(options);
@@ -94,7 +94,7 @@ async function planFile(options: FileOptions): Promise<Planned> {
   return { api, owner: file.owner, plan, known, values, lineOf };
 }
 
-/** What is at the gateway once the plan is carried out. */
+/** The gateway's records that remain after the plan's deletions. */
 function withoutDeleted(
   { secrets, connectors, servers, principals }: Present,
   plan: Plan,
@@ -117,7 +117,7 @@ function withoutDeleted(
   };
 }
 
-/** Tells every problem with its line. @throws Failure */
+/** Reports every problem with its line. @throws Failure */
 async function refuse({ file, json }: FileOptions, found: ReadFile['problems']): Promise<never> {
   const problems: FileProblem[] = inOrder(found);
   if (json) await writeJson({ problems });

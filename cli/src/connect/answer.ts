@@ -1,6 +1,6 @@
 /**
- * The HTTP answer to one request of a client, made while the child works: `application/json` where the response comes first, an
- * event stream where something else does. The head is fixed with the first of it.
+ * The HTTP answer to one request of a client while the child works on it: `application/json` if the response comes first, an event stream
+ * if another message does. The first message fixes status and headers.
  */
 import type { HttpAnswer } from './http-message.ts';
 import { EventStream, type Room } from './event-stream.ts';
@@ -10,7 +10,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
 
 export class Answer {
-  /** Settles with the first message, or with the end. */
+  /** Settles with the first message, or at the end. */
   readonly http: Promise<HttpAnswer>;
   readonly #body: EventStream;
   #begin: (status: number, headers: Record<string, string>) => void = () => {};
@@ -27,34 +27,34 @@ export class Answer {
     });
   }
 
-  /** A message before the response. @returns false where it cannot be given */
+  /** Sends a message before the response. @returns false where it cannot be sent */
   notify(text: string): boolean {
     if (this.#body.hasEnded) return false;
     this.#begin(200, { ...STREAM });
     return this.#body.push(text);
   }
 
-  /** The response, and with it the end. @param status where nothing was sent yet */
+  /** Sends the response and ends the answer. @param status used if nothing was sent before */
   finish(text: string, status = 200): void {
     if (this.#hasBegun) return this.#body.finish(text);
     this.#begin(status, { ...JSON_TYPE });
     this.#body.finishPlain(text);
   }
 
-  /** The end, without a response. */
+  /** Ends the answer without a response. */
   end(): void {
     this.#begin(200, { ...STREAM });
     this.#body.end();
   }
 
-  /** The client has hung up. */
+  /** The client has hung up; drops what is not sent yet. */
   drop(): void {
     this.#begin(200, { ...STREAM });
     this.#body.drop();
   }
 }
 
-/** An answer that is there at once. */
+/** A complete answer. */
 export function plainAnswer(
   status: number,
   text = '',

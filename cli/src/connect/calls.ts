@@ -1,8 +1,8 @@
 /**
- * The requests that are under way at one run of a child, for all clients together: each under an id of the child's own run, with a
- * progress token of its own, so that no two callers ever meet.
+ * The requests in flight at one run of a child, for all clients. Each is sent under a request id and progress token of that run, so that
+ * callers never collide.
  *
- * Invariants: a request is sent once; a response is the child's, or none; what ends, ends once.
+ * Invariants: a request is sent once; a response comes only from the child; each call ends once.
  */
 import { Answer } from './answer.ts';
 import type { Child } from './child.ts';
@@ -22,21 +22,21 @@ export type Request = Extract<ChildMessage, { kind: 'request' }>;
 export type Response = Extract<ChildMessage, { kind: 'response' }>;
 export type Notification = Extract<ChildMessage, { kind: 'notification' }>;
 
-/** One request under way. `S` is what owns it: calls of different owners are kept apart. */
+/** One request in flight. `S` is its owner; calls of different owners are kept apart. */
 export interface Call<S> {
-  /** Towards the child. */
+  /** The id sent to the child. */
   id: number;
   callerId: RequestId;
   /** Raw JSON. */
   rawCallerId: string;
   owner: S;
   method: string;
-  /** Raw JSON of the caller's token. */
+  /** Raw JSON of the caller's progress token. */
   progressToken: string | undefined;
-  /** The caller wants log messages of this very call (modern era). */
+  /** The caller wants log messages of this call (modern era). */
   wantsLog: boolean;
   answer: Answer;
-  /** What to replace in the response. */
+  /** Returns the members to replace in the response. */
   onResponse: (response: Response) => Change[];
 }
 
@@ -49,7 +49,7 @@ export interface CallsOptions<S> {
   child: Child;
   room: Room;
   limits: Limits;
-  /** The child knows `ping`: what it answers to one, it says after it has seen what was sent before. */
+  /** The child supports `ping`: once it answers one, it has read everything sent before it. */
   pings: boolean;
   /** The caller has hung up. */
   onGone?(call: Call<S>): void;
@@ -58,16 +58,16 @@ export interface CallsOptions<S> {
 export class Calls<S> {
   readonly #options: CallsOptions<S>;
   readonly #live = new Map<RequestId, Call<S>>();
-  /** Cancelled calls that the child has not ended: they may still ask and log. */
+  /** Cancelled calls that the child has not ended: they may still send server requests and log messages. */
   readonly #cancelledCalls = new Map<RequestId, CancelledCall<S>>();
-  /** Cancelled calls by the ping that was sent after them. */
+  /** Cancelled calls by the id of the ping that was sent after them. */
   readonly #pings = new Map<RequestId, CancelledCall<S>>();
 
   constructor(options: CallsOptions<S>) {
     this.#options = options;
   }
 
-  /** Sends a request. @returns its answer, also where it could not be sent */
+  /** Sends a request. @returns its answer, which holds an error if the request could not be sent */
   begin(
     request: Request,
     owner: S,
@@ -106,7 +106,7 @@ export class Calls<S> {
     return answer;
   }
 
-  /** The child has answered. */
+  /** Passes on a response of the child. */
   respond(response: Response): void {
     const id = toOwnId(response.id);
     this.#cancelledCalls.delete(id);
@@ -125,7 +125,7 @@ export class Calls<S> {
     call.answer.finish(withMembers(response.raw, [['id'], call.rawCallerId], ...changes));
   }
 
-  /** The child tells of progress, to the caller whose token it was. */
+  /** Passes progress on to the caller that owns the token. */
   progress(notification: Notification): void {
     const call = this.#live.get(toOwnId(notification.params['progressToken'] as RequestId));
     if (call?.progressToken === undefined) return;
@@ -137,19 +137,19 @@ export class Calls<S> {
     return this.#live.get(id as RequestId);
   }
 
-  /** The call that was begun last under an id of its owner. */
+  /** Returns the owner's latest call with this request id. */
   find(owner: S, callerId: unknown): Call<S> | undefined {
     return [...this.#live.values()].findLast(
       call => call.owner === owner && call.callerId === callerId,
     );
   }
 
-  /** Calls under way, the latest last. */
+  /** Calls in flight, the latest last. */
   live(): Call<S>[] {
     return [...this.#live.values()];
   }
 
-  /** Cancelled calls that the child may still be busy with, as far as that can be known. */
+  /** Cancelled calls that the child may still be working on, as far as that can be known. */
   cancelledCalls(): Call<S>[] {
     const now = Date.now();
     for (const cancelledCalls of [this.#cancelledCalls, this.#pings]) {
@@ -158,7 +158,7 @@ export class Calls<S> {
     return [...this.#cancelledCalls.values()].map(({ call }) => call);
   }
 
-  /** Takes a call back; its answer ends. @param notification of the caller, if that is how */
+  /** Cancels a call and ends its answer. @param notification the caller's own, if it sent one */
   cancel(call: Call<S>, notification?: Notification): void {
     if (!this.#live.delete(call.id)) return;
     const { child, limits, pings } = this.#options;
@@ -181,12 +181,12 @@ export class Calls<S> {
     call.answer.end();
   }
 
-  /** Ends a call without a response, because the child said that there is none to come. */
+  /** Ends a call without a response, because the child said that none will come. */
   end(call: Call<S>): void {
     if (this.#live.delete(call.id)) call.answer.end();
   }
 
-  /** The run is over: nothing that is under way will be answered by it. */
+  /** The run is over: every call in flight ends with an error. */
   close(reason: string): void {
     for (const call of this.#live.values()) {
       const message = `The server ${reason} before it answered`;
@@ -198,7 +198,7 @@ export class Calls<S> {
   }
 
   #hangUp(call: Call<S>): void {
-    // What was answered may not be read yet.
+    // An answer that is complete may not have been read yet.
     call.answer.drop();
     if (!this.#live.has(call.id)) return;
     this.cancel(call);

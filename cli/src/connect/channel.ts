@@ -1,6 +1,6 @@
 /**
- * One request of the gateway to one server of this machine, from its first frame to its last. The adapter is read only as fast
- * as the gateway takes: credit, then room in the socket. A channel ends exactly once; after that it sends nothing.
+ * One request of the gateway to one server of this machine, from its first frame to its last. The adapter's answer is read only as fast as
+ * the gateway accepts it: first credit, then room in the socket. A channel ends exactly once, and then sends nothing more.
  */
 import type { HttpAnswer } from './http-message.ts';
 import { CHUNK_BYTES, toFrame, toJsonFrame } from '../../../src/upstream/connector/frames.ts';
@@ -10,10 +10,10 @@ import { orAborted } from './or-aborted.ts';
 import type { OutboundFetch } from './outbound-fetch.ts';
 import type { HttpAdapter } from './stdio-http.ts';
 
-/** Largest body of a request, in bytes; the gateway takes no larger one from its clients. */
+/** Largest body of a request, in bytes; the gateway accepts no larger one from its clients. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
-/** Longest reason that is told for an answer, in characters. */
+/** Longest failure reason sent to the gateway, in characters. */
 const MAX_FAILURE_CHARS = 500;
 
 type ResetCode = Payload<'reset'>['code'];
@@ -23,7 +23,7 @@ export interface ChannelOptions {
   open: Payload<'open'>;
   adapter: HttpAdapter;
   outboundFetch: OutboundFetch;
-  /** Called once, when it ended for any reason. */
+  /** Called once, when the channel ended for any reason. */
   onEnd(): void;
 }
 
@@ -42,18 +42,18 @@ export class Channel {
     this.#headers = toLowerCase(options.open.headers);
   }
 
-  /** Whether it is a stream that ends only when its client goes. */
+  /** Whether it is a notification stream, which ends only when its client leaves. */
   get isStanding(): boolean {
     const { method } = this.#options.open;
     return method === 'GET' || this.#headers['mcp-method'] === 'subscriptions/listen';
   }
 
-  /** Bytes of the request that are kept until it is whole. */
+  /** Bytes of an incomplete request that are buffered. */
   get requestBytes(): number {
     return this.#parts === undefined ? 0 : this.#bytes;
   }
 
-  /** A piece of the request. @returns false where the request had ended before */
+  /** Takes a part of the request. @returns false where the request was already complete */
   data(payload: Uint8Array): boolean {
     if (!this.#parts) return false;
     this.#bytes += payload.length;
@@ -65,7 +65,7 @@ export class Channel {
     return true;
   }
 
-  /** The request is whole: it goes to the server, once. @returns false where it had ended before */
+  /** The request is complete: passes it to the server, once. @returns false where it was already complete */
   end(): boolean {
     if (!this.#parts) return false;
     const body = Buffer.concat(this.#parts);
@@ -78,7 +78,7 @@ export class Channel {
     this.#flowControl.give(bytes);
   }
 
-  /** End it and say why. */
+  /** Ends the channel with a reason. */
   reset(code: ResetCode, message: string): void {
     if (this.#isOver) return;
     const { outboundFetch, id } = this.#options;
@@ -86,7 +86,7 @@ export class Channel {
     this.close();
   }
 
-  /** End it as if its server had said all that it has to say. */
+  /** Ends the channel as if the server's answer were complete. */
   finish(): void {
     if (this.#isOver) return;
     if (!this.#hasHead) return this.reset('offline', 'the connector is going away');
@@ -94,7 +94,7 @@ export class Channel {
     this.close();
   }
 
-  /** End it without a word: the other side ended it, or is gone. The server hears that its client hung up. */
+  /** Ends the channel without a frame, because the other side ended it or is gone. The server sees its client hang up. */
   close(): void {
     if (this.#isOver) return;
     this.#settle();
@@ -170,7 +170,7 @@ function toLowerCase(headers: Record<string, string>): Record<string, string> {
   );
 }
 
-/** Nobody reads on. A reader that is in the middle of something hears it when that is over. */
+/** Stops reading an answer. A generator that is busy sees the end when its current step is over. */
 function stopReading(parts: AsyncIterator<Uint8Array>): void {
   parts.return?.().catch(() => {});
 }

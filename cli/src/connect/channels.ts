@@ -1,6 +1,6 @@
 /**
- * All channels of one connection: hands each frame of the gateway to the channel it is for. Refuses what breaks the rules
- * of the frames, and bounds how much is under way; frames for a channel that has ended are late, and dropped.
+ * All channels of one connection: passes each frame of the gateway to its channel. Refuses frames that break the protocol, and limits open
+ * channels and buffered bytes. Frames for a channel that has ended are late, and are dropped.
  */
 import { parsePayload, toJsonFrame } from '../../../src/upstream/connector/frames.ts';
 import type { Frame, Payload } from '../../../src/upstream/connector/frames.ts';
@@ -8,23 +8,23 @@ import { Channel } from './channel.ts';
 import type { OutboundFetch } from './outbound-fetch.ts';
 import type { HttpAdapter } from './stdio-http.ts';
 
-/** Channels at one time. */
+/** Most open channels. */
 const MAX_CHANNELS = 10_000;
-/** Bytes of requests that are not whole yet, of all channels. */
+/** Most bytes of incomplete requests, over all channels. */
 const MAX_REQUESTS_BYTES = 128 * 1024 * 1024;
 
 export interface Channels {
-  /** A frame of a channel. @returns false where the gateway broke the rules */
+  /** Takes a frame of a channel. @returns false where the gateway broke the protocol */
   take(frame: Frame): boolean;
-  /** No new ones; notification streams end now. Resolves when all have ended. */
+  /** Refuses new channels and ends notification streams. Resolves when all channels have ended. */
   drain(): Promise<void>;
-  /** All end at once, without a word. */
+  /** Ends all channels at once, without frames. */
   close(): void;
-  /** Under way now. */
+  /** Number of open channels. */
   readonly size: number;
 }
 
-/** @param adapters by the names that `hello` had */
+/** @param adapters by the server names sent in `hello` */
 export function createChannels(
   adapters: ReadonlyMap<string, HttpAdapter>,
   outboundFetch: OutboundFetch,
@@ -55,7 +55,7 @@ export function createChannels(
     return true;
   };
 
-  /** Does something with a channel, and counts what it keeps after that. */
+  /** Runs an action on a channel, and updates the count of buffered bytes. */
   const counted = <T>(channel: Channel, act: () => T): T => {
     const before = channel.requestBytes;
     const result = act();

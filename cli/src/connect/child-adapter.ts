@@ -1,4 +1,4 @@
-/** A stdio server of the configuration as a child process, with what people should know of it. */
+/** Runs a stdio server of the configuration as a child process, and reports its state for people. */
 import type { CreateAdapter } from './server-adapter.ts';
 import { StdioServer } from './stdio-http.ts';
 

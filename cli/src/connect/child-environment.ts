@@ -1,6 +1,6 @@
 /**
- * The environment of a child: what a program needs of the user's own to run at all, and what its configuration names. Nothing
- * else of the user's environment, where other programs' credentials may be. Pure.
+ * The environment of a child: the user's variables that a program needs to run at all, and those of its configuration. Nothing else of the
+ * user's environment, which may hold other programs' credentials. Pure.
  */
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,8 +12,8 @@ const INHERITED_ON_WINDOWS =
   'SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR';
 
 /**
- * @param own of this process
- * @param configured of the server; it wins
+ * @param own environment of this process
+ * @param configured variables of the server; they win
  */
 export function childEnvironment(
   own: Environment,
@@ -23,7 +23,7 @@ export function childEnvironment(
   const names = (platform === 'win32' ? INHERITED_ON_WINDOWS : INHERITED).split(' ');
   const kept = names.flatMap(name => {
     const value = own[name];
-    // Bash exports functions this way; a shell that the child starts would run them.
+    // Bash exports functions in this form; a shell started by the child would run them.
     return value === undefined || value.startsWith('()') ? [] : [[name, value] as const];
   });
   return { ...Object.fromEntries(kept), ...configured };

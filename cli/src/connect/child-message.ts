@@ -1,6 +1,6 @@
 /**
- * What a child said, by kind, with the raw text of every member, so that one can be replaced and the others pass as they came.
- * Source: JSON-RPC 2.0; MCP 2025-11-25 and 2026-07-28, basic. Pure.
+ * Parses a child's message and keeps the raw text of every member, so that one can be replaced while the others pass unchanged. Source:
+ * JSON-RPC 2.0; MCP 2025-11-25 and 2026-07-28, basic. Pure.
  */
 import {
   fromRawMembers,
@@ -21,7 +21,7 @@ export type ChildMessage =
   | { kind: 'request'; id: RequestId; method: string; raw: RawObject; params: JsonObject }
   | { kind: 'notification'; method: string; raw: RawObject; params: JsonObject };
 
-/** @returns undefined where the line is no message */
+/** @returns undefined where the line is not a message */
 export function readMessage(line: string): ChildMessage | undefined {
   let json: unknown;
   try {
@@ -43,10 +43,10 @@ export function readMessage(line: string): ChildMessage | undefined {
   return { kind: 'response', id, raw, isError, body: isObject(body) ? body : {} };
 }
 
-/** A member to replace: the names that lead to it, and its raw JSON. */
+/** A member to replace: its path and its new raw JSON. */
 export type Change = readonly [path: readonly string[], rawValue: string];
 
-/** The text of a message with some members replaced, the others as they came. */
+/** Returns the text of a message with some members replaced and the others unchanged. */
 export function withMembers(raw: RawObject, ...changes: readonly Change[]): string {
   const changed = changes.reduce((members, [path, value]) => withMember(members, path, value), raw);
   return fromRawMembers(changed);
@@ -60,7 +60,7 @@ function withMember(raw: RawObject, path: readonly string[], value: string): Raw
   return new Map(raw).set(name, fromRawMembers(withMember(members, rest, value)));
 }
 
-/** Raw text of the member at the end of a path. */
+/** Raw text of the member at a path. */
 export function rawAt(raw: RawObject, ...names: string[]): string | undefined {
   let at: RawObject | undefined = raw;
   for (const name of names.slice(0, -1)) {
@@ -70,7 +70,7 @@ export function rawAt(raw: RawObject, ...names: string[]): string | undefined {
   return at?.get(names.at(-1) ?? '');
 }
 
-/** JSON text of an answer that carries no result. @param rawId raw JSON */
+/** JSON text of an error response. @param rawId raw JSON */
 export function errorText(rawId: string, code: number, message: string, data?: unknown): string {
   const error = { code, message, ...(data === undefined ? {} : { data }) };
   return `{"jsonrpc":"2.0","id":${rawId},"error":${JSON.stringify(error)}}`;

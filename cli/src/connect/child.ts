@@ -1,10 +1,10 @@
 /**
- * One run of a stdio MCP server as a child process: messages in, messages out, from its start to its end. It leads a process
- * group of its own, so that everything it has started ends with it. Knows no era and starts nothing again.
+ * One run of a stdio MCP server as a child process: sends and receives messages, from start to end. The child leads a process group of its
+ * own, so that everything it started ends with it. Knows nothing of eras and restarts nothing.
  *
- * Invariants: memory is bounded (a line, the text that waits to be read by the child, the tail of its error output); the child
- * is not read faster than its messages are taken; `over` settles once, and no message is given after it; `ended` settles when
- * nothing of the group is left, or could not be killed in time. Source: MCP, stdio transport (2025-11-25 and 2026-07-28).
+ * Invariants: memory is bounded (a line, the text waiting for the child to read it, the tail of stderr); the child's output is read no
+ * faster than its messages are handled; `over` settles once, and no message is delivered after it; `ended` settles when nothing of the
+ * group is left, or it could not be killed in time. Source: MCP, stdio transport (2025-11-25 and 2026-07-28).
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -18,27 +18,29 @@ import { endGroup, signalGroup } from './process-group.ts';
 import { StderrTail } from './stderr-tail.ts';
 import { within } from './within.ts';
 
-/** How to start a server, as an `mcp.json` has it. */
+/** How to start a server, as in an `mcp.json`. */
 export interface ChildSpec {
   command: string;
   args?: readonly string[];
-  /** Beside what every child inherits; see `child-environment.ts`. Its values are kept out of what people are told, and secrets
-   * among them out of what the child sends. */
+  /**
+   * Added to the inherited variables; see `child-environment.ts`. All values are removed from texts for people, and secrets among them from
+   * what the child sends.
+   */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
-  /** More values that are kept out of what people are told. */
+  /** More values to remove from texts for people. */
   secrets?: readonly string[];
-  /** More values that are kept out of what the child sends. */
+  /** More values to remove from what the child sends. */
   hidden?: readonly string[];
 }
 
-/** Takes a message; the next one is read when it has. */
+/** Handles a message; the next one is read when it is done. */
 export type Take = (message: ChildMessage) => void | Promise<void>;
 
 export class Child {
-  /** Settles with the reason, in words, when nothing more can be heard from it. */
+  /** Settles with the reason, in words, when the child can send nothing more. */
   readonly over: Promise<string>;
-  /** Settles when it is gone, and what it has started too. */
+  /** Settles when the child and everything it started are gone. */
   readonly ended: Promise<void>;
   readonly #process: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #limits: Limits;
@@ -75,7 +77,7 @@ export class Child {
     });
     const { stdin, stdout, stderr, pid } = this.#process;
     if (pid !== undefined) watch(-pid);
-    // Written to a child that is gone: its end is noticed by itself.
+    // Writing to a child that is gone fails; its end is noticed separately.
     stdin.on('error', () => {});
     stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk)).on('error', () => {});
     this.#readErrors = new Promise(resolve => stderr.once('close', resolve));
@@ -93,12 +95,12 @@ export class Child {
     return this.#process.pid;
   }
 
-  /** Lines so far that were no messages. */
+  /** Lines so far that were not messages. */
   get garbageLines(): number {
     return this.#garbage.lines;
   }
 
-  /** An id that no other request of this run has. */
+  /** Returns an id that no other request of this run has. */
   nextId(): number {
     this.#lastId += 1;
     return this.#lastId;
@@ -117,12 +119,12 @@ export class Child {
     return true;
   }
 
-  /** The last of the error output, without secrets. */
+  /** The end of stderr, without secrets. */
   stderrTail(maxChars?: number): string {
     return this.#stderr.last(maxChars);
   }
 
-  /** Ends the run the way the protocol has it: end of input, SIGTERM, SIGKILL. */
+  /** Ends the run as the protocol specifies: end of input, SIGTERM, SIGKILL. */
   async stop(reason: string): Promise<void> {
     this.#reason ??= reason;
     this.#process.stdin.end();
@@ -141,17 +143,17 @@ export class Child {
     try {
       for await (const chunk of stdout as AsyncIterable<Buffer>) {
         const wrong = await this.#takeChunk(lines, chunk);
-        // Said before the output is let go, of which the child may die by itself.
+        // Record the reason before the output is closed, since closing it may itself kill the child.
         if (wrong !== undefined) return void this.#end(wrong);
       }
     } catch {
       return void this.#end('broke off its output');
     }
-    // A child that exits closes it too, and then has more to tell.
+    // A child that exits closes its output too; its exit code, which follows, is a better reason.
     setTimeout(() => void this.#end('closed its output'), this.#limits.closeMs).unref();
   }
 
-  /** @returns what is wrong with it, if something is */
+  /** @returns what is wrong with the output, if anything */
   async #takeChunk(lines: LineReader, chunk: Buffer): Promise<string | undefined> {
     try {
       for (const line of lines.push(chunk)) {
@@ -170,7 +172,7 @@ export class Child {
     }
   }
 
-  /** Kills what is left of the group; what it has written before is still read, unless it takes too long. */
+  /** Kills what is left of the group. Output written before is still read, unless that takes too long. */
   async #end(reason: string): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;

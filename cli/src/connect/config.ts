@@ -1,6 +1,6 @@
 /**
- * Which servers of an `mcp.json` this machine runs, and how: every shape that the registry imports. Only programs are run;
- * all the others are named with the reason. Variables are put in here, and no message holds what is in them. Pure.
+ * Reads which servers of an `mcp.json` this machine runs, and how; takes every shape that the registry imports. Only programs are run; all
+ * other entries are listed with a reason. Variables are filled in here, and no message contains their values. Pure.
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
@@ -17,14 +17,14 @@ import { fillVariables } from './variables.ts';
 const MAX_SERVERS = 1_000;
 const MAX_NAME_CHARS = 80;
 
-/** As long as the registry takes it. */
+/** Same limit as in the registry. */
 const description = z.string().max(2000);
 const patterns = z.array(z.string().min(1));
-/** What a legacy program can be told that its clients have. */
+/** Client capabilities that a legacy program can be told. */
 const CapabilitySchema = z.enum(['roots', 'sampling', 'elicitation']);
 export type ChildCapability = z.infer<typeof CapabilitySchema>;
 
-/** What an entry says to this command alone, under its key `portico`. */
+/** Settings for this command, under an entry's key `portico`. */
 const OwnSchema = z.strictObject({
   era: z.enum(['legacy', 'modern']).exactOptional(),
   capabilities: z.array(CapabilitySchema).exactOptional(),
@@ -39,7 +39,7 @@ const GivenSchema = z.object({
   portico: OwnSchema.optional(),
 });
 
-/** Which tools of a server leave this machine: all, or those of `allow`, without those of `deny`. */
+/** Which tools of a server are offered: all, or those of `allow`, minus those of `deny`. */
 export interface ToolLists {
   allow?: string[];
   deny?: string[];
@@ -47,41 +47,41 @@ export interface ToolLists {
 
 /** A program to run. */
 export interface ServerConfig {
-  /** What the file calls it. */
+  /** Its name in the file. */
   key: string;
-  /** What the registry calls it. */
+  /** Its name in the registry. */
   name: string;
   command: string;
   args: string[];
-  /** What it gets beside the basics of the environment. */
+  /** Added to the basic environment. */
   env: Record<string, string>;
-  /** Absolute. */
+  /** Absolute path. */
   cwd?: string;
-  /** Values of variables that were put in elsewhere than in env; never shown. */
+  /** Values of variables that were filled in outside `env`; never shown. */
   secrets: string[];
-  /** Those of them that are secrets by the name of their variable: kept out of what the program sends too. */
+  /** Those of `secrets` whose variable name says that they are secret; also removed from what the program sends. */
   hidden: string[];
   description: string;
   tools: ToolLists;
-  /** What the program is told that its clients have, whoever they are; what they have where the file does not say. */
+  /** The client capabilities that the program is told, for all clients; undefined: each client's own. */
   capabilities?: readonly ChildCapability[];
-  /** The one era to speak with the program, where the file says it: with a program of both, each client's own is spoken else. */
+  /** The only era to use with the program; undefined: with a program of both eras, each client's own. */
   era?: Era;
 }
 
 export interface ConnectConfig {
   /** At least one. */
   servers: ServerConfig[];
-  /** Entries that are not run; `reason` ends a sentence that begins with the key. */
+  /** Entries that are not run; `reason` completes a sentence that starts with the key. */
   skipped: { key: string; reason: string }[];
-  /** What the user should know that stops nothing. */
+  /** Problems that the user should know but that stop nothing. */
   warnings: string[];
 }
 
 /**
- * Read the text of an `mcp.json`.
- * @param file its path: what messages call it, and where a relative `cwd` begins
- * @throws Failure that names the entry which is not right
+ * Reads the text of an `mcp.json`.
+ * @param file its path, for messages and as the base of a relative `cwd`
+ * @throws Failure that names the invalid entry
  */
 export function readConfig(
   text: string,
@@ -171,7 +171,7 @@ function toServer(
   throw usage(`${key} needs ${names}, which the environment of this command does not have`);
 }
 
-/** Two keys may not become one name. */
+/** @throws Failure where two keys give the same registry name */
 function checkNames(servers: readonly ServerConfig[], file: string): void {
   const byName = new Map<string, ServerConfig>();
   for (const server of servers) {

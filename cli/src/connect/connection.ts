@@ -1,6 +1,6 @@
 /**
- * One WebSocket to the gateway, from the dial to its end: hello and welcome, frames to the channels, keep-alive. It never
- * comes back by itself; the dialler does that. When it ends, for any reason, all its channels are aborted.
+ * One WebSocket to the gateway, from the dial to its end: hello and welcome, frames to the channels, keep-alive. The dialler reconnects,
+ * not the connection itself. When it ends, for any reason, all its channels are aborted.
  */
 import { performance } from 'node:perf_hooks';
 import * as frames from '../../../src/upstream/connector/frames.ts';
@@ -11,27 +11,27 @@ import { OutboundFetch } from './outbound-fetch.ts';
 import type { HttpAdapter } from './stdio-http.ts';
 import { within } from './within.ts';
 
-/** Most time from the dial to the welcome. */
+/** Longest time from the dial to the welcome. */
 const WELCOME_MS = 20_000;
-/** Most time for the last bytes to leave. */
+/** Longest time for the last bytes to be sent. */
 const CLOSE_MS = 2000;
 const NORMAL = 1000;
-/** What a WebSocket that just broke has for a close code. */
+/** Close code of a WebSocket that broke without one. */
 const BROKEN = 1006;
 
 export interface ConnectionOptions {
   /** `ws:` or `wss:`. */
   url: URL;
-  /** The device token; it goes into a header and nowhere else. */
+  /** The device token; only sent in a header. */
   token: string;
   agent: string;
-  /** By the names of the registry. */
+  /** Adapters by registry name. */
   adapters: ReadonlyMap<string, HttpAdapter>;
   keepaliveMs: number;
   onWelcome(): void;
 }
 
-/** What is under way, and what went over the connection so far. */
+/** Open channels, and the connection's traffic so far. */
 export interface Counts {
   channels: number;
   framesIn: number;
@@ -44,13 +44,13 @@ export interface Connection {
   /** Never rejects. */
   ended: Promise<Ending>;
   counts(): Counts;
-  /** The gateway should look at a server anew. */
+  /** Asks the gateway to discover a server again. */
   sendEvent(server: string): void;
-  /** Take nothing new, let what runs end for so many milliseconds, say goodbye and close. */
+  /** Refuses new requests, lets running ones end within this many milliseconds, says goodbye and closes. */
   drain(withinMs: number): Promise<void>;
 }
 
-/** Dials. */
+/** Dials the gateway. */
 export function openConnection(options: ConnectionOptions): Connection {
   const { url, token, agent, adapters, keepaliveMs, onWelcome } = options;
   const socket = new WebSocket(url, {
@@ -81,7 +81,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   };
   const welcomeTimer = setTimeout(finish, WELCOME_MS, BROKEN, 'the gateway did not answer');
 
-  /** @returns false where the gateway broke the rules */
+  /** @returns false where the gateway broke the protocol */
   const takeFirst = ({ type, channel, payload }: frames.Frame): boolean => {
     const welcome = type === 'welcome' ? frames.parsePayload(type, payload) : undefined;
     if (channel !== 0 || welcome?.version !== frames.FRAMES_VERSION) return false;
@@ -94,7 +94,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   };
   const takeBye = (payload: Uint8Array): boolean => {
     bye = frames.parsePayload('bye', payload)?.reason;
-    // After the others the gateway may let what runs end, and closes when it likes.
+    // After the other two reasons, the gateway may let running requests end, and closes the connection itself.
     if (bye !== 'draining' && bye !== 'restarting') finish(NORMAL);
     return bye !== undefined;
   };
@@ -140,7 +140,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       if (welcomedAt !== undefined) {
         await within(Promise.race([channels.drain(), ended]), withinMs);
         channels.close();
-        // Last: a gateway ends what still runs when it hears it.
+        // Sent last: on receiving it the gateway ends whatever still runs.
         outboundFetch.send(frames.toJsonFrame('bye', 0, { reason: 'draining' }));
         if (socket.readyState === WebSocket.OPEN) socket.close(NORMAL);
         await within(ended, CLOSE_MS);

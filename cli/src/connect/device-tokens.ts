@@ -1,6 +1,6 @@
 /**
- * The device tokens of this machine, by the origin of their gateway: a file that only its owner may read
- * (`portico/connectors.json` below XDG_CONFIG_HOME or `~/.config`). It is replaced whole, and not read when others could.
+ * Stores the device tokens of this machine by their gateway's origin, in a file that only its owner may read (`portico/connectors.json`
+ * below XDG_CONFIG_HOME or `~/.config`). The file is replaced as a whole, and is not read if others could read it.
  */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -12,20 +12,20 @@ const FORMAT = /^portico_device_[A-Za-z0-9_-]{43}$/;
 const StoredSchema = z.object({ name: z.string(), token: z.string().regex(FORMAT) });
 const FileSchema = z.record(z.string(), StoredSchema);
 
-/** A device token, and what the gateway calls its connector. */
+/** A device token, and its connector's name at the gateway. */
 export type StoredToken = z.infer<typeof StoredSchema>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the tokens are kept. */
+/** Path of the file with the tokens. */
 export function toTokenPath(env: Environment): string {
   const folder = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
   return join(folder, 'portico', 'connectors.json');
 }
 
 /**
- * A text as a device token.
- * @param from where it stands, for the message
+ * Checks that a text is a device token.
+ * @param from where it came from, for the message
  * @throws Failure, without the text
  */
 export function toDeviceToken(text: string, from: string): string {
@@ -34,7 +34,7 @@ export function toDeviceToken(text: string, from: string): string {
   throw new Failure(`${from} holds no device token (portico_device_…)`, EXIT.usage);
 }
 
-/** @throws Failure where the file is not right, or others may read it */
+/** @throws Failure where the file is invalid, or others may read it */
 export async function findStoredToken(
   path: string,
   origin: string,
@@ -42,7 +42,7 @@ export async function findStoredToken(
   return (await readAll(path))[origin];
 }
 
-/** Keep a token; one of the same gateway is replaced. */
+/** Stores a token; it replaces one of the same gateway. */
 export async function storeToken(path: string, origin: string, stored: StoredToken): Promise<void> {
   const all = { ...(await readAll(path)), [origin]: stored };
   await writePrivateFile(path, all);

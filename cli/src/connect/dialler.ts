@@ -1,6 +1,6 @@
 /**
- * Keeps one connection to the gateway, as long as that makes sense: tells what this machine offers, dials, and when the
- * connection ends waits and does it again. What ran on a connection that broke is aborted and never sent twice.
+ * Keeps one connection to the gateway as long as that makes sense: sends the list of servers, dials, and when the connection ends waits and
+ * starts again. Requests on a broken connection are aborted and never sent again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, Failure } from '../failure.ts';
@@ -11,55 +11,55 @@ import { toFailure, toReason } from './ending.ts';
 import { OddAnswer, tellServers, Unreachable, type Told } from './gateway-api.ts';
 import type { HttpAdapter } from './stdio-http.ts';
 
-/** How often it is said how much still runs at the end. */
+/** How often the number of running requests is reported while draining, in milliseconds. */
 const TELL_EVERY_MS = 500;
 
-/** How the connection is, for those who look. */
+/** State of the connection, for display. */
 export type LinkState =
   | { kind: 'dialling' }
   | { kind: 'connected'; connector: string }
-  /** Dialled again after so many milliseconds. */
+  /** Dials again after `waitMs` milliseconds. */
   | { kind: 'waiting'; reason: string; waitMs: number }
   | { kind: 'draining'; channels: number }
   | { kind: 'closed' };
 
 export interface DiallerOptions {
-  /** Of the gateway: scheme, host and port. */
+  /** Origin of the gateway: scheme, host and port. */
   origin: string;
   token: string;
   agent: string;
-  /** What this machine offers by now. */
+  /** The servers that this machine offers now. */
   servers(): readonly ServerConfig[];
-  /** By the names of the registry; may change. */
+  /** Adapters by registry name; may change. */
   adapters: ReadonlyMap<string, HttpAdapter>;
   keepaliveMs: number;
-  /** Most time that running requests get when it is stopped. */
+  /** Longest time for running requests after `stop`. */
   drainMs: number;
   random: () => number;
   onLink(state: LinkState): void;
-  /** What the registry made of what was offered; each time it was told. */
+  /** Called with the registry's response each time the servers were sent. */
   onTold(told: Told): void;
 }
 
 export interface Dialler {
-  /** Resolves after `stop`, when nothing runs any more; rejects with a Failure where it makes no sense to come back. */
+  /** Resolves after `stop`, when nothing runs any more; rejects with a Failure where reconnecting makes no sense. */
   done: Promise<void>;
-  /** Takes nothing new and lets what runs end. */
+  /** Refuses new requests and lets running ones end. */
   stop(): void;
-  /** The gateway should look at a server anew. */
+  /** Asks the gateway to discover a server again. */
   sendEvent(server: string): void;
-  /** Tells the gateway what this machine offers by now, where it is connected. @throws Failure or Unreachable */
+  /** Sends the current list of servers to the gateway, if connected. @throws Failure or Unreachable */
   refresh(): Promise<void>;
-  /** Of the connection that is up. */
+  /** Traffic of the current connection. */
   counts(): Counts | undefined;
 }
 
-/** Dials, and goes on until it is stopped. */
+/** Dials, and reconnects until it is stopped. */
 export function startDialler(options: DiallerOptions): Dialler {
   const { onLink } = options;
   const stopping = new AbortController();
   let current: Connection | undefined;
-  /** Of the connection that is up: what the registry took. */
+  /** Adapters of the current connection: those of servers that the registry accepted. */
   const live = new Map<string, HttpAdapter>();
   const fill = (adapters: ReadonlyMap<string, HttpAdapter>) => {
     live.clear();
@@ -99,7 +99,7 @@ export function startDialler(options: DiallerOptions): Dialler {
     let wasUp = false;
     while (!stopping.signal.aborted) {
       const { livedMs, reason } = await once().catch((error: unknown) => {
-        // A gateway that was right before is so again.
+        // After a connection that worked, an odd answer is treated as temporary.
         const isForNow = error instanceof Unreachable || (wasUp && error instanceof OddAnswer);
         if (!isForNow) throw error;
         return { livedMs: 0, reason: error.message };
@@ -123,10 +123,10 @@ export function startDialler(options: DiallerOptions): Dialler {
   };
 }
 
-/** Most often their names are taken, say by what a removed connector left behind. */
+/** The usual cause is that the names are taken, for example by servers of a removed connector. */
 const ROOM = 'portico servers shows what is there, portico servers remove NAME makes room';
 
-/** @returns the adapters of the servers that the registry took */
+/** Sends the list of servers. @returns the adapters of the servers that the registry accepted */
 async function tell(
   { origin, token, servers, adapters, onTold }: DiallerOptions,
   signal: AbortSignal,

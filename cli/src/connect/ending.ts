@@ -1,28 +1,28 @@
-/** How a connection to the gateway ended, and whether the connector comes back: the one place that decides it. Pure. */
+/** Decides, in one place, how a connection to the gateway ended and whether the connector reconnects. Pure. */
 import type { Payload } from '../../../src/upstream/connector/frames.ts';
 import { EXIT, Failure } from '../failure.ts';
 
-/** Close codes of the gateway after which a connector does not come back. */
+/** Close codes of the gateway after which a connector does not reconnect. */
 const REVOKED = 4401;
 const REPLACED = 4409;
 
 export interface Ending {
-  /** Close code of the WebSocket; 1006 where it just broke. */
+  /** Close code of the WebSocket; 1006 where it broke without one. */
   code: number;
-  /** What the gateway said last. */
+  /** The reason in the gateway's last frame. */
   bye: Payload<'bye'>['reason'] | undefined;
-  /** Set where this side gave up on it. */
+  /** Set where this side gave up on the connection. */
   because?: string;
-  /** Milliseconds it was up; 0 where there was no welcome. */
+  /** How long it was up in milliseconds; 0 where no welcome came. */
   livedMs: number;
 }
 
-/** What to do about a device token that is not taken. */
+/** Tells the user what to do about a refused device token. */
 export const REVOKED_TEXT =
   'the gateway does not know this device token, or it was revoked; ' +
   'enrol this machine again with `portico connect --enroll NAME`';
 
-/** @returns why the command ends; undefined where it dials again */
+/** @returns why the command ends; undefined where it reconnects */
 export function toFailure({ code, bye }: Ending): Failure | undefined {
   if (code === REVOKED || bye === 'revoked') return new Failure(REVOKED_TEXT, EXIT.denied);
   if (code === REPLACED || bye === 'replaced') {
@@ -40,7 +40,7 @@ export function toFailure({ code, bye }: Ending): Failure | undefined {
   return undefined;
 }
 
-/** Why it is dialled again, in a few words. */
+/** Why the connector reconnects, in a few words. */
 export function toReason({ code, bye, because, livedMs }: Ending): string {
   if (because !== undefined) return because;
   if (bye === 'draining' || bye === 'restarting' || code === 1001 || code === 1012) {

@@ -1,12 +1,12 @@
-/** Makes this machine a connector of a gateway, once: the token that it gets is kept before anything else is done with it. */
+/** Makes this machine a connector of a gateway, once. The new device token is stored before anything else uses it. */
 import { EXIT, Failure } from '../failure.ts';
 import { findStoredToken, storeToken, toDeviceToken, type StoredToken } from './device-tokens.ts';
 import { enrol, takeOver } from './gateway-api.ts';
 
 /**
- * Enrol under a name, or find that this was done before.
- * @param path where the tokens of this machine are kept
- * @param replaces whether a connector of this name, whose token is not kept here, becomes this machine
+ * Enrols under a name, or finds that this was done before.
+ * @param path of the file with this machine's tokens
+ * @param replaces take over a connector of this name whose token is not stored here
  * @throws Failure
  */
 export async function enrolOnce(
@@ -16,7 +16,7 @@ export async function enrolOnce(
   name: string,
   replaces: boolean,
 ): Promise<{ stored: StoredToken; isNew: boolean }> {
-  // First of all: where the file is not right, a new token would be lost.
+  // Read first: if the file were unreadable, a new token would be lost.
   const known = await findStoredToken(path, origin);
   const made = await enrol(origin, adminToken, name);
   if (!made && known?.name === name && !replaces) return { stored: known, isNew: false };

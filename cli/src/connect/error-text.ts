@@ -1,10 +1,10 @@
 /**
- * What a program that ended has said, in one line: of all its error output the line that names the error, where there is
- * one, without the stack around it and without what looks like a secret. Pure.
+ * Picks the line of stderr that explains why a program ended: the one that names the error, if there is one, without its stack and without
+ * what looks like a secret. Pure.
  */
 import { beginningWithoutSecrets } from '../../../src/shared/redaction/secret-patterns.ts';
 
-/** The first line of npm that is more than a code. */
+/** The first line of npm's error that is more than a code. */
 const OF_NPM = /^npm (?:error|ERR!) (?!code |errno |syscall |path )/;
 /** `TypeError: …`, `error: …`, `mcp.Error [CODE]: …`, `panic: …`, `thread 'main' panicked at …`. */
 const OF_ERROR =
@@ -12,7 +12,7 @@ const OF_ERROR =
 
 const MAX_CHARS = 500;
 
-/** @returns one line of 500 characters at most, empty where nothing was said */
+/** @returns one line of at most 500 characters; empty where there was no output */
 export function toSaid(errorOutput: string): string {
   const lines = errorOutput
     .split(/\r?\n/)

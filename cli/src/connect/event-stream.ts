@@ -1,18 +1,18 @@
 /**
- * Bytes on their way to the reader of one answer: events of an event stream, or one JSON text. All answers of a server share a
- * `Room`; while it is full its child is not read. A comment is sent into long silence, so that a dead connection shows.
+ * Bytes waiting for the reader of one answer: events of an event stream, or one JSON text. All answers of a server share a `Room`; while it
+ * is full, the child's output is not read. A comment is sent after a long silence, so that a dead connection is noticed.
  */
 import { toSseText } from '../../../src/http/sse-events.ts';
 import type { Limits } from './limits.ts';
 
-/** Most bytes that a reader is given at once. */
+/** Most bytes given to a reader at once. */
 const PIECE_BYTES = 65_536;
 
-/** The bytes of all answers that wait for their readers, until these ask for what comes after them. */
+/** Counts the bytes of all answers that their readers have not finished with. */
 export class Room {
   readonly #limits: Pick<Limits, 'answerBytes' | 'stallMs'>;
   readonly #streams = new Set<EventStream>();
-  /** Of these nothing was read since somebody waits. */
+  /** Streams of which nothing was read since the current wait began. */
   #stalled = new Set<EventStream>();
   #held = 0;
   #wake: (() => void) | undefined;
@@ -25,7 +25,7 @@ export class Room {
     return this.#held > this.#limits.answerBytes;
   }
 
-  /** Settles when there is room. What nobody reads for `stallMs` is thrown away, the largest first. */
+  /** Settles when there is room. If nothing is read for `stallMs`, the largest unread answer is dropped. */
   async wait(): Promise<void> {
     while (this.isFull) {
       this.#stalled = new Set(this.#streams);
@@ -67,7 +67,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
   #queue: Uint8Array[] = [];
   #hasEnded = false;
   #wake: (() => void) | undefined;
-  /** Bytes that wait for the reader. */
+  /** Bytes waiting for the reader. */
   held = 0;
 
   constructor(room: Room, limits: Pick<Limits, 'keepAliveMs' | 'streamBytes'>) {
@@ -79,32 +79,32 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     return this.#hasEnded;
   }
 
-  /** One event. @returns false where the reader is gone or too far behind */
+  /** Adds an event. @returns false where the reader is gone or too far behind */
   push(message: string): boolean {
     if (this.#hasEnded || this.held > this.#limits.streamBytes) return false;
     this.#put(toSseText(message));
     return true;
   }
 
-  /** The last event, for which there is always room. */
+  /** Adds the last event, for which there is always room, and ends the stream. */
   finish(message: string): void {
     if (!this.#hasEnded) this.#put(toSseText(message));
     this.end();
   }
 
-  /** A body that is one text and no event. */
+  /** Adds a body that is plain text instead of an event, and ends the stream. */
   finishPlain(text: string): void {
     if (!this.#hasEnded) this.#put(text);
     this.end();
   }
 
-  /** No more is coming; what waits is still read. */
+  /** Ends the stream; what is queued is still read. */
   end(): void {
     this.#hasEnded = true;
     this.#wake?.();
   }
 
-  /** Nobody reads any more. */
+  /** The reader is gone: drops what is queued. */
   drop(): void {
     const bytes = this.held;
     this.held = 0;
@@ -130,7 +130,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Counts a piece as held until the reader is done with it; gives no more once all was dropped. */
+  /** Counts a piece as held until the reader asks for the next; stops once everything was dropped. */
   *#pieces(chunk: Uint8Array): Generator<Uint8Array, void, undefined> {
     for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
       const piece = chunk.subarray(from, from + PIECE_BYTES);
@@ -150,7 +150,7 @@ export class EventStream implements AsyncIterable<Uint8Array> {
     this.#wake?.();
   }
 
-  /** @returns false where nothing came for a while */
+  /** @returns false where nothing was added within `keepAliveMs` */
   #somethingCame(): Promise<boolean> {
     return new Promise(resolve => {
       const timer = setTimeout(() => resolve(false), this.#limits.keepAliveMs);

@@ -1,6 +1,6 @@
 /**
- * The credit of one channel: how many bytes of data may still leave before the gateway says that it has taken some. One
- * reader, who waits for its turn; what was not acknowledged is never more than the window.
+ * The credit of one channel: how many bytes of data may be sent before the gateway acknowledges some. There is one sender at a time, and
+ * unacknowledged bytes never exceed the window.
  */
 import { WINDOW_BYTES } from '../../../src/upstream/connector/frames.ts';
 
@@ -10,7 +10,7 @@ export class FlowControl {
   #wake = () => {};
 
   /**
-   * Take bytes, at most a window of them, as soon as they are free.
+   * Takes credit for up to a window of bytes as soon as it is available.
    * @returns false where the credit was closed
    */
   async take(bytes: number): Promise<boolean> {
@@ -22,13 +22,13 @@ export class FlowControl {
     return true;
   }
 
-  /** The gateway has taken bytes. Never more is given than was taken. */
+  /** The gateway acknowledged bytes; credit never exceeds the window. */
   give(bytes: number): void {
     this.#unacknowledged = Math.max(0, this.#unacknowledged - bytes);
     this.#wake();
   }
 
-  /** Nothing is given any more. */
+  /** Ends all waiting; no more credit is given. */
   close(): void {
     this.#isClosed = true;
     this.#wake();

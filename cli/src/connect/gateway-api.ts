@@ -1,6 +1,6 @@
 /**
- * What the connector says to the gateway over plain HTTP: enrol this machine, and tell what it offers. Answers are bounded in
- * time and size, redirects are not followed, and what the gateway says about a failure is cut to one line.
+ * The connector's requests to the gateway's REST API: enrol this machine, and send the list of its servers. Responses are bounded in time
+ * and size, redirects are not followed, and error details are cut to one line.
  */
 import { z } from 'zod';
 import { BodyTooLarge, readText } from '../../../src/http/read-text.ts';
@@ -12,10 +12,10 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_DETAIL_CHARS = 200;
 
-/** The gateway cannot be reached, or has a bad moment: worth another try. The message goes on after its address. */
+/** The gateway cannot be reached, or fails temporarily: worth a retry. The message continues after its address. */
 export class Unreachable extends Error {}
 
-/** What answers there is no gateway, or does not want this request. */
+/** The responding program is no gateway, or refuses this request. */
 export class OddAnswer extends Failure {}
 
 const connector = z.object({ id: z.string(), name: z.string() });
@@ -33,16 +33,16 @@ const ToldSchema = z.object({
 });
 const ProblemSchema = z.object({ detail: z.string().optional(), title: z.string().optional() });
 
-/** What became of what was offered. */
+/** The gateway's response to the list of servers. */
 export type Told = z.infer<typeof ToldSchema>;
 export type Enrolled = z.infer<typeof EnrolledSchema>;
 
-/** Servers that the gateway takes in one request. */
+/** Most servers in one request. */
 const AT_ONCE = 100;
 
 /**
- * Tell the gateway which servers this connector offers; to tell it again is harmless.
- * @throws Failure where it makes no sense to come back; Unreachable where it does
+ * Sends the list of this connector's servers to the gateway; repeating it is harmless.
+ * @throws Failure where a retry makes no sense; Unreachable where it does
  */
 export async function tellServers(
   origin: string,
@@ -63,9 +63,9 @@ export async function tellServers(
 }
 
 /**
- * Make this machine a connector.
- * @param adminToken may write servers
- * @returns undefined where there is a connector of this name
+ * Makes this machine a connector.
+ * @param adminToken a token that may write servers
+ * @returns undefined where a connector of this name exists
  * @throws Failure
  */
 export function enrol(
@@ -77,7 +77,7 @@ export function enrol(
 }
 
 /**
- * Get another device token for a connector: the one before, and who has it, are sent away. Its servers stay.
+ * Gets a new device token for a connector: the former token is revoked and its connection closed. Its servers stay.
  * @throws Failure
  */
 export async function takeOver(
@@ -91,7 +91,7 @@ export async function takeOver(
   throw new Failure(`the gateway is busy with the connector '${name}'; try again`);
 }
 
-/** @returns undefined where the gateway says that it conflicts with what is there */
+/** @returns undefined on a conflict (409) */
 async function issue(
   origin: string,
   path: string,
@@ -132,7 +132,7 @@ async function ask(
   }
 }
 
-/** Why a request failed, in a word or two. */
+/** Says why a request failed, in a few words. */
 function toCause(error: unknown): string {
   if (error instanceof BodyTooLarge) return 'its answer is too large';
   if (!(error instanceof Error)) return 'unknown reason';

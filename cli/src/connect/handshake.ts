@@ -1,7 +1,7 @@
 /**
- * Finds out, once per start, which era a child speaks, and opens the legacy session where it is an old one: first
- * `server/discover`; a child that answers with another error, or not in time, is legacy. What the child asks meanwhile is refused:
- * there is nobody yet to answer it. Source: MCP 2026-07-28, stdio, Backward Compatibility; 2025-11-25, lifecycle.
+ * Finds out once per start which era a child speaks, and opens the legacy session of a legacy child. `server/discover` is sent first; a
+ * child that answers with another error, or not in time, is legacy. Requests of the child meanwhile are refused, since no client is
+ * connected yet. Source: MCP 2026-07-28, stdio, Backward Compatibility; 2025-11-25, lifecycle.
  */
 import { beginningWithoutSecrets } from '../../../src/shared/redaction/secret-patterns.ts';
 import {
@@ -19,15 +19,15 @@ import type { Child } from './child.ts';
 import { errorText, notificationText, requestText, type ChildMessage } from './child-message.ts';
 import type { Limits } from './limits.ts';
 
-/** What a child turned out to be. */
+/** The protocol found for a child. */
 export type NegotiatedProtocol =
   | { era: 'modern' }
-  /** `initialized` is the raw result of `initialize`, which every session is given. */
+  /** `initialized` is the raw result of `initialize`; every session gets it. */
   | { era: 'legacy'; protocolVersion: string; initialized: string };
 
 type Response = Extract<ChildMessage, { kind: 'response' }>;
 
-/** The child answers, but with nothing to go on with; the message says what, for people. */
+/** The child answers, but in a way that ends the handshake; the message says why, for people. */
 export class HandshakeFailed extends Error {}
 
 const ENVELOPE = {
@@ -42,10 +42,10 @@ export class Handshake {
   readonly #waiting = new Map<unknown, (response: Response) => void>();
   readonly #capabilities: object;
   #late: Promise<boolean> | undefined;
-  /** Nothing but the probe was sent: a child that ends now may have died of it. */
+  /** Only the probe was sent so far: a child that ends now may have died of it. */
   isProbing = true;
 
-  /** @param features what its clients can be asked, for a legacy child */
+  /** @param features the client capabilities that a legacy child is told */
   constructor(child: Child, limits: Limits, features: readonly ClientFeature[]) {
     this.#child = child;
     this.#limits = limits;
@@ -53,8 +53,7 @@ export class Handshake {
   }
 
   /**
-   * Settles once a child that was taken for legacy because it was silent for too long has answered the probe after all; never where
-   * it said what it is.
+   * Set for a child that did not answer the probe in time and was taken for legacy. Settles if it answers the probe after all.
    * @returns whether it is modern
    */
   get late(): Promise<boolean> | undefined {
@@ -62,8 +61,8 @@ export class Handshake {
   }
 
   /**
-   * Something the child said.
-   * @param isOver the handshake is over: only what was asked in it concerns it
+   * Handles a message of the child.
+   * @param isOver the handshake is over: only responses to its own requests matter
    */
   take(message: ChildMessage, isOver = false): void {
     if (message.kind === 'response') this.#waiting.get(toOwnId(message.id))?.(message);
@@ -74,8 +73,8 @@ export class Handshake {
   }
 
   /**
-   * @param probeMs how long the child may take for the modern probe; undefined: there is none
-   * @returns undefined where the child has ended before it was over
+   * @param probeMs how long the child may take for the modern probe; undefined: no probe
+   * @returns undefined where the child ended first
    * @throws HandshakeFailed
    */
   async run(probeMs: number | undefined): Promise<NegotiatedProtocol | undefined> {
@@ -94,14 +93,14 @@ export class Handshake {
     try {
       return await this.#initialize();
     } catch (error) {
-      // A modern server that was slow to start has answered the probe in the meantime.
+      // A modern server that was slow to start may have answered the probe in the meantime.
       const answer = late && (await Promise.race([late, pause(0)]));
       if (answer?.isModern) return { era: 'modern' };
       throw error;
     }
   }
 
-  /** Settles with the child's answer to the probe, whenever that comes. */
+  /** Settles with the child's answer to the probe, whenever it comes. */
   async #discover(): Promise<{ isModern: boolean; isLegacy: boolean }> {
     const params = JSON.stringify({ _meta: ENVELOPE });
     const response = await this.#request('server/discover', params);
@@ -116,7 +115,7 @@ export class Handshake {
     };
   }
 
-  /** The newest legacy version first; a child that refuses it may take an older one. */
+  /** Tries the newest legacy version first; a child that refuses it may accept an older one. */
   async #initialize(): Promise<NegotiatedProtocol> {
     let refusal = 'did not answer';
     this.isProbing = false;
@@ -149,7 +148,7 @@ export class Handshake {
   }
 }
 
-/** Nothing, after `ms`; a child that ended long before keeps no process alive for it. */
+/** Resolves with undefined after `ms`; the timer does not keep the process alive. */
 function pause(ms: number): Promise<undefined> {
   return new Promise(resolve => setTimeout(() => resolve(undefined), ms).unref());
 }

@@ -1,18 +1,17 @@
 /**
- * What of a program's configuration nobody behind the gateway is told: values that stand under the name of a secret, and passwords of
- * addresses. They are taken out of each line that the program sends before anything else reads it, as it is done with the credential
- * of a server over HTTP. Pure.
+ * Removes secrets of a program's configuration from each line that it sends, before anything else reads it: values of variables with secret
+ * names, and passwords in addresses. The credential of a server over HTTP is treated alike. Pure.
  */
 import { isSecretName } from '../../../src/shared/redaction/secret-patterns.ts';
 import { replaceText, type Needle } from '../../../src/shared/redaction/byte-replacer.ts';
 import { toNeedles } from '../../../src/upstream/protocol/credential-forms.ts';
 
-/** Ends of names that variables of the environment have beside those of `isSecretName`: `OPENAI_KEY`, `DB_PASS`. */
+/** Endings of secret variable names in addition to `isSecretName`: `OPENAI_KEY`, `DB_PASS`. */
 const SECRET_ENDS = new Set(['KEY', 'KEYS', 'PASS', 'PAT', 'AUTH', 'PIN', 'OTP']);
-/** Ends of names of what only says where a secret is, or which one. */
+/** Endings of variable names that only say where a secret is, or which one. */
 const PLAIN_ENDS = new Set(['URL', 'URI', 'FILE', 'PATH', 'DIR', 'HOST', 'PORT', 'ENDPOINT']);
 
-/** Whether a variable holds a secret, by its name. */
+/** Whether a variable's name says that it holds a secret. */
 export function holdsSecret(variable: string): boolean {
   const end = variable.toUpperCase().split('_').at(-1) ?? '';
   if (PLAIN_ENDS.has(end)) return false;
@@ -24,8 +23,8 @@ export const hiddenIn = (variables: Readonly<Record<string, string>>): string[] 
   Object.entries(variables).flatMap(([name, value]) => (holdsSecret(name) ? [value] : []));
 
 /**
- * Passwords of addresses such as `postgres://user:password@host/db`, whatever the variable or argument is called. One that is not
- * written as an address wants it may have an `@` or a `/` in it, so it is taken up to the first and to the last `@`, and decoded.
+ * Passwords in addresses such as `postgres://user:password@host/db`, in any variable or argument. A password that is not percent-encoded
+ * may contain `@` or `/`, so the text up to the first and up to the last `@` is taken, as written and decoded.
  */
 export function passwordsIn(values: readonly string[]): string[] {
   const words = values.flatMap(value => value.split(/\s+/));
@@ -52,7 +51,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Lines of a program without these values; short ones stay, since they stand in ordinary words. */
+/** Removes these values from a program's lines. Short values stay, since they occur in ordinary words. */
 export class HiddenValues {
   readonly #needles: readonly Needle[];
 
@@ -60,7 +59,7 @@ export class HiddenValues {
     this.#needles = toNeedles(values.flatMap(value => [value, value.trim()]));
   }
 
-  /** The line itself where none of them is in it. */
+  /** Returns the line itself where it contains none of them. */
   without(line: string): string {
     return this.#needles.length === 0 ? line : replaceText(line, this.#needles);
   }

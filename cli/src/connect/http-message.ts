@@ -1,4 +1,4 @@
-/** Requests that a connector is given for its programs, and answers to them. */
+/** Requests that a connector receives for its programs, and the answers to them. */
 
 /** The header that names a session. */
 export const SESSION_HEADER = 'mcp-session-id';
@@ -8,15 +8,15 @@ export interface HttpRequest {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Uint8Array;
-  /** Aborts when the client has hung up, also while the answer is read. */
+  /** Aborts when the client has hung up, even while the answer is read. */
   signal: AbortSignal;
 }
 
 export interface HttpAnswer {
   status: number;
   headers: Record<string, string>;
-  /** Ends with the answer; the reader may stop early. */
+  /** Ends with the answer; a reader may stop early. */
   body: AsyncIterable<Uint8Array>;
-  /** Why there is nobody to answer, for people: the request reached no program. */
+  /** Why no program got the request, for people. */
   failure?: string;
 }

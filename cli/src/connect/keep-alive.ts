@@ -1,15 +1,18 @@
-/** Asks a peer for a sign of life again and again, and says when it gives none. */
+/** Pings a peer at intervals, and reports when it no longer responds. */
 
-/** Questions that may go unanswered. */
+/** Pings that may go unanswered. */
 const MAX_MISSED = 2;
 
 export interface KeepAlive {
-  /** Something came from the peer. */
+  /** Call this for anything received from the peer. */
   heard(): void;
   stop(): void;
 }
 
-/** @param dead called once, when the peer was silent after two questions for the whole time to the next */
+/**
+ * @param ask sends a ping
+ * @param dead called once, when two pings and one more interval passed without anything from the peer
+ */
 export function startKeepAlive(everyMs: number, ask: () => void, dead: () => void): KeepAlive {
   let missed = 0;
   const timer = setInterval(() => {

@@ -1,9 +1,9 @@
 /**
- * Keeps one server running: starts it, finds its era, starts it again when it has ended. Each run that gets ready is given an adapter
- * of its own (`open`), so that nothing of a run, no session and no call, outlives it.
+ * Keeps one server running: starts it, finds its era, and restarts it after it has ended. Each run that becomes ready gets its own adapter
+ * (`open`), so that no session and no call outlives a run.
  *
- * Invariants: one child at a time; a restart waits for what is left of the run before it; pauses double up to a bound, a lower one
- * after a run that had got ready; `stop` is final. States are told to whoever subscribed, in order.
+ * Invariants: one child at a time; a restart waits until the former run is gone; pauses double up to a bound, which is lower after a run
+ * that had been ready; `stop` is final. Subscribers get the states in order.
  */
 import type { Era } from '../../../src/shared/protocol.ts';
 import type { ClientFeature } from '../../../src/shared/client-capabilities.ts';
@@ -19,39 +19,39 @@ export interface ServerState {
   state: 'starting' | 'ready' | 'failed' | 'stopped';
   /** Why the last run ended, if one did. */
   reason?: string;
-  /** Of a server that is ready. */
+  /** Era of a ready server. */
   era?: Era;
   pid?: number;
-  /** Runs that ended one after the other before they had been healthy for a while. */
+  /** Consecutive runs that ended before they had been healthy for a while. */
   failures: number;
 }
 
-/** What answers requests with one run of the child. */
+/** Answers requests with one run of the child. */
 export interface RunAdapter {
   take(message: ChildMessage): void | Promise<void>;
-  /** The run is over; what is under way is answered with `reason`. */
+  /** The run is over; requests in flight are answered with `reason`. */
   close(reason: string): void;
-  /** Somebody waits for an answer. */
+  /** A client waits for an answer. */
   readonly isBusy: boolean;
 }
 
 export interface KeptChildOptions<F> {
   spec: ChildSpec;
   limits: Limits;
-  /** What a legacy child is told that its clients can be asked. */
+  /** The client capabilities that a legacy child is told. */
   features: readonly ClientFeature[];
-  /** What it is known to be, so that it is not probed. */
+  /** Its era, if known; a legacy child is then not probed. */
   era?: Era;
   open(child: Child, protocol: NegotiatedProtocol): F;
-  /** Shared with other children; without it each starts when it likes. */
+  /** Shared with other children; without it each starts at once. */
   starts?: StartQueue | undefined;
   /** Uniform in [0, 1). */
   random?: () => number;
 }
 
-/** How often a run that is to be started anew is asked whether somebody waits for it, in milliseconds. */
+/** How often a run that is to be restarted is checked for waiting clients, in milliseconds. */
 const QUIET_MS = 250;
-/** Longest pause that still counts as starting, for a server that runs again at once. */
+/** Up to this many consecutive failures of a run that was ready, the pause still counts as starting. */
 const SHORT_FAILURES = 1;
 
 export class KeptChild<F extends RunAdapter> {
@@ -63,7 +63,7 @@ export class KeptChild<F extends RunAdapter> {
   #child: Child | undefined;
   #adapter: F | undefined;
   #said = '';
-  /** What the server turned out to be: a run of another era would be a stranger to whoever knows it. */
+  /** The server's era in its last run; the next one should have the same, since clients rely on it. */
   #era: Era | undefined;
 
   constructor(options: KeptChildOptions<F>) {
@@ -76,17 +76,17 @@ export class KeptChild<F extends RunAdapter> {
     return this.#state;
   }
 
-  /** The adapter of the run, where one is ready. */
+  /** The adapter of the run, if one is ready. */
   get running(): F | undefined {
     return this.#adapter;
   }
 
-  /** Lines of the last run that were no messages. */
+  /** Lines of the last run that were not messages. */
   get garbageLines(): number {
     return this.#child?.garbageLines ?? 0;
   }
 
-  /** Why the server cannot answer, with what it said last, also while it is started anew; for people. */
+  /** Why the server cannot answer, with its last error output, also during a restart; for people. */
   get trouble(): string {
     const { state, reason } = this.#state;
     if (state === 'starting' && reason === undefined) return 'The server is still starting';
@@ -94,13 +94,13 @@ export class KeptChild<F extends RunAdapter> {
     return `The server ${reason ?? 'is not running'}${said}`;
   }
 
-  /** Hears of every state from now on; the result ends that. */
+  /** Calls the listener with every state from now on; the returned function unsubscribes. */
   subscribe(listener: (state: ServerState) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The adapter of the run, which is waited for while the server is starting. @returns undefined where there is none */
+  /** Returns the adapter of the run; waits for it while the server is starting. @returns undefined where there is none */
   async adapter(signal: AbortSignal): Promise<F | undefined> {
     if (this.#state.state !== 'starting') return this.#adapter;
     if (this.#listeners.size >= this.#options.limits.waiting) return undefined;
@@ -118,7 +118,7 @@ export class KeptChild<F extends RunAdapter> {
     return this.#adapter;
   }
 
-  /** Ends the server for good. Settles when nothing of it is left. */
+  /** Stops the server for good. Settles when all its processes are gone. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#child?.stop('was stopped');
@@ -153,8 +153,8 @@ export class KeptChild<F extends RunAdapter> {
   }
 
   /**
-   * One run, to its end; a child that died of the probe is started once more without it, in the same turn.
-   * @param started ends the turn to start
+   * Performs one run to its end. A child that died of the probe is started again without it, in the same turn.
+   * @param started ends the start turn
    */
   async #run(
     probes: boolean,
@@ -167,7 +167,7 @@ export class KeptChild<F extends RunAdapter> {
       child = new Child(spec, limits, message => receive(message));
     } catch (error) {
       started();
-      // What no program can be given: a zero byte in an argument, for one.
+      // Invalid arguments, for example with a zero byte.
       return { reason: `cannot be started: ${(error as Error).message}`, readyMs: 0 };
     }
     this.#child = child;
@@ -218,7 +218,7 @@ export class KeptChild<F extends RunAdapter> {
     return { reason, readyMs };
   }
 
-  /** A child that was slow to say that it is modern is started anew as that, once nobody waits for it. */
+  /** A child that answered the modern probe too late is restarted as modern, once no client waits for it. */
   async #hearLate(handshake: Handshake, child: Child, adapter: F): Promise<void> {
     if (!(await handshake.late)) return;
     const { signal } = this.#stopping;
@@ -234,7 +234,7 @@ export class KeptChild<F extends RunAdapter> {
   }
 }
 
-/** Waits, but not for one who is stopping. */
+/** Waits; ends early when the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const timer = setTimeout(done, ms);

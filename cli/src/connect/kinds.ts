@@ -1,22 +1,23 @@
 /**
- * A legacy program is told once what its client can be asked, and has many clients. One process serves them all as long as it asks
- * nothing in a call. Once it has, clients that lack what it asked for get a process of their kind, which is told what they have: the
- * program then does what it does for such a client, in place of failing with a question that nobody answers. Beside a modern process
- * (`legacy-side.ts`) the shared one was told of what its first client has, and every other kind of client gets its own at once.
+ * A legacy program is told once which client capabilities it can use, but has many clients. One process serves them all as long as it sends
+ * no server request in a call. Once it has, clients that lack the requested capability get a process of their kind, which is told what they
+ * have: the program then treats them properly instead of failing with a request that nobody answers. Beside a modern process
+ * (`legacy-side.ts`) the shared process was told its first client's capabilities, and every other kind of client gets its own process at
+ * once.
  *
- * Invariants: a process of a kind is told of nothing that its clients lack; who lacks nothing of what was asked stays with the shared
- * process; the number of kinds is bounded, and one that nobody uses ends; a session belongs to one process.
+ * Invariants: a process of a kind is told only capabilities that its clients have; a client that lacks none of the requested capabilities
+ * stays with the shared process; the number of kinds is bounded, and an idle one ends; a session belongs to one process.
  */
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { featuresOf, type ClientFeature } from '../../../src/shared/client-capabilities.ts';
 import type { KeptChild, RunAdapter } from './kept-child.ts';
 import type { Limits } from './limits.ts';
 
-/** One process as its sessions see it. */
+/** One process, as its sessions use it. */
 export interface SessionAdapter extends RunAdapter {
-  /** The sessions it has. */
+  /** Ids of its sessions. */
   sessionIds(): string[];
-  /** What the client of a session declared; undefined where it has no such session. */
+  /** Capabilities that the client of a session declared; undefined where it has no such session. */
   capabilitiesOf(sessionId: string): JsonObject | undefined;
 }
 
@@ -26,26 +27,26 @@ interface Kind<F extends SessionAdapter> {
 }
 
 export interface KindsOptions<F extends SessionAdapter> {
-  /** What the shared process was told of. */
+  /** The capabilities that the shared process was told. */
   told: readonly ClientFeature[];
-  /** That is all that one kind of client has, so each other kind has a process of its own, whatever the program asks. */
+  /** `told` is exactly one kind's capabilities, so each other kind gets its own process even before the program sends a server request. */
   isExact?: boolean;
   limits: Pick<Limits, 'kinds' | 'kindIdleMs' | 'sessions'>;
-  /** Starts a process for clients with these features. */
+  /** Starts a process for clients with these capabilities. */
   start(features: readonly ClientFeature[]): KeptChild<F>;
 }
 
-/** How often it is looked for kinds that nobody uses, within the time after which they end. */
+/** Number of checks for idle kinds within one idle timeout. */
 const SWEEPS = 4;
 
 export class Kinds<F extends SessionAdapter> {
   readonly #options: KindsOptions<F>;
   readonly #asked = new Set<ClientFeature>();
-  /** By their features; the one used longest ago first. */
+  /** Kinds by their capabilities; the least recently used first. */
   readonly #kinds = new Map<string, Kind<F>>();
-  /** Kinds that are on their way out. */
+  /** Processes that are being stopped. */
   readonly #ending = new Set<KeptChild<F>>();
-  /** What clients declared in sessions that ended with their process. */
+  /** Declared capabilities of sessions whose process ended. */
   readonly #gone = new Map<string, JsonObject>();
   #sweeper: ReturnType<typeof setInterval> | undefined;
   #isOver = false;
@@ -54,17 +55,17 @@ export class Kinds<F extends SessionAdapter> {
     this.#options = options;
   }
 
-  /** The program asked for a feature of its client in a call. */
+  /** The program sent a server request for this capability during a call. */
   noteAsked(feature: ClientFeature): void {
     this.#asked.add(feature);
   }
 
-  /** Whether somebody waits for one of a kind. */
+  /** Whether a client waits for a process of a kind. */
   get isBusy(): boolean {
     return [...this.#kinds.values()].some(({ child }) => child.running?.isBusy === true);
   }
 
-  /** The process that a session was opened at, where it is one of a kind. */
+  /** The process of a kind that has this session, if any. */
   holding(sessionId: string): F | undefined {
     for (const { child } of this.#kinds.values()) {
       if (child.running?.capabilitiesOf(sessionId)) return child.running;
@@ -72,21 +73,21 @@ export class Kinds<F extends SessionAdapter> {
     return undefined;
   }
 
-  /** The process for a session that is being opened, where one of its kind is there already. */
+  /** The process for a new session, if its kind already has one. */
   async opening(capabilities: JsonObject, signal: AbortSignal): Promise<F | undefined> {
     if (!this.#isApart(capabilities)) return undefined;
     return this.#kinds.get(this.#keyOf(capabilities))?.child.adapter(signal);
   }
 
-  /** What the client of a session declared whose process has ended. */
+  /** Declared capabilities of a session whose process ended. */
   goneCapabilitiesOf(sessionId: string): JsonObject | undefined {
     return this.#gone.get(sessionId);
   }
 
   /**
-   * A client is about to make a call in which the program may ask. Where it lacks what the program asks for, a process of its kind is
-   * started.
-   * @returns whether there is one for it
+   * Called before a call in which the program may send server requests. If the client lacks a requested capability, starts a process of its
+   * kind.
+   * @returns whether the client has one
    */
   async provide(capabilities: JsonObject, signal: AbortSignal): Promise<boolean> {
     if (!this.#isApart(capabilities) || this.#isOver) return false;
@@ -103,13 +104,13 @@ export class Kinds<F extends SessionAdapter> {
     return true;
   }
 
-  /** A call came to a process of a kind. */
+  /** A call reached the process of a kind. */
   used(adapter: F): void {
     const found = [...this.#kinds].find(([, { child }]) => child.running === adapter);
     if (found) this.#touch(...found);
   }
 
-  /** Ends them all; settles when nothing of them is left. */
+  /** Stops all processes; settles when they are gone. */
   async stop(): Promise<void> {
     this.#isOver = true;
     clearInterval(this.#sweeper);
@@ -147,7 +148,7 @@ export class Kinds<F extends SessionAdapter> {
     if (this.#kinds.delete(key)) this.#kinds.set(key, kind);
   }
 
-  /** @returns false where there are too many kinds, and all of them busy */
+  /** @returns false where there are too many kinds and all are busy */
   #makeRoom(): boolean {
     if (this.#kinds.size < this.#options.limits.kinds) return true;
     const idle = [...this.#kinds].find(([, { child }]) => child.running?.isBusy !== true);

@@ -1,7 +1,6 @@
 /**
- * One run of a legacy child as a Streamable HTTP server with sessions. The child was initialized once, by us; each client gets
- * what it said then, a session of its own, and its own share of what the child says.
- * Source: MCP 2025-11-25, Streamable HTTP.
+ * Serves one run of a legacy child as a Streamable HTTP server with sessions. The child was initialized once, by this command; each client
+ * gets that result, its own session and its own share of the child's messages. Source: MCP 2025-11-25, Streamable HTTP.
  */
 import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
@@ -28,12 +27,12 @@ export interface AdapterOptions {
   room: Room;
   limits: Limits;
   tools: ToolFilter;
-  /** The child asked for a feature of its client in a call. */
+  /** The child sent a server request for this capability during a call. */
   onAsked?: ((feature: ClientFeature) => void) | undefined;
 }
 
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
-/** With the codes that servers of the SDK have for it. */
+/** Error codes as in servers of the SDK. */
 export const NO_SESSION = errorText(
   'null',
   -32_000,
@@ -71,7 +70,7 @@ export class LegacyAdapter {
       calls: this.#calls,
       sessions: this.#sessions,
       limits,
-      // What comes before any answer belongs to the start of the run, whatever call is under way.
+      // Server requests before the first response belong to the start of the run, even if a call is in flight.
       onAsked: feature => this.#hasAnswered && options.onAsked?.(feature),
     });
   }
@@ -80,12 +79,12 @@ export class LegacyAdapter {
     return this.#sessions.all().map(({ id }) => id);
   }
 
-  /** What the client of a session declared; undefined where there is no such session. */
+  /** Capabilities that the client of a session declared; undefined where there is no such session. */
   capabilitiesOf(sessionId: string): JsonObject | undefined {
     return this.#sessions.peek(sessionId)?.capabilities;
   }
 
-  /** A request of a client. @param message its body, of a POST */
+  /** Handles a client's request. @param message the body of a POST */
   handle(
     request: HttpRequest,
     message: ChildMessage | undefined,
@@ -106,7 +105,7 @@ export class LegacyAdapter {
     return plainAnswer(202);
   }
 
-  /** Something the child said. */
+  /** Handles a message of the child. */
   async take(message: ChildMessage): Promise<void> {
     if (message.kind === 'response') {
       this.#hasAnswered = true;
@@ -120,7 +119,7 @@ export class LegacyAdapter {
     return this.#calls.live().length > 0;
   }
 
-  /** A client listens to a resource here. */
+  /** A client with an open stream subscribed to a resource. */
   get isSubscribed(): boolean {
     return this.#sessions.all().some(({ stream, uris }) => stream !== undefined && uris.size > 0);
   }
@@ -169,7 +168,7 @@ export class LegacyAdapter {
       if (session.uris.size >= this.#options.limits.uris) {
         return plainAnswer(200, errorText(rawId, RPC.invalidParams, 'Too many subscriptions'));
       }
-      // From now on: another session's end must not end it in the meantime.
+      // Added before the response, so that the end of another session does not unsubscribe it meanwhile.
       session.uris.add(uri);
       return begin(({ isError }) => {
         if (isError) session.uris.delete(uri);
@@ -199,7 +198,7 @@ export class LegacyAdapter {
     if (call) this.#calls.cancel(call, message);
   }
 
-  /** What the child tells, to whom it concerns. What it does not say and cannot be known is told to nobody. */
+  /** Passes a notification of the child to the sessions it concerns. If that cannot be known, nobody gets it. */
   #tell(message: Notification): void {
     const { method, params } = message;
     if (method === 'notifications/progress') return this.#calls.progress(message);
@@ -226,7 +225,7 @@ export class LegacyAdapter {
     else session.stream?.push(text);
   }
 
-  /** The child logs what the most curious session wants; the others get their part of it. */
+  /** The child logs at the lowest level that a session wants; each session gets only its own level. */
   #isLogged({ logLevel }: Session, { method, params }: Notification): boolean {
     if (method !== 'notifications/message' || logLevel === undefined) return true;
     return LOG_LEVELS.indexOf(params['level'] as LogLevel) >= LOG_LEVELS.indexOf(logLevel);

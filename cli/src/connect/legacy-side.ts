@@ -1,10 +1,10 @@
 /**
- * The legacy era of a program that runs in the modern one: a process of its own beside that, for the sessions of legacy clients, so
- * that the program can ask them and tell them what it would over stdio. It is started for the first of them and ends when nobody uses
- * it. Programs seldom say that they speak both eras, so it is found out by that start, once.
+ * The legacy era of a program that runs in the modern one: a second process for the sessions of legacy clients, in which the program can
+ * send server requests and notifications as over stdio. It is started for the first such client and ends when idle. Programs seldom
+ * announce that they speak both eras, so this start finds it out, once.
  *
- * Invariants: nothing is started to be looked at; what cannot be had here is answered as a program of the modern era alone answers it,
- * before any process has seen it; a program that never got ready in the legacy era is not started in it again.
+ * Invariants: no process is started only to check; a request that cannot be served here is answered like that of a modern-only program,
+ * before any process has seen it; a program that never became ready in the legacy era is not started in it again.
  */
 import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { isObject } from '../../../src/shared/protocol.ts';
@@ -15,7 +15,7 @@ import { NO_SESSION } from './legacy-adapter.ts';
 import type { KeptChild, RunAdapter } from './kept-child.ts';
 import type { Limits } from './limits.ts';
 
-/** The program in the legacy era: what is asked of a `StdioServer` here. */
+/** The program in the legacy era: the part of a `StdioServer` used here. */
 export interface LegacyServer {
   readonly child: Pick<KeptChild<RunAdapter>, 'running' | 'adapter' | 'subscribe'>;
   readonly isBusy: boolean;
@@ -28,50 +28,50 @@ export interface LegacyServer {
 
 export interface LegacySideOptions {
   limits: Pick<Limits, 'kindIdleMs' | 'sideMs'>;
-  /** Starts the program in the legacy era, for a client with these features. */
+  /** Starts the program in the legacy era, for a client with these capabilities. */
   start(features: readonly ClientFeature[]): LegacyServer;
-  /** The process is there and nobody waits for it: its lists can be looked at. */
+  /** The process is ready and no client waits for it: its lists can be discovered. */
   onReady(): void;
 }
 
-/** To a GET without a session: one can be opened, but there is no process yet that a look could find something at. */
+/** Status for a GET without a session: a session can be opened, but no process runs yet, so a discovery would find nothing. */
 const ASLEEP = 428;
-/** How often it is looked for a process that nobody uses, within the time after which it ends. */
+/** Number of checks for an idle process within one idle timeout. */
 const SWEEPS = 4;
-/** How often a process that got ready is asked whether somebody waits for it, in milliseconds. */
+/** How often a process that became ready is checked for waiting clients, in milliseconds. */
 const QUIET_MS = 250;
-/** What a look at the lists sends, which keeps no process alive. */
+/** Methods of a discovery; they do not keep a process alive. */
 const LOOKING = /^initialize$|^ping$|\/list$/;
 
 interface Side {
   server: LegacyServer;
   startedAt: number;
   usedAt: number;
-  /** Who waits for it to be there. */
+  /** Number of requests that wait for it to start. */
   waiting: number;
 }
 
 export class LegacySide {
   readonly #options: LegacySideOptions;
-  /** On their way out. */
+  /** Processes that are being stopped. */
   readonly #ending = new Set<LegacyServer>();
   #side: Side | undefined;
   #sweeper: ReturnType<typeof setInterval> | undefined;
-  /** It got ready in the legacy era once. */
+  /** It became ready in the legacy era once. */
   #hasSpoken = false;
-  /** It does not speak the legacy era, or is to start no more. */
+  /** It does not speak the legacy era, or was stopped. */
   #isOver = false;
 
   constructor(options: LegacySideOptions) {
     this.#options = options;
   }
 
-  /** Whether a request belongs to a session that is open here. */
+  /** Whether a request belongs to a session of this process. */
   holds({ headers }: HttpRequest): boolean {
     return this.#side?.server.hasSession(headers[SESSION_HEADER] ?? '') === true;
   }
 
-  /** @returns undefined where it is to be answered as a program answers that speaks the modern era alone */
+  /** @returns undefined where it is to be answered like a request to a modern-only program */
   async answer(
     request: HttpRequest,
     message: ChildMessage | undefined,
@@ -91,7 +91,7 @@ export class LegacySide {
     return side.server.answer(request, message);
   }
 
-  /** Ends it for good; settles when nothing of it is left. */
+  /** Stops it for good; settles when its process is gone. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#end();
@@ -105,7 +105,7 @@ export class LegacySide {
     for (const server of this.#ending) server.kill();
   }
 
-  /** Waits for the process, started where there is none; not again by who comes when it should long be there. */
+  /** Starts the process if needed and waits for it. Does not wait if it should have been ready long ago. */
   async #wake(features: readonly ClientFeature[], signal: AbortSignal): Promise<void> {
     this.#side ??= this.#start(features);
     const side = this.#side;

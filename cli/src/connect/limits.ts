@@ -1,58 +1,58 @@
-/** How long and how much: every bound on the children of `portico connect`, in one place. Times are milliseconds, sizes bytes. */
+/** Every time and size limit on the children of `portico connect`, in one place. Times are milliseconds, sizes bytes. */
 
 export interface Limits {
-  /** How long a child may take for the modern probe, which it has to start for, maybe by `npx`; one that is silent longer is legacy. */
+  /** How long a child may take for the modern probe, including its start, maybe by `npx`; one that is silent longer is legacy. */
   probeMs: number;
   /** How long a child may take for the whole handshake; `npx` may have to download first. */
   handshakeMs: number;
-  /** How long a request waits for a child that is starting; less than the gateway waits for it. */
+  /** How long a request waits for a starting child; shorter than the gateway waits for the request. */
   waitMs: number;
-  /** From the end of its input to SIGTERM, for a child that is told to stop. */
+  /** From the end of its input to SIGTERM, for a child that is being stopped. */
   closeMs: number;
-  /** From SIGTERM to SIGKILL, and for the rest of the output of a child that has exited. */
+  /** From SIGTERM to SIGKILL, and for the remaining output of a child that has exited. */
   graceMs: number;
-  /** First pause before a restart, and the longest; it doubles in between. */
+  /** First and longest pause before a restart; it doubles in between. */
   backoffMs: number;
   maxBackoffMs: number;
-  /** The longest pause after a run that had got ready: who it serves waits for it. */
+  /** The longest pause after a run that had been ready, since its clients wait for it. */
   maxReadyBackoffMs: number;
-  /** A child that was ready this long starts again without a history. */
+  /** After a child was ready this long, its earlier failures no longer count. */
   healthyMs: number;
-  /** Silence on an event stream after which a comment is sent. */
+  /** After this long silence on an event stream, a comment is sent. */
   keepAliveMs: number;
-  /** How long an answer may lie unread while others wait for its room. */
+  /** How long an answer may stay unread while others wait for its room. */
   stallMs: number;
-  /** How long a cancelled call still counts as one that may ask: after the child has seen that it is, and at most. */
+  /** How long a cancelled call may still send server requests: after the child has seen the cancellation, and at most. */
   cancelledMs: number;
   maxCancelledMs: number;
-  /** Idle sessions end after this. */
+  /** Sessions end after being idle this long. */
   idleMs: number;
-  /** How long a legacy client's first call waits for the program to start in its era; less than the gateway waits for a handshake. */
+  /** How long a legacy client's `initialize` waits for the program to start in its era; shorter than the gateway waits for a handshake. */
   sideMs: number;
-  /** Processes for clients that lack what the program asks for; one that is idle ends after `kindIdleMs`. */
+  /** Most extra processes for clients that lack a requested capability; an idle one ends after `kindIdleMs`. */
   kinds: number;
   kindIdleMs: number;
-  /** Longest line of a child. */
+  /** Longest line of output. */
   lineBytes: number;
-  /** Most bytes of other things than messages within `garbageMs`. */
+  /** Most bytes within `garbageMs` that are not messages. */
   garbageBytes: number;
   garbageMs: number;
-  /** Most bytes that wait for a child to read them. */
+  /** Most bytes waiting for a child to read them. */
   inputBytes: number;
-  /** Most bytes of all answers of a server that wait for their readers; the child waits when it is reached. */
+  /** Most bytes of a server's answers that wait for their readers; beyond it the child's output is not read. */
   answerBytes: number;
-  /** Most bytes of notifications that wait on one stream. */
+  /** Most bytes of notifications waiting on one stream. */
   streamBytes: number;
   /** Largest body of a request. */
   bodyBytes: number;
   stderrChars: number;
   sessions: number;
   calls: number;
-  /** Requests that wait for a child to start. */
+  /** Requests waiting for a child to start. */
   waiting: number;
-  /** Questions of a child that wait for their answers. */
+  /** Server requests of a child that wait for their responses. */
   questions: number;
-  /** Resources that one session may be subscribed to. */
+  /** Most resource subscriptions of one session. */
   uris: number;
 }
 
@@ -92,9 +92,9 @@ export const LIMITS: Readonly<Limits> = {
 };
 
 /**
- * How long to wait before a restart.
- * @param failures one after the other, at least 1
- * @param wasReady the run that ended had got ready
+ * Returns how long to wait before a restart.
+ * @param failures consecutive, at least 1
+ * @param wasReady the run that ended had been ready
  * @param random uniform in [0, 1)
  */
 export function backoffMs(

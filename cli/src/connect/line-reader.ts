@@ -1,11 +1,11 @@
-/** Cuts the output of a child into lines and bounds them; knows nothing of what is in a line. Pure. */
+/** Splits a child's output into lines of bounded length, whatever their content. Pure. */
 
 const LINE_FEED = 0x0a;
 
-/** A line outgrew the bound. */
+/** A line is longer than the limit. */
 export class LineTooLong extends Error {}
 
-/** What is no message of the protocol, by amount: a stray line is passed over, a flood ends the child. Pure. */
+/** Measures output that is not a protocol message: a stray line is ignored, a flood ends the child. Pure. */
 export class GarbageMeter {
   readonly #maxBytes: number;
   readonly #windowMs: number;
@@ -19,7 +19,7 @@ export class GarbageMeter {
     this.#windowMs = windowMs;
   }
 
-  /** @returns whether there was too much of it of late */
+  /** @returns whether there was too much within the window */
   add(bytes: number, now: number): boolean {
     if (now - this.#since >= this.#windowMs) {
       this.#since = now;
@@ -37,19 +37,19 @@ export class LineReader {
   #pending: Uint8Array[] = [];
   #size = 0;
 
-  /** @param maxBytes of one line, without its end */
+  /** @param maxBytes of one line, without its line end */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
   /**
-   * The lines that end in `chunk`, without their ends.
+   * Yields the lines that end in `chunk`, without line ends.
    * @throws LineTooLong
    */
   *push(chunk: Uint8Array): Generator<string, void, undefined> {
     let from = 0;
     for (;;) {
-      // Only new bytes are searched, so that a long line in many pieces costs what its length does.
+      // Only new bytes are searched, so that the cost of a long line in many pieces is linear in its length.
       const end = chunk.indexOf(LINE_FEED, from);
       const piece = chunk.subarray(from, end === -1 ? chunk.length : end);
       this.#size += piece.length;

@@ -1,6 +1,6 @@
 /**
- * One run of a modern child as a Streamable HTTP server without sessions: each request is its own owner.
- * Source: MCP 2026-07-28, Streamable HTTP, stdio, and subscriptions.
+ * Serves one run of a modern child as a Streamable HTTP server without sessions: each request stands for itself. Source: MCP 2026-07-28,
+ * Streamable HTTP, stdio, and subscriptions.
  */
 import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { isObject, META, MODERN_VERSION, RPC } from '../../../src/shared/protocol.ts';
@@ -21,14 +21,14 @@ export class ModernAdapter {
     this.#calls = new Calls({ child, room, limits, pings: false });
   }
 
-  /** A request of a client. @param message its body, of a POST */
+  /** Handles a client's request. @param message the body of a POST */
   handle(
     request: HttpRequest,
     message: ChildMessage | undefined,
   ): HttpAnswer | Promise<HttpAnswer> {
     if (request.method !== 'POST') return plainAnswer(405, '', { allow: 'POST' });
     if (message?.kind !== 'request') return plainAnswer(202);
-    // One message without it would make a server of both eras a legacy one, for everybody.
+    // One message without the version would switch a server of both eras to legacy, for every client.
     if (versionOf(message) !== MODERN_VERSION) {
       const isInSession = request.headers[SESSION_HEADER] !== undefined;
       return isInSession ? plainAnswer(404, SESSION_UNKNOWN) : refuseVersion(message);
@@ -41,7 +41,7 @@ export class ModernAdapter {
     }).http;
   }
 
-  /** It has no sessions. */
+  /** There are no sessions in this era. */
   sessionIds(): string[] {
     return [];
   }
@@ -50,7 +50,7 @@ export class ModernAdapter {
     return undefined;
   }
 
-  /** Something the child said; it may not ask. */
+  /** Handles a message of the child; server requests are not allowed in this era, and are dropped. */
   async take(message: ChildMessage): Promise<void> {
     if (message.kind === 'response') this.#calls.respond(message);
     else if (message.kind === 'notification') this.#tell(message);
@@ -80,11 +80,11 @@ export class ModernAdapter {
     } else if (method === 'notifications/progress') {
       this.#calls.progress(message);
     } else if (method === 'notifications/cancelled') {
-      // The only request that a server may end so is a subscription.
+      // A server may end only a subscription this way.
       const call = this.#calls.get(params['requestId']);
       if (call?.method === LISTEN) this.#calls.end(call);
     } else {
-      // It does not say which call it belongs to, so there must be only one that it can be for.
+      // The notification does not name its call, so it is passed on only if exactly one call can be meant.
       const isLog = method === 'notifications/message';
       const takesIt = (call: Call<undefined>) => (isLog ? call.wantsLog : call.method !== LISTEN);
       const [call, ...others] = this.#calls.live().filter(takesIt);
@@ -94,12 +94,12 @@ export class ModernAdapter {
   }
 }
 
-/** The version that a request names in its envelope. */
+/** The protocol version in a request's envelope. */
 function versionOf({ params: { _meta } }: Request): unknown {
   return isObject(_meta) ? _meta[META.protocolVersion] : undefined;
 }
 
-/** What a modern server answers to who speaks another version, also to the handshake of the other era. */
+/** The response of a modern server to another version, and to the handshake of the legacy era. */
 function refuseVersion(request: Request): HttpAnswer {
   const requested = versionOf(request) ?? request.params['protocolVersion'];
   const data = { supported: [MODERN_VERSION], ...(requested === undefined ? {} : { requested }) };

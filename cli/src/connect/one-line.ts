@@ -1,8 +1,8 @@
-/** Text of others for a terminal: one line, nothing that moves the cursor or cannot be seen, not too long. Pure. */
+/** Makes outside text safe for a terminal: one line without control or invisible characters, and of limited length. Pure. */
 
 const UNSEEN = /[\p{C}\p{Z}]+/gu;
 
-/** @param maxChars longest text; what is cut ends with "…" */
+/** @param maxChars longest result; a cut text ends with "…" */
 export function toLine(text: string, maxChars: number): string {
   const line = text.replaceAll(UNSEEN, ' ').trim();
   const characters = Array.from(line);

@@ -1,11 +1,11 @@
-/** Waits for somebody who may never answer, as long as the answer is wanted. */
+/** Waits for work that may never end, until a signal aborts. */
 
-/** What came, or that the signal was faster. */
+/** The result, or that the signal aborted first. */
 export type OrAborted<T> = { value: T } | 'aborted';
 
 /**
- * Rejects as the work does, unless the signal was faster.
- * @param late gets what comes after the signal; a late failure is dropped
+ * Rejects if the work does, unless the signal aborted first.
+ * @param late gets a result that comes after the abort; a late failure is dropped
  */
 export async function orAborted<T>(
   work: Promise<T>,
@@ -29,6 +29,6 @@ async function takeLate<T>(work: Promise<T>, late: (value: T) => void): Promise<
   try {
     late(await work);
   } catch {
-    // Nobody waits for it any more.
+    // Nothing waits for it any more.
   }
 }

@@ -1,21 +1,21 @@
 /**
- * The way out to the gateway: frames go into the socket's own queue, and who has much to send waits while that is long.
- * Those who wait go on in their order, so that one big answer does not hold up the others.
+ * Sends frames to the gateway through the socket's own queue. Large senders wait while that queue is long, and continue in their order, so
+ * that one large answer does not hold up the others.
  */
 import { MAX_FRAME_BYTES } from '../../../src/upstream/connector/frames.ts';
 
-/** Bytes that may wait in the socket's queue. */
+/** Most bytes in the socket's queue. */
 export const MOST_QUEUED_BYTES = 8 * 1024 * 1024;
-/** A WebSocket does not say when its queue got shorter; this is how often it is looked at while somebody waits. */
+/** A WebSocket does not report when its queue shrinks, so it is polled this often while a sender waits, in milliseconds. */
 const LOOK_EVERY_MS = 5;
 
-/** What of a WebSocket is used. */
+/** The part of a WebSocket that is used. */
 export interface Wire {
   readonly bufferedAmount: number;
   send(data: Uint8Array<ArrayBuffer> | string): void;
 }
 
-/** A frame that waits for its turn. */
+/** A frame waiting for its turn. */
 interface Turn {
   data: Uint8Array<ArrayBuffer>;
   signal: AbortSignal;
@@ -34,7 +34,7 @@ export class OutboundFetch {
     this.#wire = wire;
   }
 
-  /** Frames that were queued so far. */
+  /** Frames queued so far. */
   get frames(): number {
     return this.#frames;
   }
@@ -43,7 +43,7 @@ export class OutboundFetch {
     return this.#bytes;
   }
 
-  /** Queue a frame or a text; after `close` nothing happens. */
+  /** Queues a frame or a text; does nothing after `close`. */
   send(data: Uint8Array<ArrayBuffer> | string): void {
     if (!this.#isOpen) return;
     if (typeof data !== 'string') {
@@ -54,8 +54,8 @@ export class OutboundFetch {
   }
 
   /**
-   * Queue a frame when there is room and those who came before have had their turn. Resolves when it was queued, or dropped
-   * because the signal was aborted or the fetch is closed.
+   * Queues a frame once there is room and earlier senders have had their turn. Resolves when it is queued, or dropped because the signal
+   * aborted or this object was closed.
    */
   async sendInTurn(data: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
     if (this.#isOpen && (this.#waiting.length > 0 || !this.#hasRoom())) {
@@ -68,7 +68,7 @@ export class OutboundFetch {
     }
   }
 
-  /** Nothing is sent any more; who waits goes on. */
+  /** Sends nothing more; waiting senders continue. */
   close(): void {
     this.#isOpen = false;
     clearTimeout(this.#timer);

@@ -1,14 +1,14 @@
 /**
- * Ends a child with everything it has started: a child leads a process group of its own, and the group is what is signalled.
- * Where the platform has no groups, the child alone is.
+ * Ends a child with everything it has started. A child leads a process group of its own, and signals go to that group; on a platform
+ * without groups, to the child alone.
  */
 import type { ChildProcess } from 'node:child_process';
 
 const POLL_MS = 20;
-/** How long the system may take to clear away what was killed. */
+/** How long the system may take to remove killed processes, in milliseconds. */
 const REAP_MS = 1_000;
 
-/** @returns whether there was somebody to signal; 0 only asks */
+/** @returns whether a process was there to get the signal; signal 0 only checks */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   const { pid } = child;
   if (pid === undefined) return false;
@@ -20,7 +20,7 @@ export function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): bo
   }
 }
 
-/** SIGTERM to the group of a child, and SIGKILL to what is left of it after `graceMs`. */
+/** Sends SIGTERM to the group of a child, and SIGKILL to what is left of it after `graceMs`. */
 export async function endGroup(child: ChildProcess, graceMs: number): Promise<void> {
   if (!signalGroup(child, 'SIGTERM')) return;
   if (await isGone(child, graceMs)) return;
@@ -32,7 +32,7 @@ function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
 
-/** Nobody tells when a group is empty, so it is asked. */
+/** Polls, since no event reports that a group is empty. */
 async function isGone(child: ChildProcess, withinMs: number): Promise<boolean> {
   const until = Date.now() + withinMs;
   while (signalGroup(child, 0)) {

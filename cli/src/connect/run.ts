@@ -1,6 +1,6 @@
 /**
- * `portico connect` at work: one adapter for each server, one dialler, one view, from the start until it is stopped. However it
- * ends, no program that it started is left.
+ * Runs `portico connect`: one adapter for each server, one dialler and one view, from the start until it is stopped. However it ends, no
+ * program that it started is left.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { IMPLEMENTATION } from '../../../src/shared/protocol.ts';
@@ -26,23 +26,23 @@ export interface RunOptions {
 }
 
 export interface Run {
-  /** Resolves when all has ended after `stop`; rejects with a Failure. */
+  /** Resolves when everything has ended after `stop`; rejects with a Failure. */
   done: Promise<void>;
   /**
-   * Offers these servers from now on: starts what is new, starts anew what is another, ends what is gone. What is the same goes on.
+   * Replaces the list of servers: starts new ones, restarts changed ones, ends removed ones. Unchanged ones keep running.
    * @returns what was done, in words
-   * @throws Failure or Unreachable where the gateway does not hear of it; the next connection tells it
+   * @throws Failure or Unreachable where the gateway could not be told; the next connection sends the list again
    */
   update(servers: readonly ServerConfig[]): Promise<string>;
-  /** Lets what runs end. */
+  /** Lets running requests end, then ends the run. */
   stop(): void;
-  /** Ends all programs at once and waits for nothing. */
+  /** Ends all programs at once without waiting. */
   kill(): void;
-  /** How a server is, by its name on this machine. One that failed is tried again and again, and has failed until it is ready. */
+  /** State of a server, by its name on this machine. A server that failed counts as failed through its restarts, until it is ready. */
   stateOf(name: string): ServerState | undefined;
 }
 
-/** Starts. */
+/** Starts the servers and the dialler. */
 export function startRun(options: RunOptions): Run {
   const { createAdapter, view } = options;
   let { servers } = options;
@@ -115,7 +115,7 @@ export function startRun(options: RunOptions): Run {
     }
     [...change.added, ...change.changed].forEach(open);
     await started.refresh();
-    // What is new to the gateway is worth a look as well.
+    // Have the gateway discover new and changed servers.
     for (const { name } of [...change.added, ...change.changed]) started.sendEvent(name);
     return toWords(change);
   };
@@ -162,12 +162,12 @@ function toWords(change: Change): string {
   return parts.join('; ') || 'no program is another';
 }
 
-/** A request of the gateway waits this long for a server that starts, in milliseconds, or a little longer. */
+/** A request of the gateway waits at least this long for a starting server, in milliseconds. */
 const ASKED_MS = 10_000;
 
 /**
- * Whether the gateway should look anew: a server came back, or is gone. Its first start is no news, since the gateway asks
- * for it and waits; where it failed before, or took long, the gateway has had another answer.
+ * Decides whether the gateway should discover a server again: it came back, or it ended. Its first start is no reason, since the gateway's
+ * request waits for it; but it is one if the start failed before or took so long that the request was already answered.
  */
 function createEventFilter(now: () => number): (state: ServerState) => boolean {
   const startedAt = now();

@@ -1,7 +1,7 @@
-/** Times that people write on the command line. Pure. */
+/** Parses times given on the command line. Pure. */
 import { InvalidArgumentError } from 'commander';
 
-/** A parser of seconds between two bounds, for an option. */
+/** Returns an option parser for seconds between two bounds. */
 export function readSeconds(least: number, most: number): (text: string) => number {
   return text => {
     const seconds = text.trim() === '' ? NaN : Number(text);

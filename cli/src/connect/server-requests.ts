@@ -1,10 +1,10 @@
 /**
- * What a legacy child asks of "the client", though it has many: stdio does not say which call a question belongs to. It goes to
- * the client of the calls under way where they all are of one session, else to the only one that listens, else to nobody: a
- * question of one person is never shown to another. Source: MCP 2025-11-25, client features.
+ * Routes a legacy child's server requests to one of its many clients, since stdio does not say which call a request belongs to. If all
+ * calls in flight belong to one session, it goes there; else to the only listening client; else to nobody, so that one person never sees
+ * another's request. Source: MCP 2025-11-25, client features.
  *
- * Invariants: a question has one session; only that session's answer is passed on, once; what nobody can answer any more is
- * answered with an error.
+ * Invariants: a server request belongs to one session; only that session's response is passed on, once; a request that can no longer be
+ * answered gets an error.
  */
 import {
   canBeAsked,
@@ -19,7 +19,7 @@ import { errorText } from './child-message.ts';
 import type { Limits } from './limits.ts';
 import type { Session, Sessions } from './sessions.ts';
 
-/** A way to one client: the stream of a call, or the notification stream of a session. */
+/** Where a message to one client goes: the stream of a call, or the notification stream of a session. */
 export interface Place {
   session: Session;
   call?: Call<Session>;
@@ -28,12 +28,12 @@ export interface Place {
 
 interface OpenQuestion {
   place: Place;
-  /** Raw JSON of the whole question's id. */
+  /** Raw JSON of the server request's id. */
   rawId: string;
   progressToken: unknown;
 }
 
-/** Requests in whose course a server may ask. */
+/** Methods during which a server may send requests. */
 export const ASKING: ReadonlySet<string> = new Set([
   'tools/call',
   'prompts/get',
@@ -47,7 +47,7 @@ export interface QuestionsOptions {
   calls: Calls<Session>;
   sessions: Sessions;
   limits: Pick<Limits, 'questions'>;
-  /** The child asked for a feature of its client in a call, whether that has it or not. */
+  /** The child sent a server request for this capability during a call, whether or not the client has it. */
   onAsked?(feature: ClientFeature): unknown;
 }
 
@@ -59,7 +59,7 @@ export class Questions {
     this.#options = options;
   }
 
-  /** The child asks. */
+  /** Handles a server request of the child. */
   ask({ id, method, params, raw }: Request): void {
     const { child, limits } = this.#options;
     const rawId = raw.get('id') ?? 'null';
@@ -69,7 +69,7 @@ export class Questions {
     }
     const { calls, onAsked } = this.#options;
     if (calls.live().some(call => ASKING.has(call.method))) onAsked?.(featureFor(method, params));
-    // Two open questions under one id could not be told apart.
+    // Two open requests with the same id could not be told apart.
     if (this.#open.has(id)) return;
     const place = this.place(session => answers(session.capabilities, method, params), ASKING);
     if (!place?.push(fromRawMembers(raw))) {
@@ -85,9 +85,9 @@ export class Questions {
   }
 
   /**
-   * Where something goes that is tied to no call by itself.
-   * @param mayTake whether a session is one that it can go to
-   * @param methods of the calls it may belong to; undefined: of any
+   * Finds the client for a message that names no call.
+   * @param mayTake whether a session may get it
+   * @param methods of the calls it may belong to; undefined: any
    */
   place(mayTake: (session: Session) => boolean, methods?: ReadonlySet<string>): Place | undefined {
     const { calls, sessions } = this.#options;
@@ -106,12 +106,12 @@ export class Questions {
     const listening = sessions.all().filter(one => one.stream !== undefined && mayTake(one));
     const [session] = listening;
     if (!session || listening.length > 1) return undefined;
-    // What was cancelled a moment ago may be another one's.
+    // The message may belong to a call of another session that was cancelled a moment ago.
     if (owners.size === 1 && !owners.has(session)) return undefined;
     return { session, push: text => session.stream?.push(text) ?? false };
   }
 
-  /** Whether one of those whom the question may be for could answer it; without anybody nobody could. */
+  /** Whether any session that the request may belong to could answer it; false without sessions. */
   #isSupported(method: string, params: JsonObject): boolean {
     const { calls, sessions } = this.#options;
     const owners = new Set(
@@ -124,7 +124,7 @@ export class Questions {
     return concerned.some(({ capabilities }) => answers(capabilities, method, params));
   }
 
-  /** A client answers. What it was not asked is passed over. */
+  /** Passes on a client's response, unless that client was not asked. */
   answer(session: Session, response: Response): void {
     const open = this.#open.get(response.id);
     if (open?.place.session !== session) return;
@@ -132,7 +132,7 @@ export class Questions {
     this.#options.child.send(fromRawMembers(response.raw));
   }
 
-  /** A client tells how far it is with an answer. */
+  /** Passes on a client's progress with a response. */
   progress(session: Session, { params, raw }: Notification): void {
     const token = params['progressToken'];
     const isKnown = [...this.#open.values()].some(
@@ -141,7 +141,7 @@ export class Questions {
     if (isKnown) this.#options.child.send(fromRawMembers(raw));
   }
 
-  /** The child takes a question back. */
+  /** The child cancels a server request. */
   withdraw({ params, raw }: Notification): void {
     const id = params['requestId'] as RequestId;
     const open = this.#open.get(id);
@@ -150,7 +150,7 @@ export class Questions {
     open.place.push(fromRawMembers(raw));
   }
 
-  /** Nobody will answer what was asked there. */
+  /** Answers the open requests at these places with an error, since their clients are gone. */
   giveUpWhere(isGone: (place: Place) => boolean): void {
     for (const [id, { place }] of this.#open) if (isGone(place)) this.#giveUp(id);
   }
@@ -166,27 +166,27 @@ export class Questions {
   }
 }
 
-/** What a client answers that has no such capability (2025-11-25, roots, Error Handling, and what its SDKs answer). */
+/** The response of a client without this capability (2025-11-25, roots, Error Handling, and as the SDKs answer). */
 function refusalText(rawId: string, method: string): string {
   const name = capabilityFor(method) ?? method;
   const message = `The client does not support ${name} (${method})`;
   return errorText(rawId, RPC.methodNotFound, message);
 }
 
-/** The feature of a client that a question needs. @param method of a question */
+/** The client capability that a server request needs. @param method of the request */
 function featureFor(method: string, { mode }: JsonObject): ClientFeature {
   if (method === 'roots/list') return 'roots';
   if (method === 'sampling/createMessage') return 'sampling';
   return mode === 'url' ? 'elicitation.url' : 'elicitation.form';
 }
 
-/** Whether a client with these capabilities answers this very question. */
+/** Whether a client with these capabilities can answer this server request. */
 export function answers(capabilities: JsonObject, method: string, params: JsonObject): boolean {
   if (!canBeAsked(capabilities, method)) return false;
   if (method !== 'elicitation/create') return true;
   const modes = capabilities['elicitation'];
   if (!isObject(modes)) return false;
-  // Without any mode it is forms that are meant (2025-11-25, elicitation, Capabilities).
+  // A declaration without modes means forms (2025-11-25, elicitation, Capabilities).
   if (params['mode'] === 'url') return isObject(modes['url']);
   return isObject(modes['form']) || modes['url'] === undefined;
 }

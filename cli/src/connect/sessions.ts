@@ -1,6 +1,6 @@
 /**
- * The sessions that clients have with one run of a legacy child. The child knows of one client only; what differs between
- * clients is kept here. Bounded in number and in idle time; they all end with the run.
+ * The sessions that clients have with one run of a legacy child. The child sees only one client, so the state of each client is kept here.
+ * Sessions are limited in number and idle time, and all end with the run.
  */
 import { randomBytes } from 'node:crypto';
 import type { JsonObject, LogLevel } from '../../../src/shared/protocol.ts';
@@ -9,14 +9,14 @@ import type { Limits } from './limits.ts';
 
 export interface Session {
   id: string;
-  /** What its client declared. */
+  /** The capabilities that its client declared. */
   capabilities: JsonObject;
-  /** The notification stream, while it is open. */
+  /** The notification stream while it is open. */
   stream?: EventStream | undefined;
-  /** Resources whose updates it wants. */
+  /** Resources that it subscribed to. */
   uris: Set<string>;
   logLevel?: LogLevel;
-  /** Elicitations by URL that it was asked for. */
+  /** Ids of URL elicitations that were sent to it. */
   elicitations: Set<string>;
   usedAt: number;
 }
@@ -29,14 +29,14 @@ export interface SessionsOptions {
 
 export class Sessions {
   readonly #options: SessionsOptions;
-  /** The one used longest ago first. */
+  /** The least recently used first. */
   readonly #sessions = new Map<string, Session>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
   }
 
-  /** @returns undefined where there are too many, and all of them busy */
+  /** @returns undefined where there are too many and all are busy */
   open(capabilities: JsonObject, now: number): Session | undefined {
     this.#endIdle(now);
     if (this.#sessions.size >= this.#options.limits.sessions) {
@@ -51,7 +51,7 @@ export class Sessions {
     return session;
   }
 
-  /** @returns undefined where there is none, or none any more */
+  /** @returns undefined where there is none with this id, or it has ended */
   find(id: string, now: number): Session | undefined {
     this.#endIdle(now);
     const session = this.#sessions.get(id);
@@ -62,7 +62,7 @@ export class Sessions {
     return session;
   }
 
-  /** The session, which is not used by that. */
+  /** Returns the session without counting this as use. */
   peek(id: string): Session | undefined {
     return this.#sessions.get(id);
   }
@@ -87,7 +87,7 @@ export class Sessions {
     return session.stream !== undefined || this.#options.isBusy(session);
   }
 
-  /** They are in the order of their use, so that the first one that is young ends the search. */
+  /** Sessions are in order of use, so the first one that is not idle long enough ends the loop. */
   #endIdle(now: number): void {
     for (const session of this.#sessions.values()) {
       if (now - session.usedAt < this.#options.limits.idleMs) return;

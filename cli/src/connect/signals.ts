@@ -1,12 +1,12 @@
-/** Ends a run when the user or the system asks for it: the first signal lets what runs end, the second does not. */
+/** Ends a run on a signal: the first one lets running requests end, a second one ends the process. */
 import { EXIT } from '../failure.ts';
 import type { Run } from './run.ts';
 
-/** How long a socket whose other end is silent may keep the process when all else has ended. */
+/** How long an unresponsive socket may keep the process alive once everything else has ended, in milliseconds. */
 const LINGER_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Resolves when a run has ended after a signal; rejects as the run does. However the process ends, the programs end with it. */
+/** Resolves when a run has ended after a signal; rejects if the run does. The programs end with the process, however it ends. */
 export async function untilSignalled(run: Pick<Run, 'done' | 'stop' | 'kill'>): Promise<void> {
   let isStopping = false;
   const onSignal = () => {

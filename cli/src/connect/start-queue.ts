@@ -1,27 +1,27 @@
 /**
- * Whose turn it is to start, where many programs start at the same time. Each wants a whole processor while it starts, so one
- * processor is left to the gateway beside them. A start that waits for something else, such as a download, leaves the processors
- * idle: then more begin. A program that takes long gives up its turn, so that one which hangs holds up nobody for long.
+ * Gives start turns to many programs that start together. Each start needs a whole processor, and one processor is left to the gateway. A
+ * start that waits for something else, such as a download, leaves processors idle: then more turns are given. A slow program loses its
+ * turn, so that a hanging one delays others only briefly.
  */
 import { availableParallelism, cpus } from 'node:os';
 
 /** A start that takes longer no longer counts, in milliseconds. */
 const TURN_MS = 3_000;
-/** How often it is looked at whether the processors are idle while somebody waits, in milliseconds. */
+/** How often idle processors are checked while a start waits, in milliseconds. */
 const LOOK_MS = 250;
-/** Starts at once for each processor, at most. */
+/** Most starts at once per processor. */
 const MOST_EACH = 2;
 
 export interface StartQueueOptions {
   processors?: number;
-  /** Whether most of the processors had nothing to do since it was asked last. */
+  /** Whether most processor time was idle since the last call. */
   areIdle?: () => boolean;
 }
 
 export class StartQueue {
   readonly #waiting: (() => void)[] = [];
   readonly #areIdle: () => boolean;
-  /** Turns that are left; less than none where more than usual have one. */
+  /** Turns that are left; below zero where extra turns were given. */
   #free: number;
   readonly #least: number;
   #looking: NodeJS.Timeout | undefined;
@@ -35,7 +35,7 @@ export class StartQueue {
     this.#areIdle = areIdle;
   }
 
-  /** Waits for a turn, which ends when the result is called, or after a while. One that is aborted gets its turn at once. */
+  /** Waits for a turn, which ends when the returned function is called, or after `TURN_MS`. An aborted start gets its turn at once. */
   async begin(signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return () => {};
     if (this.#free <= 0) await this.#wait(signal);
@@ -55,7 +55,7 @@ export class StartQueue {
     return end;
   }
 
-  /** Whoever stops meanwhile has its turn handed on as soon as it comes. */
+  /** Waits in the queue; an abort ends the wait. */
   #wait(signal: AbortSignal): Promise<void> {
     return new Promise(resolve => {
       this.#waiting.push(resolve);
@@ -68,12 +68,12 @@ export class StartQueue {
     const at = this.#waiting.indexOf(resolve);
     if (at === -1) return;
     this.#waiting.splice(at, 1);
-    // It ends its turn like any other, which makes room for one more.
+    // This turn counts like any other: its end makes room for one more.
     this.#free -= 1;
     resolve();
   }
 
-  /** Gives one more turn whenever the processors are idle, as long as somebody waits. */
+  /** Gives an extra turn whenever the processors are idle and a start waits. */
   #look(): void {
     if (this.#waiting.length === 0) {
       clearInterval(this.#looking);
@@ -91,7 +91,9 @@ export class StartQueue {
   }
 }
 
-/** Tells whether more than half of all processors' time was idle since it was asked before; not, where it was not. */
+/**
+ * Returns a function that tells whether more than half of all processor time since its last call was idle; its first call returns false.
+ */
 function createIdleMeter(): () => boolean {
   let before = { idle: 0, all: 0 };
   return () => {

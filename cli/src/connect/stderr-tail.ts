@@ -1,14 +1,13 @@
 /**
- * The last of what a child said on its error output, for messages: bounded, and without the values that its configuration
- * put into its environment. Pure.
+ * The end of a child's stderr, for messages: bounded, and without the values that its configuration put into its environment. Pure.
  *
- * Invariant: a secret is masked also where it came in pieces, and where the beginning of it is cut off already.
+ * Invariant: a secret is masked even if it arrived in pieces, or if its start was cut off.
  */
 import { StringDecoder } from 'node:string_decoder';
 
-/** Shorter values are words such as `true`, which no message would survive. */
+/** Shorter values are words such as `true`; masking them would make every message unreadable. */
 const MIN_SECRET = 6;
-/** Stands for each character of a secret until its place in the text no longer matters. */
+/** Replaces each character of a secret until positions in the text no longer matter. */
 const MASK = '\uE000';
 
 export class StderrTail {
@@ -19,7 +18,7 @@ export class StderrTail {
   #text = '';
   #isCut = false;
 
-  /** @param secrets what the configuration of the server has set */
+  /** @param secrets values that the server's configuration sets */
   constructor(maxChars: number, secrets: readonly string[] = []) {
     this.#maxChars = maxChars;
     this.#secrets = secretsOf(secrets);
@@ -34,14 +33,14 @@ export class StderrTail {
     this.#isCut = true;
   }
 
-  /** The last `maxChars` characters at most, without secrets and without space around. */
+  /** Returns at most the last `maxChars` characters, trimmed and without secrets. */
   last(maxChars = this.#maxChars): string {
     return this.clean(this.#text, this.#isCut ? this.#longest : 0)
       .trim()
       .slice(-maxChars);
   }
 
-  /** Any text without the secrets. @param from where to begin, after masking */
+  /** Masks the secrets in any text. @param from where the result starts, counted after masking */
   clean(text: string, from = 0): string {
     let masked = text;
     for (const secret of this.#secrets) {
@@ -53,7 +52,7 @@ export class StderrTail {
   }
 }
 
-/** How much of a secret, of which the rest is still to come, is at the end of a text. */
+/** How many characters at the end of a text may be the start of a secret whose rest is still to come. */
 function begunAtEnd(text: string, secret: string): number {
   const most = Math.min(secret.length - 1, text.length);
   for (let length = most; length >= MIN_SECRET; length -= 1) {
@@ -62,7 +61,7 @@ function begunAtEnd(text: string, secret: string): number {
   return 0;
 }
 
-/** Longest first, so that a part of one never uncovers the rest. The lines of a value may be written apart. */
+/** Longest first, so that masking part of a secret never uncovers the rest. Lines of a multi-line value are masked separately too. */
 function secretsOf(values: readonly string[]): string[] {
   const parts = values.flatMap(value => [value, value.trim(), ...value.split(/\r?\n/)]);
   const long = parts.filter(part => part.length >= MIN_SECRET);

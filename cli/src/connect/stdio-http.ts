@@ -1,11 +1,10 @@
 /**
- * A Streamable HTTP adapter on top of one stdio server: what the gateway sends down a connector is answered from one shared child.
- * Here a request is read and its run waited for; what it means is for the adapter of the child's era. Clients that lack what the program
- * asks for may be answered from a child of their kind (`kinds.ts`), legacy clients of a modern child from one of their era
- * (`legacy-side.ts`).
+ * Streamable HTTP adapter for one stdio server: requests that the gateway sends through a connector are answered by one shared child. This
+ * file reads a request and waits for a run; the adapter of the child's era handles it. Clients that lack a capability the program asks for
+ * may be served by a child of their kind (`kinds.ts`), legacy clients of a modern child by one of their era (`legacy-side.ts`).
  *
- * Invariants: `handle` never throws; a call is given to a child once at most; a response is the child's own, but for errors that
- * say why there is none.
+ * Invariants: `handle` never throws; a call is passed to a child at most once; a response comes from the child, except for errors that say
+ * why there is none.
  */
 import { type HttpAnswer, type HttpRequest, SESSION_HEADER } from './http-message.ts';
 import { isObject, RPC, type Era } from '../../../src/shared/protocol.ts';
@@ -34,19 +33,19 @@ export interface HttpAdapter {
 export interface StdioServerOptions {
   spec: ChildSpec;
   tools?: ToolRules;
-  /** What a legacy child is told that its clients have, whoever they are; where absent, what they have. There is one child then. */
+  /** The client capabilities that a legacy child is told, for all clients, with one child; absent: each client's own. */
   capabilities?: readonly ChildCapability[];
-  /** The one era to speak with the child; where absent it is asked, and each client's own is spoken where it speaks both. */
+  /** The only era to use with the child; absent: it is probed, and a child of both eras uses each client's own. */
   era?: Era;
   limits?: Partial<Limits>;
   starts?: StartQueue | undefined;
-  /** Called when a look at the child's lists would find more than before. */
+  /** Called when a discovery would find more than before. */
   onEvent?: (() => void) | undefined;
 }
 
-/** What a child is that is started beside a modern one. */
+/** Options of a child that is started beside a modern one. */
 interface Beside {
-  /** What it is told that its client has: that, and nothing else. */
+  /** The client capabilities it is told: exactly these. */
   features: readonly ClientFeature[];
   room: Room;
 }
@@ -54,25 +53,25 @@ interface Beside {
 type Adapter = LegacyAdapter | ModernAdapter;
 
 const CAPABILITIES = ['roots', 'sampling', 'elicitation'] as const;
-/** What a client can be asked that has a capability, as a program is told. */
+/** The client capabilities that each name in the configuration stands for. */
 const FEATURES: Readonly<Record<ChildCapability, readonly ClientFeature[]>> = {
   roots: ['roots'],
   sampling: ['sampling'],
   elicitation: ['elicitation.form', 'elicitation.url'],
 };
 
-/** A stdio server that is kept running, and its adapter. */
+/** A stdio server that is kept running, with its adapter. */
 export class StdioServer implements HttpAdapter {
-  /** The child: its states, and how it ends. */
+  /** The shared child. */
   readonly child: KeptChild<Adapter>;
   readonly #limits: Limits;
   readonly #tools: ToolFilter;
-  /** Undefined where it is given what the child is told. */
+  /** Undefined where the configuration fixes the capabilities. */
   readonly #kinds: Kinds<Adapter> | undefined;
-  /** Undefined where it is given which era to speak, or what the child is told. */
+  /** Undefined where the configuration fixes the era or the capabilities. */
   readonly #legacySide: LegacySide | undefined;
 
-  /** @param beside of a child that is the legacy side of another one */
+  /** @param beside set for a child that is the legacy side of another */
   constructor(options: StdioServerOptions, beside?: Beside) {
     const { spec, tools, capabilities, era, limits, starts, onEvent } = options;
     this.#limits = { ...LIMITS, ...limits };
@@ -104,12 +103,12 @@ export class StdioServer implements HttpAdapter {
     });
   }
 
-  /** Somebody waits for a child. */
+  /** A client waits for a child. */
   get isBusy(): boolean {
     return this.child.running?.isBusy === true || this.#kinds?.isBusy === true;
   }
 
-  /** A client listens to a resource of the child. */
+  /** A client is subscribed to a resource of the child. */
   get isSubscribed(): boolean {
     return this.child.running?.isSubscribed === true;
   }
@@ -120,7 +119,7 @@ export class StdioServer implements HttpAdapter {
     return adapter?.capabilitiesOf(id) !== undefined;
   }
 
-  /** Ends every child for good. Settles when nothing of them is left. */
+  /** Stops every child for good. Settles when all are gone. */
   async stop(): Promise<void> {
     await Promise.all([this.child.stop(), this.#kinds?.stop(), this.#legacySide?.stop()]);
   }
@@ -157,7 +156,7 @@ export class StdioServer implements HttpAdapter {
     return this.answer(request, message);
   }
 
-  /** Answers a request whose body was read. */
+  /** Answers a request with a parsed body. */
   async answer(request: HttpRequest, message: ChildMessage | undefined): Promise<HttpAnswer> {
     const side = this.#legacySide;
     const isHeld = side?.holds(request) === true;
@@ -181,7 +180,7 @@ export class StdioServer implements HttpAdapter {
     return adapter.handle(request, message);
   }
 
-  /** The process of the request's session; for one that is being opened that of its client's kind, if there is one. */
+  /** The process of the request's session; for a new session that of its client's kind, if there is one. */
   async #adapterFor(
     { headers, signal }: HttpRequest,
     message: ChildMessage | undefined,
@@ -195,7 +194,9 @@ export class StdioServer implements HttpAdapter {
     return ofKind ?? this.child.adapter(signal);
   }
 
-  /** Whether a call, which no child has seen, belongs to another process than its session: it comes again in a new one. */
+  /**
+   * Whether a call belongs to another process than its session. No child has seen it; the 404 makes the client repeat it in a new session.
+   */
   async #isMoved(
     adapter: Adapter,
     { headers, signal }: HttpRequest,

@@ -1,13 +1,13 @@
 /**
- * Which tools of a server its machine gives out, whatever the gateway allows: decided here once for listing and for calling. An
- * item of a list passes as it came or not at all. Pure.
+ * Which tools of a server this machine offers, whatever the gateway allows; the same decision for listing and calling. A list item passes
+ * unchanged or is left out. Pure.
  */
 import { rawElements, rawMembers, type RawObject } from '../../../src/shared/json/json-spans.ts';
 import type { Change } from './child-message.ts';
 
-/** Names of tools; `*` stands for any characters. What is denied is denied also where it is allowed. */
+/** Names of tools; `*` stands for any characters. `deny` wins over `allow`. */
 export interface ToolRules {
-  /** Absent: all. */
+  /** Absent: all tools. */
   allow?: readonly string[];
   deny?: readonly string[];
 }
@@ -26,7 +26,7 @@ export class ToolFilter {
     return this.#allow?.some(pattern => pattern.test(name)) ?? true;
   }
 
-  /** What to replace in the answer to `tools/list`. */
+  /** The members to replace in the response to `tools/list`. */
   ofList(response: RawObject): Change[] {
     if (!this.#allow && this.#deny.length === 0) return [];
     const result = response.get('result');
@@ -36,7 +36,7 @@ export class ToolFilter {
     return [[['result', 'tools'], `[${kept.join(',')}]`]];
   }
 
-  /** What has no name is not given out. */
+  /** A tool without a name is left out. */
   #allowsItem(tool: string): boolean {
     const { name } = (JSON.parse(tool) ?? {}) as { name?: unknown };
     return typeof name === 'string' && this.allows(name);

@@ -1,19 +1,19 @@
 /**
- * Variables in an `mcp.json`: `${NAME}`, `${env:NAME}` and `{env:NAME}` become what the environment has. Nothing else is
- * replaced, so that a `$HOME` in a shell script stays what it is. Pure.
+ * Variables in an `mcp.json`: `${NAME}`, `${env:NAME}` and `{env:NAME}` are replaced from the environment. Nothing else is, so that a
+ * `$HOME` in a shell script stays. Pure.
  */
 
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^{}]*))?\}|\{env:(\w+)\}/g;
 
 export interface Filled {
   text: string;
-  /** Variables that were put in. */
+  /** Variables that were replaced. */
   used: string[];
-  /** Variables that the environment does not have. */
+  /** Variables that are not set. */
   missing: string[];
 }
 
-/** Put in the variables of a text; `${NAME:-default}` takes the default where there is none. */
+/** Replaces the variables in a text; `${NAME:-default}` uses the default if the variable is not set. */
 export function fillVariables(
   text: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,4 +1,4 @@
-/** The view that fits where standard error goes: drawn anew on a terminal, lines elsewhere. */
+/** Picks the view for standard error: redrawn on a terminal, one line per change elsewhere. */
 import { createLineView, createLiveView, QUIET, type View } from './view.ts';
 
 export interface ViewOptions {
@@ -6,11 +6,11 @@ export interface ViewOptions {
   verbose?: boolean;
 }
 
-/** @param origin of the gateway, as it is called */
+/** @param origin of the gateway */
 export function createView({ quiet, verbose }: ViewOptions, origin: string): View {
   if (quiet && !verbose) return QUIET;
   const { stderr, env } = process;
-  // Who reads this may be gone before the command is.
+  // The reader of stderr may end before this command does.
   stderr.on('error', () => {});
   const isLive = stderr.isTTY && env['TERM'] !== 'dumb';
   if (!isLive) return createLineView(stderr, origin, () => performance.now());

@@ -1,33 +1,33 @@
-/** The words and the lines of what `portico connect` shows. Pure; colours and cursor are the views' own. */
+/** Wording and layout of what `portico connect` shows. Pure; the views add colours and move the cursor. */
 import type { Counts } from './connection.ts';
 import type { LinkState } from './dialler.ts';
 import { toLine } from './one-line.ts';
 import type { ServerState } from './server-adapter.ts';
 
-/** How a line is meant. */
+/** Meaning of a line's part, shown as a colour. */
 export type Tone = 'good' | 'busy' | 'bad' | 'faint' | 'plain';
 
-/** Pieces of one line. */
+/** The parts of one line. */
 export type Line = readonly (readonly [text: string, tone: Tone])[];
 
-/** One server, as it is shown. */
+/** One server as it is shown. */
 export interface Row {
   name: string;
   state: ServerState;
-  /** Why it is so; empty where there is nothing to say. */
+  /** Why it is in this state; empty if there is nothing to say. */
   reason: string;
-  /** Why the registry did not take it, where it did not. */
+  /** Why the registry did not accept it, if it did not. */
   problem: string | undefined;
-  /** What the registry calls it, where that is another name. */
+  /** Its name in the registry, if that differs. */
   alias: string | undefined;
 }
 
-/** All that is shown. */
+/** Everything that is shown. */
 export interface Picture {
   origin: string;
   link: LinkState;
   rows: readonly Row[];
-  /** How far the start is. */
+  /** Progress of the start. */
   progress?: string | undefined;
   counts: Counts | undefined;
 }
@@ -48,7 +48,7 @@ const MARKS: Readonly<Record<Tone, string>> = {
 const MAX_NAME_CHARS = 80;
 const MAX_REASON_CHARS = 500;
 
-/** How the connection is, in words. */
+/** State of the connection, in words. */
 export function toLinkText(link: LinkState): { text: string; tone: Tone } {
   switch (link.kind) {
     case 'dialling':
@@ -68,20 +68,20 @@ export function toLinkText(link: LinkState): { text: string; tone: Tone } {
   }
 }
 
-/** How a server is, in words: `failed: exited with code 1`. */
+/** State of a server, in words: `failed: exited with code 1`. */
 export function toRowText({ state, reason, problem, alias }: Row): string {
   if (problem !== undefined) return `not registered: ${toLine(problem, MAX_REASON_CHARS)}`;
   const how = alias === undefined ? state : `${state} as ${toLine(alias, MAX_NAME_CHARS)}`;
   return reason === '' ? how : `${how}: ${toLine(reason, MAX_REASON_CHARS)}`;
 }
 
-/** What went over the connection, in words. */
+/** Traffic of the connection, in words. */
 export function toCountsText({ channels, ...counts }: Counts): string {
   const inward = `${counts.framesIn} frames in (${toSize(counts.bytesIn)})`;
   return `${channels} under way, ${inward}, ${counts.framesOut} out (${toSize(counts.bytesOut)})`;
 }
 
-/** The whole picture, in lines that fit. @param columns at least 20 @param height lines there are room for */
+/** Returns the whole picture as lines that fit. @param columns at least 20 @param height lines available */
 export function toLines(picture: Picture, columns: number, height: number): Line[] {
   const { origin, link, counts, progress } = picture;
   const { text, tone } = toLinkText(link);
@@ -112,7 +112,7 @@ function toRowLine(row: Row, width: number): Line {
   ];
 }
 
-/** Those there is room for, in their order; where there is not enough, those that run well are left out first. */
+/** The rows that fit, in their order; if not all do, rows of healthy servers are left out first. */
 function fit(rows: readonly Row[], room: number): { shown: readonly Row[]; hidden: number } {
   if (rows.length <= room) return { shown: rows, hidden: 0 };
   const isWell = (row: Row) => row.problem === undefined && row.state !== 'failed';
@@ -121,7 +121,7 @@ function fit(rows: readonly Row[], room: number): { shown: readonly Row[]; hidde
   return { shown: rows.filter(row => kept.has(row)), hidden: rows.length - kept.size };
 }
 
-/** The line up to a width; what is cut ends with "…". */
+/** Cuts a line to a width; a cut part ends with "…". */
 function cut(line: Line, columns: number): Line {
   let room = columns;
   return line.flatMap(([text, tone]): [string, Tone][] => {

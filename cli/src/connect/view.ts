@@ -1,6 +1,6 @@
 /**
- * What `portico connect` shows on standard error: on a terminal one picture that is drawn anew, elsewhere a line for each
- * change. It shows names, states and counts; never a body, a token or a value of the environment.
+ * Shows the state of `portico connect` on standard error: on a terminal a picture that is redrawn, elsewhere one line per change. It shows
+ * names, states and counts; never a body, a token or a value of the environment.
  */
 import pc from 'picocolors';
 import type { Counts } from './connection.ts';
@@ -12,18 +12,18 @@ const DRAW_EVERY_MS = 50;
 const COUNTS_EVERY_MS = 10_000;
 
 export interface View {
-  /** A line that stays. */
+  /** Shows a line that stays. */
   note(text: string, tone?: Tone): void;
   link(state: LinkState): void;
   row(row: Row): void;
-  /** How far the start is; nothing when it is over. */
+  /** Progress of the start; undefined when it is over. */
   progress(text: string | undefined): void;
   counts(counts: Counts | undefined): void;
-  /** Show what is to be shown, and nothing after that. */
+  /** Shows the final state, and nothing after it. */
   close(): void;
 }
 
-/** What of a stream a view uses. */
+/** The part of a stream that a view uses. */
 export interface Screen {
   write(text: string): unknown;
   readonly columns?: number | undefined;
@@ -41,7 +41,7 @@ export const QUIET: View = {
   close() {},
 };
 
-/** One line for each change. @param now milliseconds */
+/** Shows one line per change. @param now clock in milliseconds */
 export function createLineView(screen: Screen, origin: string, now: () => number): View {
   const said = new Map<string, string>();
   let countedAt = now();
@@ -53,12 +53,12 @@ export function createLineView(screen: Screen, origin: string, now: () => number
   return {
     note: text => void screen.write(`${text}\n`),
     link(state) {
-      // Each new try is no news, while it fails for the same reason.
+      // A retry is not shown while it fails for the same reason.
       if (state.kind === 'dialling' && said.has(origin)) return;
       say(origin, toLinkText(state).text, state.kind === 'waiting' ? state.reason : state.kind);
     },
     row(row) {
-      // Nor is each new start of a server that fails again and again.
+      // Nor is a restart of a server that keeps failing.
       const isTry = row.state === 'starting' && row.problem === undefined;
       if (isTry && said.get(row.name)?.startsWith('ready') === false) return;
       say(row.name, toRowText(row));
@@ -75,7 +75,7 @@ export function createLineView(screen: Screen, origin: string, now: () => number
   };
 }
 
-/** One picture, drawn over the last one. */
+/** Redraws one picture over the last. */
 export function createLiveView(screen: Screen, origin: string, hasColors: boolean): View {
   const colors = pc.createColors(hasColors);
   const paint: Record<Tone, (text: string) => string> = {
@@ -96,7 +96,7 @@ export function createLiveView(screen: Screen, origin: string, hasColors: boolea
   let timer: NodeJS.Timeout | undefined;
 
   const erase = (): string => {
-    // A line that was drawn on a wider terminal takes more than one now.
+    // A line drawn on a wider terminal may now take several rows.
     const columns = screen.columns || 80;
     const lines = drawn.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
     drawn = [];

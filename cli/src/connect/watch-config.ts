@@ -1,15 +1,15 @@
-/** Watches the `mcp.json` of a running command, and says of each edit what became of it. */
+/** Watches the `mcp.json` of a running command, and reports the outcome of each edit. */
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { toLine } from './one-line.ts';
 import type { View } from './view.ts';
 
-/** How often the file is looked at, in milliseconds; by polling, since editors put another file in its place. */
+/** How often the file is checked, in milliseconds. Polled, since editors replace the file. */
 const LOOK_MS = 1_000;
 const MAX_REASON_CHARS = 500;
 
 /**
- * @param apply takes the new text and returns what was done, in words; what it throws is said, and all goes on as before
- * @returns the function that ends it
+ * @param apply takes the new text and returns what was done, in words; an error is reported, and everything stays as before
+ * @returns a function that stops watching
  */
 export function watchConfig(
   file: string,
@@ -17,13 +17,13 @@ export function watchConfig(
   view: Pick<View, 'note'>,
 ): () => void {
   let known = tryRead(file);
-  // One edit after the other.
+  // Edits are applied one after the other.
   let applying = Promise.resolve();
   const look = async (): Promise<void> => {
     const text = tryRead(file);
     if (text === known) return;
     known = text;
-    // A file that is gone for a moment is being replaced.
+    // A file that is missing for a moment is being replaced.
     if (text === undefined) return view.note(`${file} is gone; all goes on as before`, 'busy');
     try {
       view.note(`${file} was edited: ${await apply(text)}`, 'good');

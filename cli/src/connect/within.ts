@@ -1,6 +1,6 @@
-/** Waits for something, but not for ever. */
+/** Waits for work with a time limit. */
 
-/** Resolves when the work has ended, well or not, or the time is over. */
+/** Resolves when the work has ended, failed or not, or when the time is over. */
 export async function within(work: Promise<unknown>, timeoutMs: number): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, timeoutMs);
@@ -12,6 +12,6 @@ async function toEnd(work: Promise<unknown>): Promise<void> {
   try {
     await work;
   } catch {
-    // That it has ended is all that is asked.
+    // Only the end of the work matters.
   }
 }

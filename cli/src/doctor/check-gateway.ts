@@ -1,4 +1,4 @@
-/** Checks of the gateway: is it there, is it one, whose clock is right, what may the token do, how are the servers. */
+/** Checks of the gateway: whether it responds, whether it is one, clock difference, token scopes and the state of servers. */
 import { IMPLEMENTATION, isObject } from '../../../src/shared/protocol.ts';
 import { Api, SERVERS, TOKENS, type ServerRecord } from '../gateway/api.ts';
 import { listApprovals, toHeldText, type Approval } from '../gateway/approvals.ts';
@@ -7,12 +7,12 @@ import { checkKeys } from './check-keys.ts';
 import { checkModel } from './check-model.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
-/** More than this and tokens expire at another time than they say. */
+/** With a larger difference, tokens do not expire when this machine expects it. */
 const MAX_CLOCK_SECONDS = 60;
 const MAX_TEXT_CHARS = 4_096;
 const GOOD = new Set(['CONNECTED', 'DISCONNECTED', 'CONNECTING']);
 
-/** What a token may do, each by a request that wants just that. */
+/** For each scope a request that needs it. */
 const PROBES: readonly (readonly [scope: string, path: string])[] = [
   ['tools:read', '/api/v1/tools'],
   ['servers:read', `${SERVERS}?limit=1`],
@@ -20,8 +20,8 @@ const PROBES: readonly (readonly [scope: string, path: string])[] = [
 ];
 
 /**
- * @param token undefined where none is named
- * @param now milliseconds since the epoch
+ * @param token undefined where none is given
+ * @param now clock, milliseconds since the epoch
  */
 export async function checkGateway(
   url: URL,
@@ -56,7 +56,7 @@ export async function checkGateway(
 const notAsked = (why: string) =>
   ['version', 'clock', 'token', 'servers'].map(check => skipped(check, why));
 
-/** Version of the gateway that answered; undefined where that was none. */
+/** Returns the version of the gateway; undefined where the response is not a gateway's. */
 async function readVersion(response: Response): Promise<string | undefined> {
   try {
     const text = (await response.text()).slice(0, MAX_TEXT_CHARS);
@@ -68,7 +68,7 @@ async function readVersion(response: Response): Promise<string | undefined> {
   }
 }
 
-/** Of two versions that are not 1.0 yet, the first two numbers have to be the same. */
+/** Before version 1.0 the first two numbers have to be the same, later the first. */
 function checkVersion(version: string): Finding {
   const own = IMPLEMENTATION.version;
   const toFamily = (text: string) => /^(0\.\d+|\d+)/.exec(text)?.[0];

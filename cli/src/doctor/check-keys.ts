@@ -1,9 +1,9 @@
-/** The check of the keys that protect what the gateway keeps: is everything under one that it still has. */
+/** Checks that everything the gateway keeps sealed is under a key that it still has. */
 import { lostKeys, PUT_BACK, type KeyUse } from '../../../src/credentials/lost-keys.ts';
 import type { Api } from '../gateway/api.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
-/** @param api with a token that may see it */
+/** @param api with a token that may read the keys */
 export async function checkKeys(api: Api): Promise<Finding[]> {
   const response = await api.send('GET', '/api/v1/keys');
   if (!response.ok) {
@@ -11,7 +11,7 @@ export async function checkKeys(api: Api): Promise<Finding[]> {
     return [skipped('keys', `the gateway does not tell (${response.status})`)];
   }
   const { keys, active } = (await response.json()) as { active: string; keys?: KeyUse[] };
-  // A gateway of another version may tell something else.
+  // A gateway of another version may return something else.
   if (!keys) return [skipped('keys', 'the gateway does not tell of them')];
   const lost = lostKeys(keys);
   if (lost.length === 0) return [ok('keys', `${active} is active; all that is kept can be opened`)];

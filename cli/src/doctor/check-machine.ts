@@ -1,4 +1,4 @@
-/** Checks of this machine that ask no gateway: the Node that runs this, the configuration file, its programs, stored tokens. */
+/** Checks of this machine that need no gateway: the Node version, the configuration file, its programs, stored tokens. */
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import type { StdioEntry } from '../../../src/servers/transfer/mcp-entry.ts';
@@ -11,7 +11,7 @@ const MAX_CONFIG_BYTES = 4_194_304;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @param version as `process.versions.node` has it */
+/** @param version from `process.versions.node` */
 export function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldest, oldestMinor] = OLDEST_NODE;
@@ -19,14 +19,14 @@ export function checkNode(version: string): Finding {
   return failed('Node', `${version} is too old`, `install Node ${OLDEST_NODE.join('.')} or newer`);
 }
 
-/** @param found what the global `WebSocket` is */
+/** @param found the global `WebSocket` */
 export function checkWebSocket(found: unknown): Finding {
   if (typeof found === 'function') return ok('WebSocket', 'there');
   const advice = 'take --no-experimental-websocket out of NODE_OPTIONS; portico connect needs it';
   return failed('WebSocket', 'this Node has none', advice);
 }
 
-/** The file of servers, and whether its programs can be found. */
+/** Checks the file of servers, and that its programs can be found. */
 export async function checkConfig(
   path: string | undefined,
   env: Environment,
@@ -72,7 +72,7 @@ async function checkProgram({ name, command }: StdioEntry, env: Environment): Pr
   return failed(check, `${command} is not in PATH`, 'install it, or write its whole path');
 }
 
-/** The file that a command runs. */
+/** Returns the file that a command runs. */
 async function findProgram(command: string, env: Environment): Promise<string | undefined> {
   const isPath = /[/\\]/.test(command);
   const folders = isPath ? [''] : (env['PATH'] ?? '').split(delimiter).filter(Boolean);
@@ -90,7 +90,7 @@ async function findProgram(command: string, env: Environment): Promise<string | 
   return undefined;
 }
 
-/** Files that hold tokens and must be their owner's alone: the stored ones of connectors, and the one that is named. */
+/** Checks files with tokens, which only their owner may read: the stored ones of connectors, and the one of `--token-file`. */
 export async function checkTokenFiles(
   tokenFile: string | undefined,
   env: Environment,

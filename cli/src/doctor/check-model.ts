@@ -1,9 +1,9 @@
-/** The check of the gateway's language model: is there one, does it take the key, is there budget left for today. */
+/** Checks the gateway's language model: whether it has one, whether the model accepts the key, and whether budget is left today. */
 import type { ModelView } from '../../../src/models/usage-schema.ts';
 import type { Api } from '../gateway/api.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
-/** What does not pass by itself, and what to look at. */
+/** Problems that do not pass by themselves, and the settings to check. */
 const LASTING: Readonly<Record<string, string>> = {
   auth: 'PORTICO_MODEL_KEY',
   no_key: 'PORTICO_MODEL_KEY and the origins of the secret it names',
@@ -11,7 +11,7 @@ const LASTING: Readonly<Record<string, string>> = {
   not_found: 'PORTICO_MODEL, PORTICO_MODEL_EMBED, PORTICO_MODEL_API and PORTICO_MODEL_URL',
 };
 
-/** @param api with a token that may see it */
+/** @param api with a token that may read the model's state */
 export async function checkModel(api: Api): Promise<Finding[]> {
   const response = await api.send('GET', '/api/v1/model');
   if (!response.ok) {

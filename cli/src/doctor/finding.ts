@@ -1,7 +1,7 @@
-/** What a check of `portico doctor` found: one line, and where it is bad what to do about it. */
+/** The finding of one check of `portico doctor`: one line, and what to do if it failed. */
 
 export interface Finding {
-  /** What was looked at, in one or two words. */
+  /** What was checked, in one or two words. */
   check: string;
   state: 'ok' | 'failed' | 'skipped';
   /** What was found. */

@@ -1,6 +1,6 @@
 /**
- * The REST API of a gateway. Every answer that is no success becomes a `Failure` of one line with the exit code that belongs
- * to it. The token goes to the gateway only: no redirect is followed.
+ * Client of a gateway's REST API. An unsuccessful response becomes a `Failure` of one line with the matching exit code. The token goes to
+ * the gateway only: no redirect is followed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { readEvents, whenAborted, type SseEvent } from '../../../src/http/sse-events.ts';
@@ -13,12 +13,12 @@ const TIMEOUT_MS = 60_000;
 const PAGE_SIZE = 500;
 /** Largest event of a stream, in characters. */
 const MAX_EVENT_CHARS = 4_194_304;
-/** Most pages of a list that are read. */
+/** Most pages read of a list. */
 const MAX_PAGES = 1_000;
 const MAX_TRIES = 5;
 const RETRY_MS = 250;
 
-/** A server, as far as it is shown here. */
+/** A server: the fields that are used here. */
 export interface ServerRecord {
   id: string;
   name: string;
@@ -45,19 +45,19 @@ export interface TokenRecord {
 
 export const SERVERS = '/api/v1/aggregator/servers';
 export const TOKENS = '/api/v1/tokens';
-/** The token that asks, as it sees itself. */
+/** The path that describes the requesting token. */
 export const OWN_TOKEN = '/api/v1/token';
 
-/** What a gateway answers with where it refuses. */
+/** Body of an unsuccessful response. */
 interface Problem {
   detail?: string;
   title?: string;
   errors?: { field: string; message: string }[];
 }
 
-/** There was no answer: whether anything was done is not known. */
+/** There was no response, so it is unknown whether anything was done. */
 export class Unanswered extends Failure {}
-/** Nothing was done for now. */
+/** The gateway is busy, and nothing was done. */
 class Busy extends Failure {}
 
 export class Api {
@@ -73,7 +73,7 @@ export class Api {
     return this.#origin;
   }
 
-  /** The answer, whatever its status. @throws Failure where there is none */
+  /** Returns the response, whatever its status. @throws Failure where there is none */
   async send(
     method: string,
     path: string,
@@ -104,7 +104,7 @@ export class Api {
     }
   }
 
-  /** The JSON of an answer. @throws Failure where it is no success */
+  /** Returns the JSON of a response. @throws Failure where it is not a success */
   async json<T>(
     method: string,
     path: string,
@@ -124,7 +124,7 @@ export class Api {
     return new Failure(`what answers at ${this.#origin} is no Portico gateway; is --url right?`);
   }
 
-  /** The JSON of an answer to a request that may come twice: a busy gateway, or one that cannot be reached, is asked again. */
+  /** Returns the JSON of a response to a request that may be repeated: retries if the gateway is busy or cannot be reached. */
   async withRetries<T>(method: string, path: string, body?: unknown): Promise<T> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     for (let tries = 1; ; tries += 1) {
@@ -143,9 +143,9 @@ export class Api {
   }
 
   /**
-   * The events that answer a request, as they come.
-   * @param signal hangs up; its reason is thrown where that is a `Failure`
-   * @throws Failure where the answer is no success, or breaks off
+   * Yields the events of a response as they arrive.
+   * @param signal hangs up; its reason is thrown if that is a `Failure`
+   * @throws Failure where the response is not a success, or breaks off
    */
   async *events(
     path: string,
@@ -166,7 +166,7 @@ export class Api {
     if (signal.reason instanceof Failure) throw signal.reason;
   }
 
-  /** The text of a long answer, as it comes. @throws Failure where it is no success, or breaks off */
+  /** Yields the text of a long response as it arrives. @throws Failure where it is not a success, or breaks off */
   async *read(path: string): AsyncGenerator<string, void, undefined> {
     const response = await this.send('GET', path, undefined, new AbortController().signal);
     if (!response.ok) throw await toFailure(response, this.#origin);
@@ -178,7 +178,7 @@ export class Api {
     }
   }
 
-  /** All items of a list. @param member of a page that holds them @param filter of the list */
+  /** Returns all items of a list. @param member of a page that holds them @param filter of the list */
   async list<T>(path: string, member: string, filter: Record<string, string> = {}): Promise<T[]> {
     const items: T[] = [];
     let cursor: string | undefined;
@@ -196,7 +196,10 @@ export class Api {
   }
 }
 
-/** The header that lets nobody else's change be lost: of the revision that was read, or of nothing. */
+/**
+ * The header that prevents overwriting another change: the write applies only to the revision that was read, or only if there is no record
+ * yet.
+ */
 export const ifStill = (revision: number | undefined): Record<string, string> =>
   revision === undefined ? { 'if-none-match': '*' } : { 'if-match': `"r${revision}"` };
 
@@ -205,8 +208,8 @@ const listOf = (noun: string): string =>
   noun === 'token' ? 'portico token list' : `portico ${noun}s`;
 
 /**
- * The one record of a name or an id.
- * @throws Failure where there is none, or several of the name
+ * Finds the one record with this name or id.
+ * @throws Failure where there is none, or several with the name
  */
 export function findRecord<T extends { id: string; name: string }>(
   what: string,
@@ -221,7 +224,7 @@ export function findRecord<T extends { id: string; name: string }>(
   throw new Failure(`there is no ${what} '${wanted}'; see ${listOf(what)}`, EXIT.notFound);
 }
 
-/** Undefined where it is none. */
+/** Undefined where the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

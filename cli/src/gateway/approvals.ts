@@ -1,18 +1,18 @@
-/** What waits for an approval at the gateway: which definitions, and how people are told of them. */
+/** Held definitions at the gateway that wait for approval, and how they are named to people. */
 import { EXIT, Failure } from '../failure.ts';
 import { visible } from '../output/table.ts';
 import type { Api } from './api.ts';
 
 export const APPROVALS = '/api/v1/approvals';
 
-/** A definition of a tool, or the instructions of a server, as far as it is shown here. */
+/** A tool's definition or a server's instructions: the fields that are used here. */
 export interface Approval {
   id: string;
   server_id: string;
   server_name: string;
   kind: 'tool' | 'instructions';
   name: string;
-  /** The name with what cannot be seen made visible. */
+  /** The name with invisible characters made visible. */
   shown_name: string;
   state: string;
   reason: { kind: string; name?: string } | null;
@@ -21,19 +21,16 @@ export interface Approval {
   changed_at: string;
 }
 
-/** Most names that are told in a line. */
+/** Most names in one line. */
 const MAX_TOLD = 5;
-/** Digits of a fingerprint that are shown, and enough to name it. */
+/** Shown digits of a fingerprint; enough to identify it. */
 export const FINGERPRINT_CHARS = 12;
 
-/** Pages of approvals. @param query `server`, an id, and `state`; what waits at any server without */
+/** Lists approvals. @param query `server`, an id, and `state`; without them everything that waits at any server */
 export const listApprovals = (api: Api, query: Record<string, string> = {}): Promise<Approval[]> =>
   api.list<Approval>(APPROVALS, 'approvals', query);
 
-/**
- * What people are told beside a list: which tools are held, and what to do. Undefined where none is, or where the token may not
- * know it.
- */
+/** A note to show beside a list: which tools are held, and what to do. Undefined where none is held or the token may not read approvals. */
 export async function findHeldNote(api: Api): Promise<string | undefined> {
   const waiting = await listApprovals(api).catch(error => {
     if (error instanceof Failure) return [];
@@ -43,11 +40,11 @@ export async function findHeldNote(api: Api): Promise<string | undefined> {
   return held === undefined ? undefined : visible(`${held}; see portico approvals`);
 }
 
-/** How it is called: by its qualified name, or as the instructions of its server. */
+/** Display name: the qualified name, or the instructions of a server. */
 export const nameOf = ({ kind, server_name: server, shown_name: name }: Approval): string =>
   kind === 'tool' ? `${server}.${name}` : `${server} (${kind})`;
 
-/** `2 tools are held until they are approved: a.one, a.two`; undefined where none is. */
+/** Like `2 tools are held until they are approved: a.one, a.two`; undefined where none is. */
 export function toHeldText(approvals: readonly Approval[]): string | undefined {
   const names = approvals.filter(({ kind }) => kind === 'tool').map(nameOf);
   if (names.length === 0) return undefined;
@@ -61,7 +58,7 @@ export function toHeldText(approvals: readonly Approval[]): string | undefined {
 }
 
 /**
- * The one of a name, as it is listed, or of an id.
+ * Finds an approval by its listed name or its id.
  * @throws Failure where there is none
  */
 export function findApproval(wanted: string, approvals: readonly Approval[]): Approval {

@@ -1,13 +1,13 @@
-/** Which tool is meant by a name: as it is listed, or in another of the styles that a gateway takes. Pure. */
+/** Finds the tool with a given name, in any of the gateway's naming styles. Pure. */
 import { editsWithin } from '../../../src/shared/util/nearest-name.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Tool } from './mcp.ts';
 
-/** What separates server and tool in a name, in every style. */
+/** Separates server and tool in a name, in every style. */
 const SEPARATOR = /\.|:|__|\//;
-/** What stands in for the tools of a server that wants an account first (`src/gateway/stand-in.ts`). */
+/** The stand-in tool of a server that needs an account first (`src/gateway/stand-in.ts`). */
 const STAND_IN = 'connect';
-/** How different a name may be to be proposed, in edits. */
+/** Most edits between a wrong name and a suggested one. */
 const NEAR = 3;
 
 /** @throws Failure where there is none, with the nearest names */
@@ -39,7 +39,7 @@ export function findTool(tools: readonly Tool[], wanted: string): Tool {
 
 const toPlain = (name: string) => name.replace(SEPARATOR, '.');
 
-/** Edits between two short texts; of long ones more than any that counts. */
+/** Edits between two short texts; for long or very different ones more than `NEAR`. */
 function distanceOf(a: string, b: string): number {
   return (a.length > 200 ? undefined : editsWithin(a, b, NEAR)) ?? NEAR + 1;
 }

@@ -6,7 +6,7 @@ const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
  * @returns headers by name; undefined where there are none
- * @throws Failure where a line is none, or names a variable that is not set; no value is shown
+ * @throws Failure where a line is not a header, or names a variable that is not set; no value is shown
  */
 export function readHeaders(
   lines: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * One MCP request after the other at an endpoint of a gateway, in the era without sessions (2026-07-28): what `tools` and
- * `call` need. What is under way is told as it comes; a call is sent once.
+ * Client for single MCP requests to a gateway's endpoint, in the era without sessions (2026-07-28): what `tools` and `call` need.
+ * Notifications are passed on as they arrive; a call is sent once.
  */
 import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
 import {
@@ -18,11 +18,11 @@ import { parseMessage, type HostRequest } from '../stdio/message.ts';
 import { refusedByGateway, toRelayError } from '../stdio/refusal.ts';
 import { Session } from '../stdio/session.ts';
 
-/** Most pages of tools that are read. */
+/** Most pages of tools to read. */
 const MAX_PAGES = 1_000;
 const DENIED = new Set([401, 403]);
 
-/** A tool as its server describes it, under the name that the endpoint has for it. */
+/** A tool as its server describes it, under its name at the endpoint. */
 export interface Tool extends JsonObject {
   name: string;
   title?: string;
@@ -33,7 +33,7 @@ export interface Tool extends JsonObject {
 /** The result of a request. */
 export interface Answer {
   result: JsonObject;
-  /** As it was sent: numbers with all their digits. */
+  /** The raw JSON, in which numbers keep all their digits. */
   text: string;
 }
 
@@ -43,7 +43,7 @@ export interface RequestOptions {
   onNotification?: OnNotification;
   /** Hangs up, which cancels the request. */
   signal?: AbortSignal;
-  /** Members of `_meta` beside those of every request. */
+  /** Members of `_meta` in addition to those of every request. */
   meta?: JsonObject;
 }
 
@@ -52,7 +52,7 @@ export class Mcp {
   readonly #delivery: Delivery;
   readonly #capabilities: JsonObject;
 
-  /** @param capabilities what whoever runs it can do when a server asks */
+  /** @param capabilities the client capabilities: server requests that the user of this command can answer */
   constructor(endpoint: URL, token: string | TokenSource, capabilities: JsonObject = {}) {
     this.#capabilities = capabilities;
     this.#gatewayEndpoint = new GatewayEndpoint(endpoint, token);
@@ -79,9 +79,9 @@ export class Mcp {
   }
 
   /**
-   * Send one request and give its result.
+   * Sends one request and returns its result.
    * @param params raw JSON by key
-   * @throws Failure with what the gateway or the server says
+   * @throws Failure with the message of the gateway or the server
    */
   async request(
     method: string,

@@ -1,6 +1,6 @@
 /**
- * Drives a rotation by the REST API to its end: request after request, from the first record to the last, and once more from
- * the beginning where edits meanwhile left something behind.
+ * Drives a key rotation over the REST API: requests from the first record to the last, and again from the start if edits meanwhile left
+ * records under a former key.
  */
 import type { KeyUse } from '../../../src/credentials/lost-keys.ts';
 import { Failure } from '../failure.ts';
@@ -32,21 +32,21 @@ const PATH = '/api/v1/keys';
 const MAX_PASSES = 3;
 const NO_PROGRESS = 'the answer does not say how far the rotation is; is --url a Portico gateway?';
 
-/** The routes of a gateway. A request that comes twice does no harm, so a busy one is asked again. */
+/** The routes of a gateway. Repeating a request is harmless, so requests to a busy gateway are retried. */
 export const keysOf = (api: Pick<Api, 'withRetries'>): KeysApi => ({
   report: () => api.withRetries('GET', PATH),
   rotate: (limit, cursor) => api.withRetries('POST', `${PATH}/rotate`, { limit, cursor }),
 });
 
-/** Without its end a rotation would have none here. */
+/** Without these fields the loop could not tell when the rotation is over. */
 const isRotated = (progress: Partial<Rotated>): progress is Rotated =>
   progress.next !== undefined && Number.isInteger(progress.remaining);
 
 /**
- * Rotate everything.
+ * Rotates everything.
  * @param onProgress called after each request
- * @returns what is left, and how many records of the last pass could not be opened
- * @throws Failure where an answer does not say how far it is
+ * @returns what remains, and how many records of the last pass could not be opened
+ * @throws Failure where a response does not report the progress
  */
 export async function rotateAll(
   api: KeysApi,

@@ -1,6 +1,6 @@
 /**
- * The authorization server of a gateway, spoken to by `oauth4webapi`: it finds it, makes this command line known to it, and judges every
- * answer. Only what `portico login` and a refresh run loads it.
+ * Talks to a gateway's authorization server with `oauth4webapi`: discovers it, registers this command line as a client, and validates every
+ * response. Loaded only by `portico login` and a token refresh.
  */
 import * as oauth from 'oauth4webapi';
 import { BodyTooLarge, readText } from '../../../src/http/read-text.ts';
@@ -11,17 +11,17 @@ import type { Login } from './login-store.ts';
 const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 262_144;
 const CLIENT_NAME = 'Portico command line';
-/** The port makes no difference (RFC 8252 §7.3). */
+/** The port is not compared (RFC 8252 §7.3). */
 export const CALLBACK_PATH = '/callback';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 export interface AuthorizationServer {
-  /** Origin of the gateway, and its audience. */
+  /** Origin of the gateway, which is also the audience. */
   origin: string;
   as: oauth.AuthorizationServer;
 }
 
-/** An answer, read whole within a bound. */
+/** Reads a response whole, within a size limit. */
 const fetchBounded = async (url: string, init: object): Promise<Response> => {
   const response = await fetch(url, init as RequestInit);
   const text = await readText(response, response.headers, MAX_ANSWER_BYTES);
@@ -29,7 +29,7 @@ const fetchBounded = async (url: string, init: object): Promise<Response> => {
   return new Response(text === '' ? null : text, { status, headers });
 };
 
-/** What goes with each request: plain http is for loopback, which the URL of a gateway was checked for. */
+/** Options of every request. Plain http is allowed only for loopback, which was checked with the gateway's URL. */
 export const optionsFor = (origin: string, signal?: AbortSignal) => ({
   [oauth.customFetch]: fetchBounded,
   [oauth.allowInsecureRequests]: origin.startsWith('http:'),
@@ -39,7 +39,7 @@ export const optionsFor = (origin: string, signal?: AbortSignal) => ({
   },
 });
 
-/** @throws Failure where there is no gateway, or one that lets nobody sign in */
+/** @throws Failure where there is no gateway, or it does not support sign-in */
 export async function findServer(origin: string): Promise<AuthorizationServer> {
   const [url, options] = [new URL(origin), optionsFor(origin)];
   return during(origin, async () => {
@@ -47,7 +47,7 @@ export async function findServer(origin: string): Promise<AuthorizationServer> {
       url,
       await oauth.resourceDiscoveryRequest(url, options),
     );
-    // A gateway is its own authorization server: nobody else gets to see its tokens.
+    // A gateway is its own authorization server: tokens go to no other origin.
     if (resource.authorization_servers?.[0] !== origin) throw noGateway(origin);
     const found = await oauth.discoveryRequest(url, { ...options, algorithm: 'oauth2' });
     const as = await oauth.processDiscoveryResponse(url, found);
@@ -56,7 +56,7 @@ export async function findServer(origin: string): Promise<AuthorizationServer> {
   });
 }
 
-/** What tokens are sent to, and the page that is opened; an empty text is one that is missing. */
+/** The endpoints that tokens are sent to, and the page that is opened; empty text for a missing one. */
 const endpointsOf = (as: oauth.AuthorizationServer): string[] => [
   as.authorization_endpoint ?? '',
   as.token_endpoint ?? '',
@@ -65,7 +65,7 @@ const endpointsOf = (as: oauth.AuthorizationServer): string[] => [
   ...(as.device_authorization_endpoint === undefined ? [] : [as.device_authorization_endpoint]),
 ];
 
-/** Make this command line known. @returns its id @throws Failure */
+/** Registers this command line as a client. @returns its client id @throws Failure */
 export async function register({ origin, as }: AuthorizationServer): Promise<string> {
   const metadata = {
     client_name: CLIENT_NAME,
@@ -81,13 +81,13 @@ export async function register({ origin, as }: AuthorizationServer): Promise<str
   });
 }
 
-/** What a login asks for: all of the gateway, and all that there is; it gives what the person has. */
+/** What a login requests: the whole gateway and all scopes; it is granted those that the person has. */
 export const askedOf = ({ origin, as }: AuthorizationServer): Record<string, string> => ({
   resource: origin,
   ...(as.scopes_supported ? { scope: as.scopes_supported.join(' ') } : {}),
 });
 
-/** A login of what was given out. @throws Failure where the gateway gave out no refresh token */
+/** Makes a login from a token response. @throws Failure where the response has no refresh token */
 export function toLogin(
   { origin, as }: AuthorizationServer,
   clientId: string,
@@ -111,7 +111,7 @@ export function toLogin(
 const noGateway = (origin: string) =>
   new Failure(`what answers at ${origin} is no Portico gateway that one can sign in to`);
 
-/** Do something with a gateway; what goes wrong is one line. @throws Failure */
+/** Runs work with a gateway, and turns its errors into one line. @throws Failure */
 export async function during<T>(origin: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -120,7 +120,7 @@ export async function during<T>(origin: string, work: () => Promise<T>): Promise
   }
 }
 
-/** The gateway cannot answer now, and may soon. */
+/** The gateway cannot answer now, but may soon. */
 export const isTrouble = (error: unknown): boolean =>
   error instanceof oauth.OperationProcessingError &&
   error.cause instanceof Response &&

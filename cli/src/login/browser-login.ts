@@ -1,4 +1,7 @@
-/** Signs in by a browser on this machine: a page of the gateway, and back to this process with a code (RFC 8252, RFC 7636, RFC 9207). */
+/**
+ * Signs in with a browser on this machine: opens a page of the gateway, which redirects to this process with a code (RFC 8252, RFC 7636,
+ * RFC 9207).
+ */
 import * as oauth from 'oauth4webapi';
 import { Failure } from '../failure.ts';
 import { note } from '../terminal.ts';
@@ -16,9 +19,9 @@ import { openBrowser } from './open-browser.ts';
 const WAIT_MS = 600_000;
 
 export interface BrowserLoginOptions {
-  /** Open the page, in place of only showing its address. */
+  /** Open the page instead of only showing its address. */
   opens: boolean;
-  /** Ends it; its reason is thrown. */
+  /** Aborts the login; its reason is thrown. */
   signal: AbortSignal;
 }
 
@@ -83,7 +86,7 @@ export async function loginByBrowser(
   }
 }
 
-/** @throws what the signal was aborted with */
+/** @throws the reason of the signal */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const end = () => {

@@ -1,13 +1,13 @@
 /**
- * Waits on loopback for the browser that comes back from the gateway (RFC 8252 §7.3). Whoever asks there without the right `state` is told
- * that this is nothing, and is waited past.
+ * Listens on loopback for the browser that the gateway redirects (RFC 8252 §7.3). A request without the right `state` gets a 404, and the
+ * wait continues.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { CALLBACK_PATH } from './authorization-server.ts';
 
-/** What came, and what the page is to say then. */
+/** The parameters that arrived, and how to answer with a page. */
 export interface Arrival {
   query: URLSearchParams;
   show(title: string, text: string): Promise<void>;
@@ -15,7 +15,7 @@ export interface Arrival {
 
 export interface Callback {
   redirectUri: string;
-  /** The browser that came with the state. */
+  /** The first request with the right state. */
   arrival: Promise<Arrival>;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ async function answer(
   await promise;
 }
 
-/** Listen. @param state that the browser has to bring */
+/** Starts to listen. @param state that the request has to carry */
 export async function listenForCallback(state: string): Promise<Callback> {
   const { promise: arrival, resolve: arrive } = Promise.withResolvers<Arrival>();
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** Signs in by a browser on another machine: shows a code to type there, and asks until somebody allowed it (RFC 8628). */
+/** Signs in with a browser on another machine: shows a code to type there, and polls until somebody allowed it (RFC 8628). */
 import { setTimeout as pause } from 'node:timers/promises';
 import * as oauth from 'oauth4webapi';
 import { Failure } from '../failure.ts';
@@ -14,14 +14,14 @@ import {
 } from './authorization-server.ts';
 import type { Login } from './login-store.ts';
 
-/** Where the gateway says nothing of it, in seconds. */
+/** Default polling interval, in seconds. */
 const INTERVAL_S = 5;
-/** What `slow_down` adds (RFC 8628 §3.5), in seconds. */
+/** Seconds that `slow_down` adds to the interval (RFC 8628 §3.5). */
 const SLOWER_S = 5;
-/** Longest time between two polls of a gateway that is in trouble, in seconds. */
+/** Longest interval between two polls of a failing gateway, in seconds. */
 const MAX_INTERVAL_S = 60;
 
-/** @param signal ends it; its reason is thrown @throws Failure */
+/** @param signal aborts the login; its reason is thrown @throws Failure */
 export async function loginByDevice(
   server: AuthorizationServer,
   clientId: string,
@@ -92,14 +92,14 @@ async function poll(
   throw expired();
 }
 
-/** When to ask again, in seconds. @throws what cannot pass */
+/** Returns the interval to the next poll, in seconds. @throws the error where it is permanent */
 export function nextInterval(error: unknown, seconds: number): number {
   if (error instanceof oauth.ResponseBodyError) {
     if (error.error === 'authorization_pending') return seconds;
     if (error.error === 'slow_down') return seconds + SLOWER_S;
     if (error.error === 'expired_token') throw expired();
   }
-  // The network, or the gateway, is in trouble: it is asked more and more seldom.
+  // The network or the gateway fails: poll less and less often.
   const mayPass = isTrouble(error) || error instanceof TypeError || error instanceof DOMException;
   if (!mayPass) throw error;
   return Math.min(seconds * 2, MAX_INTERVAL_S);

@@ -1,6 +1,7 @@
 /**
  * The logins of this machine, one file for each gateway (`portico/logins/` below XDG_CONFIG_HOME or `~/.config`), which only its owner may
- * read. A file is replaced whole. Processes take no turns: the gateway gives all who refresh at once the same answer, so each may write it.
+ * read. A file is replaced as a whole. Processes need no lock: the gateway gives all concurrent refreshes the same response, so each may
+ * write it.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
@@ -11,13 +12,13 @@ import { Failure } from '../failure.ts';
 import { readPrivateFile, writePrivateFile } from '../private-file.ts';
 
 const LoginSchema = z.object({
-  /** What the gateway calls this command line. */
+  /** Client id of this command line at the gateway. */
   client_id: z.string(),
   token_endpoint: z.url(),
   revocation_endpoint: z.url(),
   access_token: z.string(),
   refresh_token: z.string(),
-  /** When the access token ends, in milliseconds since the epoch. */
+  /** Expiry of the access token, in milliseconds since the epoch. */
   expires_at: z.number(),
 });
 export type Login = z.infer<typeof LoginSchema>;
@@ -35,11 +36,11 @@ export function toLoginFolder(env: Environment): string {
 const toPath = (folder: string, origin: string): string =>
   join(folder, encodeURIComponent(origin) + ENDING);
 
-/** Whether somebody signed in to a gateway here. Looks into no file. */
+/** Whether there is a login for a gateway; does not read the file. */
 export const hasLogin = (folder: string, origin: string): boolean =>
   existsSync(toPath(folder, origin));
 
-/** Origins of the gateways that somebody signed in to here. */
+/** Origins of all gateways with a login. */
 export function listLogins(folder: string): string[] {
   let names: string[];
   try {
@@ -62,7 +63,7 @@ function decode(text: string): string {
   }
 }
 
-/** @throws Failure where the file is not right, or others may read it */
+/** @throws Failure where the file is invalid, or others may read it */
 export async function readLogin(folder: string, origin: string): Promise<Login | undefined> {
   const path = toPath(folder, origin);
   const text = await readPrivateFile(path);
@@ -74,10 +75,10 @@ export async function readLogin(folder: string, origin: string): Promise<Login |
   }
 }
 
-/** Keep a login; one of the same gateway is replaced. @throws Failure */
+/** Stores a login; it replaces one of the same gateway. @throws Failure */
 export async function writeLogin(folder: string, origin: string, login: Login): Promise<void> {
   await writePrivateFile(toPath(folder, origin), login);
-  // One that was there before may have been open to others.
+  // An existing folder may have been open to others.
   await chmod(folder, 0o700);
 }
 

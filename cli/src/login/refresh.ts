@@ -1,4 +1,4 @@
-/** Asks a gateway for another access token, and tells it that a login ends. */
+/** Refreshes an access token at a gateway, and revokes tokens. */
 import * as oauth from 'oauth4webapi';
 import { during, optionsFor } from './authorization-server.ts';
 import type { Login } from './login-store.ts';
@@ -9,12 +9,12 @@ const serverOf = (origin: string, login: Login): oauth.AuthorizationServer => ({
   revocation_endpoint: login.revocation_endpoint,
 });
 
-/** What the library judges as wrong of the client or the grant: the gateway knows one of them no more. */
+/** The gateway no longer knows the grant or the client. */
 const isOver = (error: unknown): boolean =>
   error instanceof oauth.ResponseBodyError &&
   (error.error === 'invalid_grant' || error.error === 'invalid_client');
 
-/** @returns undefined where the gateway knows the login no more @throws Failure where it cannot be asked now */
+/** @returns undefined where the gateway no longer knows the login @throws Failure where the gateway cannot answer now */
 export function askRefresh(origin: string, login: Login): Promise<Login | undefined> {
   const [as, client] = [serverOf(origin, login), { client_id: login.client_id }];
   return during(origin, async () => {
@@ -41,9 +41,9 @@ export function askRefresh(origin: string, login: Login): Promise<Login | undefi
 }
 
 /**
- * End a token at the gateway.
- * @returns whether the gateway knows the client; where not, there is nothing to end
- * @throws Failure where it cannot be asked now
+ * Revokes a token at the gateway.
+ * @returns whether the gateway knows the client; if not, there is nothing to revoke
+ * @throws Failure where the gateway cannot answer now
  */
 export function askRevoke(origin: string, login: Login, token: string): Promise<boolean> {
   const client = { client_id: login.client_id };

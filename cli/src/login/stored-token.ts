@@ -1,21 +1,21 @@
 /**
- * The token of a login. It is renewed a minute before its end, or where a gateway refuses it; the file is read each time, since another
- * process may have renewed it.
+ * The token of a login. It is renewed a minute before it expires, or when the gateway refuses it. The file is read each time, since another
+ * process may have renewed the token.
  */
 import { EXIT, Failure } from '../failure.ts';
 import { readLogin, writeLogin, type Login } from './login-store.ts';
 import type { TokenSource } from './token-source.ts';
 
-/** Shortest time that a token is good for still, to be used, in milliseconds. */
+/** A token is used only if it is valid for longer than this, in milliseconds. */
 const MARGIN_MS = 60_000;
 
-/** Once more, after another process renewed it. */
+/** One more try after another process renewed the token. */
 const TRIES = 2;
 
 export const signedOut = (origin: string): Failure =>
   new Failure(`signed out of ${origin}: run portico login ${origin}`, EXIT.denied);
 
-/** @param folder of all logins */
+/** @param folder with all logins */
 export function storedToken(folder: string, origin: string): TokenSource {
   const read = async (): Promise<Login> => {
     const login = await readLogin(folder, origin);
@@ -30,14 +30,14 @@ export function storedToken(folder: string, origin: string): TokenSource {
     },
     async renew(refused) {
       const login = await read();
-      // Another process was faster.
+      // Another process has renewed it already.
       if (login.access_token !== refused) return login.access_token;
       return (await refresh(folder, origin, login)).access_token;
     },
   };
 }
 
-/** @throws Failure where the gateway knows the login no more, or cannot be reached */
+/** @throws Failure where the gateway no longer knows the login, or cannot be reached */
 async function refresh(folder: string, origin: string, first: Login): Promise<Login> {
   const { askRefresh } = await import('./refresh.ts');
   let login = first;
@@ -46,7 +46,7 @@ async function refresh(folder: string, origin: string, first: Login): Promise<Lo
     const stored = await readLogin(folder, origin);
     const isStill = stored?.refresh_token === login.refresh_token;
     if (next) {
-      // Who signed out or in meanwhile is right.
+      // Do not overwrite a sign-out or a new login that happened meanwhile.
       if (isStill) await writeLogin(folder, origin, next);
       return next;
     }

@@ -1,25 +1,25 @@
-/** Where the token of a request comes from: one that was named, or one of a login, which is renewed. */
+/** Where the token of a request comes from: one that was given, or one of a login, which is renewed. */
 
 export interface TokenSource {
-  /** The token to send. @throws Failure where there is none any more */
+  /** Returns the token to send. @throws Failure where there is none any more */
   get(): Promise<string>;
-  /** Another one for one that was refused; undefined where there is none. @throws Failure where there is none any more */
+  /** Returns a new token for a refused one; undefined where there is none. @throws Failure where the login is gone */
   renew(refused: string): Promise<string | undefined>;
 }
 
-/** A token that was named: it is what it is. */
+/** A given token, which cannot be renewed. */
 export const namedToken = (token: string): TokenSource => ({
   get: () => Promise.resolve(token),
   renew: () => Promise.resolve(undefined),
 });
 
-/** @param token a text is one that was named */
+/** @param token a string is a given token */
 export const toSource = (token: string | TokenSource): TokenSource =>
   typeof token === 'string' ? namedToken(token) : token;
 
 /**
- * Send a request with a token, and once more with another where that one is refused: nothing was done then.
- * @param send takes the value of the header `Authorization`
+ * Sends a request with a token. If it is refused, nothing was done, so the request is sent once more with a renewed token.
+ * @param send takes the value of the `Authorization` header
  */
 export async function sendWithToken(
   source: TokenSource,

@@ -1,17 +1,17 @@
-/** One request of the log as a line for people. Pure. */
+/** Formats one request of the log as a line for people. Pure. */
 import type { LogLine } from './read-log.ts';
 
-/** Enough of an id to find its trace by. */
+/** Digits that are enough to find a trace. */
 const SHOWN_ID = 12;
 
-/** How parts of a line look. */
+/** Styles for the parts of a line. */
 export interface LinePaint {
   dim(text: string): string;
   warn(text: string): string;
   bad(text: string): string;
 }
 
-/** Time of day, what was asked, how it ended, how long it took, and the beginning of its trace. */
+/** Time of day, method and target, outcome, duration, and the start of the trace id. */
 export function formatLine(line: LogLine, paint: LinePaint): string {
   const { time, level, method = '', route, server, outcome, code, duration_ms: all } = line;
   const item = line.tool ?? line.prompt;
@@ -37,5 +37,5 @@ export function formatLine(line: LogLine, paint: LinePaint): string {
 
 const toMs = (milliseconds: number) => `${Math.round(milliseconds)} ms`;
 
-/** Without what would steer a terminal, or be read as something else than it is. */
+/** Replaces characters that control a terminal or change how text reads. */
 const printable = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '\uFFFD');

@@ -1,11 +1,11 @@
 /**
- * The log of requests of a gateway on this machine: a file of one line of JSON a request, which becomes `NAME.1` at its limit and starts
- * anew (`local/request-log.ts`).
+ * Reads the request log of a gateway on this machine: a file with one line of JSON per request, which is renamed to `NAME.1` at its size
+ * limit (`local/request-log.ts`).
  */
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
 
-/** What `src/telemetry/telemetry.ts` writes. */
+/** The format that `src/telemetry/telemetry.ts` writes. */
 const LineSchema = z.looseObject({
   time: z.string(),
   level: z.enum(['info', 'warn', 'error']),
@@ -25,10 +25,10 @@ const LineSchema = z.looseObject({
 });
 export type LogLine = z.infer<typeof LineSchema>;
 
-/** How often a log that is followed is looked at, in milliseconds. */
+/** How often a followed log is polled, in milliseconds. */
 const LOOK_MS = 250;
 
-/** The requests of a text; what is no line of one is left out. */
+/** Parses the requests in a text; other lines are left out. */
 export function parseLines(text: string): LogLine[] {
   return text.split('\n').flatMap(line => {
     try {
@@ -39,20 +39,20 @@ export function parseLines(text: string): LogLine[] {
   });
 }
 
-/** A place in a log: of which file, and how far. */
+/** A position in a log: inode of the file, and offset in bytes. */
 export interface Place {
   /** Undefined where there is no file yet. */
   file: number | undefined;
   offset: number;
 }
 
-/** Where a log ends now. */
+/** Returns the current end of a log. */
 export async function findEnd(path: string): Promise<Place> {
   const found = await stat(path).catch(() => undefined);
   return { file: found?.ino, offset: found?.size ?? 0 };
 }
 
-/** The last requests of a log before a place, the oldest first. @param isWanted which count */
+/** Returns the last matching requests before a position, the oldest first. @param isWanted selects them */
 export async function readLast(
   path: string,
   { offset }: Place,
@@ -66,7 +66,7 @@ export async function readLast(
   return [...before, ...now].slice(-count);
 }
 
-/** Tells of requests as they are written, from a place on, until the signal aborts. */
+/** Yields requests as they are written, from a position on, until the signal aborts. */
 export async function* follow(
   path: string,
   { file, offset }: Place,
@@ -93,7 +93,7 @@ export async function* follow(
   }
 }
 
-/** What a file has from a byte on, and before another: whole characters, since lines are written whole. */
+/** Reads a file between two byte offsets. Characters are complete, since lines are written whole. */
 async function readFrom(path: string, from: number, to = Infinity): Promise<string> {
   const file = await open(path).catch(() => undefined);
   if (!file) return '';

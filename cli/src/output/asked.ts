@@ -1,8 +1,8 @@
-/** What became of a request to ask, as text for people: the output of the tool and its summary as data, plan and verdict as notes. Pure. */
+/** Formats the result of `portico ask` for people: the tool's output and its summary as data, plan and verdict as notes. Pure. */
 import { showResult } from '../call/show-result.ts';
 import { visible } from './table.ts';
 
-/** What the gateway answers, as far as it is shown here. */
+/** The gateway's response: the fields that are shown here. */
 export interface Asked {
   verdict: { decision: string; stage: string; reason: string; message: string };
   plan?: { server: string; tool: string; args: object };
@@ -14,7 +14,7 @@ export interface Asked {
   usage: { model: string; questions: number; tokens: number };
 }
 
-/** @param isForEyes what a tool gave goes to a terminal, where control characters would act */
+/** @param isForEyes the tool's output goes to a terminal, so control characters are escaped */
 export function formatAsked(asked: Asked, isForEyes: boolean): { data: string; notes: string[] } {
   const { verdict, plan, result, typed, summary, usage } = asked;
   const notes: string[] = [];

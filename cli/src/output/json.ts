@@ -1,11 +1,11 @@
 /**
- * JSON that can be shown on any terminal: what moves the cursor, turns the direction of text or cannot be seen is written as `\uXXXX`.
- * For a program it says the same as before. Pure.
+ * JSON that is safe on any terminal: characters that move the cursor, change text direction or are invisible become `\uXXXX`. A program
+ * reads the same value. Pure.
  */
 
-/** All but line ends, which JSON has between its values only; `JSON.stringify` escapes no more than the first 32 by itself. */
+/** All but line ends, which occur only between JSON values; `JSON.stringify` itself escapes only the first 32 characters. */
 const UNSEEN = /[^\n\P{C}]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-/** Other space between values; in a string it is written with a backslash already. */
+/** Other white space between values; within a string it is already escaped. */
 const SPACE = /[\r\t]/g;
 
 /** @param json valid JSON text */

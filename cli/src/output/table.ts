@@ -1,20 +1,20 @@
-/** Rows as aligned columns of plain text. Outside text stays text: what cannot be seen is written out. Pure. */
+/** Rows as aligned columns of plain text. Control and invisible characters in outside text are made visible. Pure. */
 import { toVisible } from '../../../src/shared/util/visible-text.ts';
 
 const GAP = '  ';
-/** What takes two columns of a terminal. */
+/** Characters two columns wide in a terminal. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}]/u;
 const COMBINING = /\p{M}/u;
-/** Narrower than this the last column is not cut, but left to the terminal to wrap. */
+/** If less room than this is left, the last column is not cut, and the terminal wraps it. */
 const MIN_LAST = 12;
 
-/** Text in which nothing can move the cursor or hide; line ends stay. */
+/** Makes control and invisible characters visible; line ends stay. */
 export function visible(text: string): string {
   return toVisible(text, () => false);
 }
 
-/** Columns that a text takes in a terminal. */
+/** Width of a text in terminal columns. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += widthOfOne(character);
@@ -24,7 +24,7 @@ export function widthOf(text: string): number {
 const widthOfOne = (character: string): number =>
   COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
 
-/** The beginning of a text that fits, with `…` where something was left out. */
+/** Cuts a text to a width; a cut text ends with `…`. */
 export function cut(text: string, columns: number): string {
   let kept = '';
   let width = 0;
@@ -38,7 +38,7 @@ export function cut(text: string, columns: number): string {
   return text;
 }
 
-/** A text in lines that fit, broken at spaces; a word that is longer is broken anywhere. At least one line. */
+/** Wraps a text at spaces; longer words are broken anywhere. Returns at least one line. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -69,9 +69,9 @@ export function wrap(text: string, columns: number): string[] {
 }
 
 export interface TableLook {
-  /** Columns of the terminal that the last column has to fit in; it has all the room it wants without. */
+  /** Terminal width for the table; undefined: unlimited. */
   columns?: number | undefined;
-  /** What becomes of a last column that does not fit. */
+  /** What to do with a last column that does not fit. */
   last?: 'cut' | 'wrap';
   /** Colours the heading. */
   paint?: (text: string) => string;

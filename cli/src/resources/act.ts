@@ -1,4 +1,4 @@
-/** What the commands of resources do: a request or two each, and what is said of it. */
+/** The actions of the resource commands: one or a few requests each, and the message about the result. */
 import { kindOf } from '../configuration/kinds.ts';
 import { createNames, type Named, type Names } from '../configuration/names.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -11,7 +11,7 @@ import { readBody, readFields, toText, type Body } from './body.ts';
 import { editedFieldsOf, type Field, type Resource } from './resource.ts';
 import { readSubject, toSubjectText, type Subject } from './subject.ts';
 
-/** Of a command; beside these, those of the fields. */
+/** Options of a command, in addition to those of its fields. */
 export type Options = ApiOptions & Body & { from?: string; fromEnv?: string };
 type View = Partial<Named> & { subject?: Subject; origins?: string[]; revision?: number };
 
@@ -46,7 +46,7 @@ export async function showRecord(
   await writeTable(['FIELD', 'VALUE'], rows, { last: 'wrap' });
 }
 
-/** @param name absent of records without */
+/** @param name absent for records without names */
 export async function makeRecord(
   resource: Resource,
   name: string | undefined,
@@ -102,7 +102,7 @@ export async function removeRecord(
 
 const viewsOf = (api: Api, { path, list }: Pick<Resource, 'path' | 'list'>) =>
   api.list<View>(path, list);
-/** A rule has no name, a group and a secret no id but their name. */
+/** A rule has no name; groups and secrets have only a name as id. */
 const idOf = ({ id, name }: View): string => id ?? name ?? '';
 const nameOf = ({ id, name }: View): string => name ?? id ?? '';
 
@@ -117,7 +117,7 @@ async function find(
   return { id, path: `${resource.path}/${encodeURIComponent(id)}`, view };
 }
 
-/** Names for the principals that are subjects; they are read where there is one. */
+/** Names of principals for the subject column; read only where a subject is a principal. */
 async function namesFor(api: Api, views: readonly View[]): Promise<Names> {
   const isNeeded = views.some(({ subject }) => subject?.kind === 'principal');
   const { path, list } = kindOf('principal');
@@ -126,11 +126,11 @@ async function namesFor(api: Api, views: readonly View[]): Promise<Names> {
   return createNames(nobody, { ...nobody, principals });
 }
 
-/** Id of the principal with a name or an id. @throws Failure where there is none, or more than one */
+/** Returns the id of the principal with this name or id. @throws Failure where there is none, or more than one */
 export const findPrincipalId = async (api: Api, name: string): Promise<string> =>
   (await find(api, kindOf('principal'), name)).id;
 
-/** What `--from` holds, and over it what options say. */
+/** The JSON of `--from`, overridden by the options. */
 async function bodyOf(api: Api, fields: readonly Field[], options: Options): Promise<Body> {
   const { from } = options;
   const given = from === undefined ? {} : readBody(await readInput(from), from);

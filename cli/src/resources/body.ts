@@ -1,11 +1,11 @@
-/** The body of a request, made of options and of JSON that was given; and a record as text for people. Pure. */
+/** Builds request bodies from options and given JSON, and formats record fields for people. Pure. */
 import { InvalidArgumentError, Option } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import type { Field } from './resource.ts';
 
 export type Body = Record<string, unknown>;
 
-/** The option of a field, as commander names its value. */
+/** The commander option of a field. */
 export function toOption({ flags, about, takes, choices }: Field): Option {
   const option = new Option(flags, about);
   if (choices) option.choices([...choices]);
@@ -14,13 +14,13 @@ export function toOption({ flags, about, takes, choices }: Field): Option {
   return option;
 }
 
-/** @throws InvalidArgumentError where it is no number: what is too large or too small the gateway says */
+/** @throws InvalidArgumentError where it is not a whole number; the gateway checks its range */
 function readNumber(given: string): number {
   if (/^\d{1,15}$/.test(given)) return Number(given);
   throw new InvalidArgumentError('It is no whole number.');
 }
 
-/** What options say of the fields; a subject is still a text. */
+/** Reads the fields from the options; a subject is still text. */
 export function readFields(fields: readonly Field[], options: Body): Body {
   const said = fields.flatMap(each => {
     const value = options[toOption(each).attributeName()];
@@ -29,7 +29,7 @@ export function readFields(fields: readonly Field[], options: Body): Body {
   return Object.fromEntries(said);
 }
 
-/** @param source what it was read from @throws Failure where it is no JSON object */
+/** @param source where the JSON came from @throws Failure where it is not a JSON object */
 export function readBody(json: string, source: string): Body {
   let value: unknown;
   try {
@@ -42,7 +42,7 @@ export function readBody(json: string, source: string): Body {
   throw new Failure(`${what} holds no JSON object`, EXIT.usage);
 }
 
-/** A field as text: lists in one line, records in them by their names, or their ids. */
+/** Formats a field: lists on one line, records in them by name or id. */
 export function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map(toText).join(', ');

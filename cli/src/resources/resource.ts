@@ -1,13 +1,13 @@
-/** What a resource of the command line says of itself (`resources.ts` has them all). */
+/** The definition of a resource on the command line (`resources.ts` has them all). */
 import type { Names } from '../configuration/names.ts';
 import type { Api } from '../gateway/api.ts';
 import type { TableLook } from '../terminal.ts';
 
-/** A field that an option says. */
+/** A field that an option sets. */
 export interface Field {
-  /** What the API calls it. */
+  /** Its name in the API. */
   field: string;
-  /** As commander takes them; what the option is called is up to them. */
+  /** As commander takes them; they name the option. */
   flags: string;
   about: string;
   takes: 'text' | 'number' | 'list' | 'flag' | 'subject';
@@ -15,40 +15,40 @@ export interface Field {
 }
 
 export interface Described<View> {
-  /** The command. */
+  /** Name of the command. */
   name: string;
   noun: string;
-  /** What a summary calls them, where the command does not say it. */
+  /** Their name in a summary, if the command's name is not clear. */
   called?: string;
   path: string;
-  /** Member of a page that has the records. */
+  /** Member of a page that holds the records. */
   list: string;
-  /** What is said where there is none. */
+  /** Shown where the list is empty. */
   none: string;
   columns: readonly (readonly [heading: string, cell: (view: View, names: Names) => string])[];
   /**
-   * How one is written: `records` are made by one request and edited by another, `named` ones have a name that is given to each;
-   * a `value` is put under its name and never shown; `elsewhere`: by commands of their own; `derived` ones are not written.
+   * How records are written: `records` are created and edited; `named` ones too, and get a name at creation; a `value` is set under its
+   * name and never shown; `elsewhere`: by commands of their own; `derived` ones cannot be written.
    */
   written: 'records' | 'named' | 'value' | 'elsewhere' | 'derived';
   fields: readonly Field[];
-  /** How a list is written, and what is said below it. */
+  /** Style of the list, and a note below it. */
   look?: TableLook;
   beside?(api: Api, views: readonly View[]): Promise<string | undefined>;
-  /** What `show` says beside the record itself. */
+  /** More fields for `show`, beside those of the record. */
   whatElse?(api: Pick<Api, 'list'>, name: string): Promise<object>;
-  /** What stands for one of them in examples, command lines that make one, and what an edit may say. */
+  /** An example's id, command lines that create one, and examples of an edit. */
   example: { id: string; new?: readonly string[]; edit?: string; json?: string };
-  /** What goes with one that is removed. */
+  /** Note about the consequences of a removal. */
   removal?: string;
 }
 export type Resource = Described<object>;
 
-/** A resource among others. */
+/** Erases the type of a resource's records. */
 export const describe = <View>(described: Described<View>): Resource =>
   described as unknown as Resource;
 
-/** An option that says a field as text. */
+/** A field that an option sets as text. */
 export const text = (field: string, flags: string, about: string): Field => ({
   field,
   flags,
@@ -56,6 +56,6 @@ export const text = (field: string, flags: string, about: string): Field => ({
   takes: 'text',
 });
 
-/** A name is given to a new one, and may be another later. */
+/** A name is given at creation and can be edited later. */
 export const editedFieldsOf = ({ written, fields }: Resource): readonly Field[] =>
   written === 'named' ? [text('name', '--name <name>', 'another name'), ...fields] : fields;

@@ -1,6 +1,6 @@
 /**
- * The records that have a command each: where the API has them, how a list shows them, and which options say what of them. What is
- * made of it is the same for all (`commands/resources.ts`).
+ * The records that have a command each: their API path, list columns and options. The commands themselves are shared
+ * (`commands/resources.ts`).
  */
 import type { z } from 'zod';
 import type {
@@ -20,7 +20,7 @@ import { describe, text, type Field, type Resource } from './resource.ts';
 import { SIGN_IN_RESOURCES } from './sign-in-resources.ts';
 import { toSubjectText } from './subject.ts';
 
-/** What the file of configuration says of the kind. */
+/** Taken from the kind's definition for configuration files. */
 const ofKind = (kind: Parameters<typeof kindOf>[0]) => {
   const { noun, path, list } = kindOf(kind);
   return { noun, path, list };
@@ -38,7 +38,7 @@ const list = (field: string, flags: string, about: string): Field => ({
 const DESCRIPTION = text('description', '--description <text>', 'what it is for');
 const READ_ONLY = 'only tools that are annotated read-only';
 
-/** Servers have verbs of their own beside these (`commands/servers.ts`). */
+/** Servers also have commands of their own (`commands/servers.ts`). */
 export const SERVER = describe<ServerRecord>({
   name: 'servers',
   ...ofKind('server'),

@@ -1,4 +1,4 @@
-/** The records of people who sign in with a browser. */
+/** The records for people's sign-in with a browser. */
 import type { z } from 'zod';
 import type { InvitationViewSchema } from '../../../src/sign-in/invitation-schema.ts';
 import type { GrantViewSchema } from '../../../src/oauth/grants/grant-schema.ts';
@@ -7,7 +7,7 @@ import type { ProviderViewSchema } from '../../../src/sign-in/providers/provider
 import type { PasskeyViewSchema } from '../../../src/sign-in/passkeys/passkey-schema.ts';
 import { describe, text, type Resource } from './resource.ts';
 
-/** Where the API has invitations; they are made by `portico invite`. */
+/** The API path of invitations; `portico invite` creates them. */
 export const INVITATIONS = '/api/v1/invitations';
 
 export const SIGN_IN_RESOURCES: readonly Resource[] = [

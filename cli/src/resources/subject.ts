@@ -1,11 +1,11 @@
-/** Whom a rule is for, as one word: `everyone`, `group:staff`, `principal:Ada`. Pure. */
+/** The subject of a rule as one word: `everyone`, `group:staff`, `principal:Ada`. Pure. */
 import type { Subject } from '../../../src/access/policy/rule.ts';
 import type { Names } from '../configuration/names.ts';
 import { EXIT, Failure } from '../failure.ts';
 
 export type { Subject };
 
-/** A principal by its name, or by its id where the name is not clear. */
+/** A principal is written by name, or by id where the name is ambiguous. */
 export function toSubjectText(
   subject: Subject,
   { principalOf }: Pick<Names, 'principalOf'>,
@@ -16,8 +16,8 @@ export function toSubjectText(
 }
 
 /**
- * @param findPrincipal gives the id of the one with a name or an id
- * @throws Failure where it is no subject, and what `findPrincipal` throws
+ * @param findPrincipal returns the id for a name or an id
+ * @throws Failure where the text is not a subject, and what `findPrincipal` throws
  */
 export async function readSubject(
   text: string,

@@ -1,25 +1,25 @@
 /**
- * The requests of a host that wait for their answer, by id, and how much of what it said has not been taken over by the
- * gateway yet: past a bound the host is not read further until some has.
+ * The host's requests that wait for a response, by id, and the amount of messages that the gateway has not accepted yet: above a limit, the
+ * host is not read until the gateway has accepted some.
  */
 import type { Era, RequestId } from '../../../src/shared/protocol.ts';
 
-/** One request, or all of a batch. */
+/** One request, or all requests of a batch. */
 export interface Call {
   readonly era: Era;
   readonly method: string;
-  /** Hangs up. */
+  /** Hangs up on the gateway. */
   readonly abort: AbortController;
-  /** The host does not want the answer any more. */
+  /** The host no longer wants the response. */
   isCancelled: boolean;
   isAnswered: boolean;
-  /** Something of the answer has been passed on. */
+  /** A part of the response was passed on. */
   hasBegun: boolean;
 }
 
-/** Most requests that wait for an answer at once. */
+/** Most requests waiting for a response at once. */
 const MAX_CALLS = 1_000;
-/** Most messages, and most of their characters, that are on their way at once. */
+/** Most messages, and most characters, sent but not yet accepted. */
 const MAX_ON_WAY = 256;
 const MAX_CHARS_ON_WAY = 33_554_432;
 
@@ -40,7 +40,7 @@ export class Calls {
     return this.#calls.values();
   }
 
-  /** A call from now until `release`. */
+  /** Registers a call until `release`. */
   hold(ids: readonly RequestId[], era: Era, method: string): Call {
     const abort = new AbortController();
     const call = { era, method, abort, isCancelled: false, isAnswered: false, hasBegun: false };
@@ -53,8 +53,8 @@ export class Calls {
   }
 
   /**
-   * Do work that never throws, and remember it until it is done.
-   * @param chars length of its message, which counts until `work` says that it was taken over
+   * Runs work that never throws, and tracks it until it ends.
+   * @param chars length of its message, which counts until `work` calls `takenOver`
    */
   run(chars: number, work: (takenOver: () => void) => Promise<void>): void {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -70,12 +70,12 @@ export class Calls {
     this.#work.add(working);
   }
 
-  /** Resolves when the host may be read further. */
+  /** Resolves when the host may be read again. */
   async ready(): Promise<void> {
     while (this.#isCrowded()) await Promise.race(this.#onWay.keys());
   }
 
-  /** Resolves when nothing is left to do. */
+  /** Resolves when no work is left. */
   async idle(): Promise<void> {
     while (this.#work.size > 0) await Promise.allSettled(this.#work);
   }

@@ -1,7 +1,6 @@
 /**
- * How a message of the host gets to the gateway: under which headers, and what may be sent a second time. Only what was
- * refused before anything came of it is: in a session that the gateway forgot (404), or without the headers that a tool
- * wants mirrored (400 and -32020). Nothing else is ever sent twice.
+ * Sends the host's messages to the gateway with their headers. A message is sent a second time only if it was refused before it had any
+ * effect: because the gateway forgot the session (404), or because headers are missing that a tool wants mirrored (400 with -32020).
  */
 import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
 import { isObject, RPC, type JsonObject } from '../../../src/shared/protocol.ts';
@@ -11,7 +10,7 @@ import type { HostRequest } from './message.ts';
 import { MirroredParams } from './mirrored-params.ts';
 import type { Session } from './session.ts';
 
-/** Most pages of tools that are looked through for one tool. */
+/** Most pages of tools to search for one tool. */
 const MAX_PAGES = 100;
 const MAX_HELD_CHARS = 65_536;
 
@@ -25,12 +24,12 @@ export class Delivery {
     this.#session = session;
   }
 
-  /** Learn from a list of tools that passes by. */
+  /** Remembers mirrored parameters from a tool list that passes through. */
   learn(result: JsonObject): void {
     this.#mirrored.learn(result);
   }
 
-  /** Send a request of either era. */
+  /** Sends a request of either era. */
   async request(request: HostRequest, signal: AbortSignal): Promise<Response> {
     if (request.era === 'legacy') return this.legacy(request.text, signal);
     const response = await this.#modern(request, signal);
@@ -41,7 +40,7 @@ export class Delivery {
     return this.#modern(request, signal);
   }
 
-  /** Send a message of the legacy era within the session, if there is one. */
+  /** Sends a message of the legacy era, in the session if there is one. */
   async legacy(text: string, signal: AbortSignal): Promise<Response> {
     const session = this.#session.current;
     const response = await this.#gatewayEndpoint.post(text, legacyHeaders(session), signal);
@@ -57,7 +56,7 @@ export class Delivery {
     return this.#gatewayEndpoint.post(request.text, modernHeaders(request, mirrored), signal);
   }
 
-  /** Looks up what the tools of the gateway mirror, as the client of a call. */
+  /** Reads the gateway's tool list with the `_meta` of the call, to find out what its tools mirror. */
   async #learnTools(call: HostRequest, signal: AbortSignal): Promise<void> {
     const meta = rawMembers(rawMembers(call.text).get('params') ?? '{}').get('_meta') ?? '{}';
     let cursor: string | undefined;
@@ -86,7 +85,7 @@ export class Delivery {
   }
 }
 
-/** Code of the JSON-RPC error that a body holds. */
+/** Returns the code of the JSON-RPC error in a body. */
 function codeOf(body: string): unknown {
   try {
     const message: unknown = JSON.parse(body);

@@ -1,6 +1,6 @@
 /**
- * The headers under which a message of the host goes to the gateway. Pure.
- * Source: MCP 2026-07-28, Streamable HTTP, Request Metadata; 2025-11-25, transports.
+ * HTTP headers for the host's messages to the gateway. Pure. Source: MCP 2026-07-28, Streamable HTTP, Request Metadata; 2025-11-25,
+ * transports.
  */
 import {
   toParamHeaders,
@@ -10,14 +10,14 @@ import {
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import type { HostRequest } from './message.ts';
 
-/** A legacy session as the gateway knows it. */
+/** A legacy session at the gateway. */
 export interface OpenSession {
-  /** Undefined where the gateway keeps none. */
+  /** Undefined where the gateway keeps no session. */
   id: string | undefined;
   protocolVersion: string;
 }
 
-/** Which member of `params` is repeated in `Mcp-Name`. */
+/** The member of `params` that is repeated in `Mcp-Name`. */
 const NAMED: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -27,7 +27,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'tasks/cancel': 'taskId',
 };
 
-/** Of a message of the legacy era; `session` is undefined before there is one. */
+/** Headers of a legacy message; `session` is undefined before there is one. */
 export function legacyHeaders(session: OpenSession | undefined): Record<string, string> {
   return {
     ...(session ? { 'mcp-protocol-version': session.protocolVersion } : {}),
@@ -35,7 +35,7 @@ export function legacyHeaders(session: OpenSession | undefined): Record<string, 
   };
 }
 
-/** Of a request of the modern era. @param mirrored what its tool wants in headers */
+/** Headers of a modern request. @param mirrored the parameters that its tool wants in headers */
 export function modernHeaders(
   { method, params, text, version }: HostRequest,
   mirrored: readonly ParamHeader[],
@@ -51,7 +51,7 @@ export function modernHeaders(
   };
 }
 
-/** The arguments of a call as they stand in its text, so that no number loses its digits. */
+/** The raw arguments of a call, in which numbers keep all their digits. */
 function argumentsOf(text: string): string | undefined {
   return rawMembers(rawMembers(text).get('params') ?? '{}').get('arguments');
 }

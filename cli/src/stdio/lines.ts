@@ -1,15 +1,15 @@
 /**
- * Bytes into lines, each bounded: a line that is too long is skipped to its end and told with its two ends, from which it may
- * be seen whose it was. Invariant: never more than the bound is held.
+ * Splits bytes into lines of bounded length. A line that is too long is skipped, and its two ends are returned, which may show the
+ * request's id. Invariant: never holds more than the limit.
  */
 
 export type Line = { text: string } | { tooLong: { head: string; tail: string } };
 
-/** How much of each end of a line that is too long is kept, in bytes. */
+/** How much of each end of a skipped line is kept, in bytes. */
 const END_BYTES = 1_024;
 const NEWLINE = 0x0a;
 
-/** @param maxBytes of one line, without its end */
+/** @param maxBytes of one line, without its line end */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -18,7 +18,7 @@ export async function* readLines(
   let size = 0;
   let head: string | undefined;
 
-  /** What is kept of a line that has outgrown the bound. */
+  /** Drops the middle of a line that is longer than the limit. */
   function shorten(): void {
     const whole = Buffer.concat(parts);
     head ??= whole.toString('utf8', 0, END_BYTES);

@@ -1,6 +1,6 @@
 /**
- * What a line of the host is: request, notification, answer or batch, and of which era. The line itself is forwarded as it
- * came; what is read here only decides where to and under which headers. Pure.
+ * Finds out what a line of the host is (request, notification, response or batch) and its era. The line itself is forwarded unchanged; what
+ * is read here only decides its destination and headers. Pure.
  *
  * Source: MCP 2026-07-28 and 2025-11-25, stdio.
  */
@@ -21,7 +21,7 @@ interface Envelope {
   method: string;
   params: JsonObject;
   era: Era;
-  /** Revision that the message says of itself; undefined where it does not. */
+  /** Protocol revision named in the message; undefined where it names none. */
   version: string | undefined;
 }
 
@@ -30,13 +30,13 @@ export type HostNotification = Envelope & { kind: 'notification' };
 export type HostMessage =
   | HostRequest
   | HostNotification
-  /** Answers a question of a server. */
+  /** The response to a server request. */
   | { kind: 'response'; text: string }
-  /** Of 2025-03-26; `ids` are those of its requests. */
+  /** A batch of 2025-03-26; `ids` are those of its requests. */
   | { kind: 'batch'; text: string; ids: readonly RequestId[] }
   | { kind: 'refused'; id: RequestId | null; code: number; reason: string };
 
-/** Read one line. Never throws. */
+/** Parses one line. Never throws. */
 export function parseMessage(text: string): HostMessage {
   let message: unknown;
   try {
@@ -75,7 +75,7 @@ function refused(id: RequestId | null, code: number, reason: string): HostMessag
   return { kind: 'refused', id, code, reason };
 }
 
-/** Id of the request that a notification takes back. */
+/** Id of the request that a notification cancels. */
 export function cancelledId({ method, params }: HostNotification): RequestId | undefined {
   const id = params['requestId'];
   return method === 'notifications/cancelled' && isRequestId(id) ? id : undefined;
@@ -89,8 +89,8 @@ const STARTS_WITH_METHOD = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"/
 const TAIL = new RegExp(String.raw`"id"\s*:\s*${ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`);
 
 /**
- * Id of a request of which only the two ends are known; null where they do not show that it is a request and which. An answer
- * is never taken for one.
+ * Id of a request of which only both ends are known; null where they do not show the id, or that it is a request. A response is never taken
+ * for a request.
  */
 export function idFromEnds(head: string, tail: string): RequestId | null {
   const raw =

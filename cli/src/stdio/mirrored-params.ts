@@ -1,6 +1,6 @@
 /**
- * Which parameters of which tool are mirrored in headers (2026-07-28, `x-mcp-header`), learned from the tool lists that pass
- * by. Bounded: of more tools than that the oldest are forgotten, and learned again when the gateway asks for their headers.
+ * Which parameters of which tool are mirrored in headers (2026-07-28, `x-mcp-header`), learned from the tool lists that pass through.
+ * Bounded: above the limit the oldest tools are forgotten, and learned again when the gateway requires their headers.
  */
 import {
   parseParamHeaders,
@@ -13,7 +13,7 @@ const MAX_TOOLS = 20_000;
 export class MirroredParams {
   readonly #tools = new Map<string, readonly ParamHeader[]>();
 
-  /** Learn from the result of a `tools/list`. */
+  /** Learns from the result of a `tools/list`. */
   learn(result: JsonObject): void {
     const { tools } = result;
     if (!Array.isArray(tools)) return;
@@ -21,7 +21,7 @@ export class MirroredParams {
       if (!isObject(tool) || typeof tool['name'] !== 'string') continue;
       const parsed = parseParamHeaders(JSON.stringify(tool['inputSchema'] ?? {}));
       this.#tools.delete(tool['name']);
-      // A tool that mirrors nothing needs no place.
+      // A tool without mirrored parameters is not stored.
       if (!('valid' in parsed) || parsed.valid.length === 0) continue;
       this.#tools.set(tool['name'], parsed.valid);
       if (this.#tools.size <= MAX_TOOLS) continue;

@@ -1,7 +1,7 @@
 /**
- * The stream on which a legacy session hears what belongs to no request. Opened again whenever it ends, after the last event
- * that came, with a growing pause; a gateway that offers none is not asked again.
- * Source: MCP 2025-11-25, transports, Listening for Messages, Resumability and Redelivery.
+ * The notification stream of a legacy session. It is reopened after the last received event whenever it ends, with growing pauses; a
+ * gateway without such a stream is not asked again. Source: MCP 2025-11-25, transports, Listening for Messages, Resumability and
+ * Redelivery.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SseParser } from '../../../src/http/sse-events.ts';
@@ -12,14 +12,14 @@ import { reasonOf } from './refusal.ts';
 const MAX_EVENT_CHARS = 33_554_432;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
-/** Statuses with which a gateway says that it will not do so later either. */
+/** Statuses after which a retry is pointless. */
 const FINAL = new Set([400, 401, 403, 405, 406]);
 
 export interface NotificationStreamPorts {
   gatewayEndpoint: GatewayEndpoint;
   /** Passes one message to the host. */
   pass(text: string): Promise<void>;
-  /** The gateway forgot the session. Whoever opens it anew has it followed. */
+  /** The gateway forgot the session. Reopening it makes this stream follow the new one. */
   onForgotten(session: OpenSession): Promise<unknown>;
   note(text: string): void;
 }
@@ -32,7 +32,7 @@ export class NotificationStream {
     this.#ports = ports;
   }
 
-  /** Follow a session from now on, and no other. */
+  /** Follows this session from now on, and no other. */
   follow(session: OpenSession): void {
     this.stop();
     if (session.id === undefined) return;
@@ -72,7 +72,7 @@ export class NotificationStream {
     }
   }
 
-  /** @returns the status of the answer, once it has ended */
+  /** @returns the status of the response, once it has ended */
   async #readOnce(
     session: OpenSession,
     lastEventId: string,

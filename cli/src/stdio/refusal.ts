@@ -1,4 +1,4 @@
-/** What the host is told where the gateway gave it no answer: an error under the host's own id, in words for people. Pure. */
+/** Errors for the host where the gateway gave no response: under the host's own id, in words for people. Pure. */
 import {
   idText,
   isObject,
@@ -7,7 +7,7 @@ import {
   type RequestId,
 } from '../../../src/shared/protocol.ts';
 
-/** A message could not be delivered, or its answer not be read; `message` says why and what to do. */
+/** A message could not be delivered, or its response could not be read; `message` says why and what to do. */
 export class RelayError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -19,7 +19,7 @@ export class RelayError extends Error {
   }
 }
 
-/** Text of an error response. */
+/** Returns the JSON text of an error response. */
 export function errorText(id: RequestId | null, error: RelayError): string {
   const { code, message, data } = error;
   const told = { code, message, ...(data === undefined ? {} : { data }) };
@@ -27,9 +27,9 @@ export function errorText(id: RequestId | null, error: RelayError): string {
 }
 
 /**
- * What is thrown by a request, as what the host is told.
+ * Turns an error of a request into the one for the host.
  * @param origin of the gateway
- * @param hasAnswer the gateway had begun to answer
+ * @param hasAnswer the response had begun
  */
 export function toRelayError(thrown: unknown, origin: string, hasAnswer: boolean): RelayError {
   if (thrown instanceof RelayError) return thrown;
@@ -42,14 +42,14 @@ export function toRelayError(thrown: unknown, origin: string, hasAnswer: boolean
   );
 }
 
-/** The innermost reason of a failed request. */
+/** Returns the innermost reason of a failed request. */
 export function reasonOf(thrown: unknown): string {
   let innermost = thrown;
   for (let depth = 0; depth < 8; depth += 1) {
     if (!(innermost instanceof Error) || innermost.cause === undefined) break;
     innermost = innermost.cause;
   }
-  // Several addresses were tried, each has its own error.
+  // Several addresses were tried, and each has its own error.
   if (innermost instanceof AggregateError) innermost = innermost.errors[0] ?? innermost;
   if (!(innermost instanceof Error)) return String(innermost);
   const { code } = innermost as NodeJS.ErrnoException;
@@ -65,8 +65,8 @@ const HINTS: Readonly<Record<number, string>> = {
 };
 
 /**
- * A status other than success as what the host is told.
- * @param body what came with it, parsed where it is JSON
+ * Turns an unsuccessful status into the error for the host.
+ * @param body of the response, parsed if it is JSON
  */
 export function refusedByGateway(status: number, body: unknown): RelayError {
   const error: JsonObject = isObject(body) && isObject(body['error']) ? body['error'] : {};

@@ -1,6 +1,6 @@
 /**
- * A host that knows only stdio in front of a gateway that knows only HTTP: every message goes to the other side as it came.
- * Owns which request is whose, so that each gets one answer at most: the gateway's, or an error that says why there is none.
+ * Relay between a host on stdio and a gateway over HTTP: every message is passed on unchanged. Tracks the requests, so that each gets at
+ * most one response: the gateway's, or an error that says why there is none.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -28,17 +28,17 @@ import { errorText, reasonOf, refusedByGateway, RelayError, toRelayError } from 
 import { Session, sessionOf } from './session.ts';
 import { NotificationStream } from './notification-stream.ts';
 
-/** How long the gateway is waited for to end a session, in milliseconds. */
+/** Longest wait for the gateway to end a session, in milliseconds. */
 const END_SESSION_MS = 2_000;
-/** How long the end of what was cancelled is waited for, in milliseconds. */
+/** Longest wait for the end of cancelled requests, in milliseconds. */
 const LAST_WORDS_MS = 1_000;
 const LISTEN = 'subscriptions/listen';
 
 export interface RelayPorts {
   gatewayEndpoint: GatewayEndpoint;
-  /** Writes one line to the host; resolves when the host has taken it. */
+  /** Writes one line to the host; resolves when the host has read it. */
   write(line: string): Promise<void>;
-  /** Says something to people. */
+  /** Shows a message to people. */
   note(text: string): void;
 }
 
@@ -63,7 +63,7 @@ export class Relay {
     this.#delivery = new Delivery(gatewayEndpoint, this.#session);
   }
 
-  /** Take one line of the host. Resolves when the next may come; never throws. */
+  /** Handles one line of the host. Resolves when the next one may be read; never throws. */
   async accept(line: Line): Promise<void> {
     if ('tooLong' in line) {
       const { head, tail } = line.tooLong;
@@ -75,7 +75,7 @@ export class Relay {
     await this.#calls.ready();
   }
 
-  /** The host says no more: wait for what is under way, until `grace` aborts, and end. Never throws. */
+  /** The host has closed its output: waits for requests in flight until `grace` aborts, then ends. Never throws. */
   async end(grace: AbortSignal): Promise<void> {
     this.#stream.stop();
     for (const call of this.#calls.all()) if (call.method === LISTEN) cancel(call);
@@ -85,7 +85,7 @@ export class Relay {
     await Promise.race([this.#calls.idle(), retry.promise]);
     this.#over.abort();
     for (const call of this.#calls.all()) cancel(call);
-    // A host that takes nothing more would be waited for in vain.
+    // A host that no longer reads would block this for ever.
     await Promise.race([this.#calls.idle(), pause(LAST_WORDS_MS)]);
     await this.#session.end(AbortSignal.timeout(END_SESSION_MS));
   }
@@ -134,7 +134,7 @@ export class Relay {
     });
   }
 
-  /** Why requests cannot be taken now. */
+  /** Why these requests cannot be sent now. */
   #reasonAgainst(ids: readonly RequestId[]): RelayError | undefined {
     const isBusy = ids.some(id => this.#calls.get(id) !== undefined);
     if (!isBusy && !this.#calls.isFull) return undefined;
@@ -149,10 +149,10 @@ export class Relay {
     if (method === 'notifications/cancelled') {
       if (!call || call.method === 'initialize') return;
       if (call.era === 'modern') return cancel(call);
-      // The gateway ends the answer of its own accord, after what else belongs there.
+      // The gateway ends the response itself, after the remaining messages.
       call.isCancelled = true;
     }
-    // The modern era has no other notification of a client.
+    // The modern era has no other notification from a client.
     if (era === 'modern') return;
     this.#tell(text, async () => {
       const response = await this.#delivery.legacy(text, this.#over.signal);
@@ -164,7 +164,7 @@ export class Relay {
     });
   }
 
-  /** Send what gets no answer. */
+  /** Sends a message that gets no response. */
   #tell(text: string, send: () => Promise<Response>): void {
     this.#calls.run(text.length, async () => {
       try {
@@ -179,7 +179,7 @@ export class Relay {
     });
   }
 
-  /** Send what is answered, and pass the answer on. */
+  /** Sends requests, and passes their responses on. */
   #run(
     ids: readonly RequestId[],
     chars: number,
@@ -213,7 +213,7 @@ export class Relay {
     });
   }
 
-  /** Pass on the messages of an answer. */
+  /** Passes on the messages of a response. */
   async #pass(
     response: Response,
     ids: readonly RequestId[],
@@ -237,7 +237,7 @@ export class Relay {
     }
   }
 
-  /** A host that takes nothing more is gone. */
+  /** A host that no longer reads is gone. */
   async #write(text: string): Promise<void> {
     await this.#ports.write(`${text}\n`).catch(() => this.#over.abort());
   }
@@ -256,7 +256,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Over stdio a subscription that is over is told so (2026-07-28, patterns, subscriptions). */
+/** Over stdio, the end of a subscription is sent as a cancellation (2026-07-28, patterns, subscriptions). */
 function endOfSubscription(id: RequestId): string {
   const meta = `{${JSON.stringify(META.subscriptionId)}:${idText(id)}}`;
   const params = `{"requestId":${idText(id)},"_meta":${meta}}`;

@@ -1,4 +1,4 @@
-/** The stdio adapter at work: what a host says on standard input goes to a gateway, what that says to standard output. */
+/** Runs the stdio adapter: passes messages from standard input to a gateway, and from the gateway to standard output. */
 import type { TokenSource } from '../login/token-source.ts';
 import { note, watchOutput, writeOut } from '../terminal.ts';
 import { GatewayEndpoint } from './source.ts';
@@ -7,13 +7,13 @@ import { Relay } from './relay.ts';
 
 /** Longest message of the host, in bytes. */
 const MAX_LINE_BYTES = 16_777_216;
-/** How long answers are waited for once the host says no more, in milliseconds. */
+/** How long responses are awaited after the host has closed its output, in milliseconds. */
 const GRACE_MS = 5_000;
 
 /**
- * Serve the host of this process until it says no more, goes away, or a signal comes.
+ * Serves the host of this process until its input ends, it is gone, or a signal arrives.
  * @param url endpoint of the gateway
- * @param who begins the lines for people
+ * @param who prefix of the lines for people
  */
 export async function serveStdio(
   url: URL,
@@ -35,7 +35,7 @@ export async function serveStdio(
   await relay.end(AbortSignal.any([hurry.signal, AbortSignal.timeout(GRACE_MS)]));
 }
 
-/** Take what the host says until it says no more. */
+/** Handles the host's lines until its input ends. */
 async function relayAll(relay: Relay, say: (text: string) => void): Promise<void> {
   try {
     for await (const line of readLines(process.stdin, MAX_LINE_BYTES)) await relay.accept(line);

@@ -1,7 +1,6 @@
 /**
- * The legacy session of a host at the gateway. Remembers with what it was opened, so that one the gateway forgot (404) is
- * opened anew, once for all who find it gone at the same time, and ends it.
- * Source: MCP 2025-11-25, transports, Session Management.
+ * The legacy session of a host at the gateway. Remembers how the session was opened; if the gateway forgot it (404), opens it again, once
+ * for all requests that notice it at the same time. Also ends it. Source: MCP 2025-11-25, transports, Session Management.
  */
 import { isObject } from '../../../src/shared/protocol.ts';
 import { readMessages, type GatewayEndpoint } from './source.ts';
@@ -9,22 +8,22 @@ import { legacyHeaders, type OpenSession } from './headers.ts';
 import type { HostRequest } from './message.ts';
 import { refusedByGateway, RelayError } from './refusal.ts';
 
-/** Most settings of a session that are made again in the next. */
+/** Most settings of a session that are repeated in its replacement. */
 const MAX_SETTINGS = 1_000;
-/** How long opening anew may take, in milliseconds. */
+/** How long reopening may take, in milliseconds. */
 const REOPEN_MS = 30_000;
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
 export class Session {
   readonly #gatewayEndpoint: GatewayEndpoint;
   readonly #onReopened: (session: OpenSession) => void;
-  /** What the host has set in the session, as it was sent: the log level, and subscriptions by their URI. */
+  /** Requests with which the host changed settings of the session: the log level, and subscriptions by URI. */
   readonly #settings = new Map<string, string>();
   #initialize: string | undefined;
   #current: OpenSession | undefined;
   #reopening: Promise<OpenSession> | undefined;
 
-  /** @param onReopened is told of each session that takes the place of a forgotten one */
+  /** @param onReopened called with each session that replaces a forgotten one */
   constructor(gatewayEndpoint: GatewayEndpoint, onReopened: (session: OpenSession) => void) {
     this.#gatewayEndpoint = gatewayEndpoint;
     this.#onReopened = onReopened;
@@ -34,14 +33,14 @@ export class Session {
     return this.#current;
   }
 
-  /** The host opened a session. @param initialize the request as it was sent */
+  /** The host opened a session. @param initialize text of its request */
   opened(initialize: string, session: OpenSession): void {
     this.#initialize = initialize;
     this.#current = session;
     this.#settings.clear();
   }
 
-  /** A request of the host had its result: what it set is set again in a session that takes the place of this one. */
+  /** Remembers a successful request that changes a setting, to repeat it in a replacement session. */
   keep({ method, params, text }: HostRequest): void {
     const uri = `uri ${String(params['uri'])}`;
     if (method === 'logging/setLevel') this.#settings.set('level', text);
@@ -52,8 +51,8 @@ export class Session {
   }
 
   /**
-   * The session in place of one that the gateway forgot.
-   * @throws RelayError where it cannot be opened as it was
+   * Returns the session that replaces a forgotten one.
+   * @throws RelayError where an equal one cannot be opened
    */
   async reopen(forgotten: OpenSession): Promise<OpenSession> {
     if (this.#current && this.#current !== forgotten) return this.#current;
@@ -63,7 +62,7 @@ export class Session {
     return this.#reopening;
   }
 
-  /** Ends it at the gateway, if there is one. Never throws. */
+  /** Ends the session at the gateway, if there is one. Never throws. */
   async end(signal: AbortSignal): Promise<void> {
     const session = this.#current;
     this.#current = undefined;
@@ -96,7 +95,7 @@ export class Session {
   }
 }
 
-/** The session that an answer to `initialize` opens; undefined where it is no such answer. */
+/** The session that a response to `initialize` opens; undefined for another message. */
 export function sessionOf(response: Response, message: unknown): OpenSession | undefined {
   const result = isObject(message) ? message['result'] : undefined;
   const version = isObject(result) ? result['protocolVersion'] : undefined;

@@ -1,13 +1,13 @@
 /**
- * The MCP endpoint of a gateway over HTTP. Owns the token, which goes to this one URL only: no redirect is followed. Reads
- * answers of either form into messages, each one line, bounded.
+ * The MCP endpoint of a gateway over HTTP. Holds the token, which goes to this URL only: no redirect is followed. Splits responses of
+ * either form into messages of one line each, with bounded length.
  */
 import { BodyTooLarge, readText } from '../../../src/http/read-text.ts';
 import { EventTooLarge, readEvents, type SseParser } from '../../../src/http/sse-events.ts';
 import { sendWithToken, toSource, type TokenSource } from '../login/token-source.ts';
 import { RelayError } from './refusal.ts';
 
-/** Longest message that is passed to the host, in characters. */
+/** Longest message passed to the host, in characters. */
 const MAX_MESSAGE_CHARS = 33_554_432;
 const MAX_REFUSAL_BYTES = 1_048_576;
 
@@ -57,9 +57,9 @@ export class GatewayEndpoint {
 }
 
 /**
- * The messages of an answer, each one line, otherwise as they came.
- * @param parser keeps where an event stream stands
- * @throws RelayError where the answer is none; what the connection throws where it breaks off
+ * Yields the messages of a response, each on one line, otherwise unchanged.
+ * @param parser keeps the position in an event stream
+ * @throws RelayError where the response holds no messages; the connection's error where it breaks off
  */
 export async function* readMessages(
   response: Response,
@@ -86,12 +86,12 @@ export async function* readMessages(
   }
 }
 
-/** The text of an answer that is no success, as one line; empty where it is none or too long. */
+/** The body of an unsuccessful response on one line; empty where it is too long or cannot be read. */
 export async function readRefusal(response: Response): Promise<string> {
   return readText(response, response.headers, MAX_REFUSAL_BYTES).then(toLine, () => '');
 }
 
-/** Between the tokens of JSON a line end is white space; within them there is none. */
+/** In JSON a line end can only be white space between tokens. */
 function toLine(text: string): string {
   return text.replaceAll(/[\r\n]+/g, ' ');
 }

@@ -1,9 +1,11 @@
-/** A trace as a tree of text: what was done in what, how long it took, and what was decided. Outside text stays text. Pure. */
+/**
+ * Shows a trace as a tree of text: nested spans with their durations and decisions. Control characters in outside text are escaped. Pure.
+ */
 import { cut, visible, widthOf } from '../output/table.ts';
 import type { SpanLine } from './read-traces.ts';
 
 export interface TreeLook {
-  /** Columns of the terminal; what does not fit is cut. All of it is shown without. */
+  /** Width of the terminal; longer lines are cut. Undefined: unlimited. */
   columns?: number | undefined;
   paint: {
     title(text: string): string;
@@ -14,7 +16,7 @@ export interface TreeLook {
 }
 
 interface Row {
-  /** The lines that lead to it. */
+  /** The tree lines before its name. */
   lead: string;
   span: SpanLine;
 }
@@ -22,7 +24,7 @@ interface Row {
 /** Deeper spans are shown at this depth. */
 const MAX_DEPTH = 24;
 
-/** The spans of one trace: a heading, and a line for each. */
+/** Formats the spans of one trace: a heading, and a line for each span. */
 export function formatTree(spans: readonly SpanLine[], look: TreeLook): string {
   const rows = toRows(spans);
   const names = rows.map(({ lead, span }) => `${lead}${plain(span.name)}`);
@@ -47,7 +49,7 @@ function toHeading(spans: readonly SpanLine[], { paint }: TreeLook): string {
   return `${paint.title(plain(root?.trace_id ?? ''))}  ${plain(root?.start ?? '')}  ${count}${more}`;
 }
 
-/** Decision, failure and attributes of a span, as far as there is room. */
+/** Decision, error and attributes of a span, as far as there is room. */
 function toTail(span: SpanLine, { columns, paint }: TreeLook, taken: number): string {
   const attributes = Object.entries(span.attributes ?? {}).map(
     ([key, value]) => `${plain(key)}=${plain(String(value))}`,
@@ -73,7 +75,7 @@ function toTail(span: SpanLine, { columns, paint }: TreeLook, taken: number): st
   return text;
 }
 
-/** Spans under their parents, in the order they began. One whose parent is not there is a root; none is shown twice or lost. */
+/** Places spans under their parents, in the order they began. A span whose parent is missing is a root; each span is shown exactly once. */
 function toRows(spans: readonly SpanLine[]): Row[] {
   const ids = new Set(spans.map(({ span_id: id }) => id));
   const isRoot = ({ parent_span_id: parent, span_id: id }: SpanLine) =>
@@ -102,15 +104,15 @@ function toRows(spans: readonly SpanLine[]): Row[] {
     }
   };
   for (const span of spans) if (isRoot(span)) add(span, '', '', 0);
-  // What is in a circle has no root.
+  // Spans in a cycle have no root.
   for (const span of spans) add(span, '', '', 0);
   return rows;
 }
 
-/** On one line, with nothing that could move the cursor. */
+/** Puts text on one line, without characters that move the cursor. */
 const plain = (text: string): string => visible(text.replaceAll(/\s+/g, ' '));
 
-/** `950 ms`, `1.24 s`, `3 min 5 s`. */
+/** Formats a duration: `950 ms`, `1.24 s`, `3 min 5 s`. */
 export function toDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(2)} s`;

@@ -1,6 +1,6 @@
 /**
- * Traces as they lie in a folder: files of NDJSON that a gateway on this machine wrote, named by time and id. What is no line of a span is
- * left out, and counted.
+ * Reads traces from a folder: NDJSON files, written by a gateway on this machine and named by time and id. Lines that are not spans are
+ * left out and counted.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { EXIT, Failure } from '../failure.ts';
 import { readInput } from '../input.ts';
 
-/** What `src/tracing/to-ndjson.ts` writes. */
+/** The format that `src/tracing/to-ndjson.ts` writes. */
 const SpanSchema = z.looseObject({
   trace_id: z.string().max(64),
   span_id: z.string().max(64),
@@ -27,16 +27,16 @@ export type SpanLine = z.infer<typeof SpanSchema>;
 
 export interface TraceFile {
   path: string;
-  /** When it began, as the name has it: its order is that of time. */
+  /** Start time from the file's name, which sorts by time. */
   started: string;
   traceId: string;
 }
 
 const FILE = /^(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z)-([0-9a-f]{32})(?:-\d+)?\.ndjson$/;
-/** Files of one id that are read: an outer trace may have begun many. */
+/** Most files read for one id: an outer trace may have started many. */
 const MAX_FILES = 100;
 
-/** The traces of folders, the oldest first; a folder that is not there has none. @throws Failure */
+/** Lists the traces in folders, the oldest first; a missing folder has none. @throws Failure */
 export async function listTraces(folders: readonly string[]): Promise<TraceFile[]> {
   const found: TraceFile[] = [];
   for (const folder of folders) {
@@ -60,7 +60,7 @@ async function namesOf(folder: string): Promise<string[]> {
   }
 }
 
-/** The files of the trace that an id, or its beginning, names. @throws Failure where there is none or more than one */
+/** Returns the files of the trace with this id or its beginning. @throws Failure where there is none or more than one */
 export function findTrace(files: readonly TraceFile[], id: string): TraceFile[] {
   const named = files.filter(({ traceId }) => traceId.startsWith(id.toLowerCase()));
   const ids = new Set(named.map(({ traceId }) => traceId));
@@ -71,11 +71,11 @@ export function findTrace(files: readonly TraceFile[], id: string): TraceFile[] 
 
 export interface ReadSpans {
   spans: SpanLine[];
-  /** Lines that are no spans. */
+  /** Lines that are not spans. */
   odd: number;
 }
 
-/** The spans of files; `-` is standard input. @throws Failure where one cannot be read */
+/** Reads the spans of files; `-` is standard input. @throws Failure where one cannot be read */
 export async function readSpans(paths: readonly string[]): Promise<ReadSpans> {
   const read: ReadSpans = { spans: [], odd: 0 };
   for (const path of paths) {

@@ -1,4 +1,4 @@
-/** What `portico up` makes of an `mcp.json`: programs to run here, and servers that a URL reaches. Nothing in it is lost silently. */
+/** Splits an `mcp.json` for `portico up`: programs to run here, and servers with a URL. Entries that are left out are reported. */
 import { parseServerConfig, type ConfiguredServer } from '../../../local/config-file.ts';
 import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 import { readConfig, type ServerConfig } from '../connect/config.ts';
@@ -6,13 +6,13 @@ import { readConfig, type ServerConfig } from '../connect/config.ts';
 export interface Entries {
   programs: ServerConfig[];
   remotes: ConfiguredServer[];
-  /** Lines for people about what is left out, or unwise. */
+  /** Lines for people about entries that are left out or unwise. */
   notes: string[];
 }
 
 /**
- * @param file its path: what messages call it, and where a relative `cwd` begins
- * @throws Failure or StartError that says which entry is not right
+ * @param file its path, for messages and as the base of a relative `cwd`
+ * @throws Failure or StartError that names the invalid entry
  */
 export function readEntries(
   text: string,

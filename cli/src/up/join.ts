@@ -1,4 +1,4 @@
-/** A second `portico up --stdio` on one data folder: it joins the gateway that runs there. */
+/** A second `portico up --stdio` on the same data folder joins the running gateway. */
 import { FolderTaken, isFolderTaken } from '../../../local/data-lock.ts';
 import { findRunning } from '../../../local/running.ts';
 import { readAdminToken } from '../../../local/secrets.ts';
@@ -8,14 +8,14 @@ export interface Joined {
   adminToken: string;
 }
 
-/** How long a gateway that is just starting is waited for, in milliseconds. */
+/** How long to wait for a gateway that is just starting, in milliseconds. */
 const WAIT_MS = 60_000;
 
 /**
- * The gateway that has the folder, once it serves.
+ * Returns the gateway that uses the folder, once it serves.
  * @param error why this command could not start one
  * @returns undefined where it is gone by now, so that this command can start one
- * @throws the error where it is of another kind, or nothing serves there
+ * @throws the error where it has another cause, or no gateway serves there
  */
 export async function joinRunning(error: unknown, dataDir: string): Promise<Joined | undefined> {
   if (!(error instanceof FolderTaken)) throw error;

@@ -1,4 +1,4 @@
-/** The connector that `portico up` is to its own gateway: enrolled once for a data folder, whatever port it listens on. */
+/** Makes `portico up` a connector of its own gateway: enrolled once for a data folder, whatever the port. */
 import { join } from 'node:path';
 import { findStoredToken, storeToken, toDeviceToken } from '../connect/device-tokens.ts';
 import { enrol, takeOver } from '../connect/gateway-api.ts';
@@ -15,9 +15,9 @@ export async function enrolSelf(
   const path = join(dataDir, FILE);
   const known = await findStoredToken(path, NAME);
   const made = await enrol(origin, adminToken, NAME);
-  // The name is taken: by the one whose token is kept here.
+  // The name is taken by the connector whose token is stored here.
   if (!made && known) return known.token;
-  // Or its token was lost with the file: nobody else can be this connector.
+  // Otherwise its token was lost with the file, since no other machine can be this connector.
   const enrolled = made ?? (await takeOver(origin, adminToken, NAME));
   const token = toDeviceToken(enrolled.token, 'the answer of the gateway');
   await storeToken(path, NAME, { name: NAME, token });

@@ -1,4 +1,4 @@
-/** Registers the servers of an `mcp.json` that a URL reaches; one that is there already stays as it is. */
+/** Registers the servers of an `mcp.json` that have a URL; existing ones stay unchanged. */
 import type { ConfiguredServer } from '../../../local/config-file.ts';
 import { SERVERS, type Api, type ServerRecord } from '../gateway/api.ts';
 

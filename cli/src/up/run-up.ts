@@ -1,6 +1,6 @@
 /**
- * `portico up` at work: a gateway on a data folder, the programs of an `mcp.json` behind it, its URLs registered, and, if asked, the
- * stdio adapter of it all. Owns the order of the start and of the end; however it ends, no process that it started is left.
+ * Runs `portico up`: a gateway on a data folder, the programs of an `mcp.json` behind it, and its URLs registered. Decides the order of
+ * start and end; however it ends, no process that it started is left.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -31,13 +31,13 @@ import { toNotes, whenSettled } from './settling.ts';
 export interface UpOptions {
   entries: Entries;
   dataDir: string;
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   port: number;
   environment: Readonly<Record<string, string | undefined>>;
   drainMs: number;
-  /** How long it waits for servers before it says that it is ready, in milliseconds. */
+  /** How long to wait for servers before it reports that it is ready, in milliseconds. */
   settleMs: number;
-  /** Somebody at a terminal reads what it says. */
+  /** A person at a terminal reads the messages. */
   isOnTerminal: boolean;
   createView(origin: string): View;
 }
@@ -45,16 +45,16 @@ export interface UpOptions {
 export interface Up {
   origin: string;
   adminToken: string;
-  /** Where the admin token is kept. */
+  /** The file with the admin token. */
   secretsFile: string;
-  /** Signs its administrator in to the console; undefined where no person reads this. */
+  /** Link that signs the administrator in to the console; undefined where no person reads the messages. */
   signInLink: string | undefined;
   view: View;
-  /** Settles when the programs have ended, which they do after `stop`, or when the gateway sends the connector away. */
+  /** Settles when the programs have ended, after `stop` or because the gateway refuses the connector. */
   done: Promise<void>;
-  /** Takes what the file says by now. @returns what was done, in words @throws Failure */
+  /** Applies the current content of the file. @returns what was done, in words @throws Failure */
   update(entries: Entries): Promise<string>;
-  /** Lets what runs end, then the gateway. */
+  /** Lets running requests end, then stops the gateway. */
   stop(): void;
   /** Ends all programs at once. */
   kill(): void;
@@ -62,7 +62,7 @@ export interface Up {
 
 const KEEPALIVE_MS = 20_000;
 
-/** Start all of it. @throws Failure or StartError with what to do */
+/** Starts the gateway, its programs and its view. @throws Failure or StartError with what to do */
 export async function startUp(options: UpOptions): Promise<Up> {
   const { entries, dataDir, port, environment } = options;
   const settings = readSettings(environment);
@@ -132,7 +132,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   }
 }
 
-/** Programs follow the file; of URLs the new ones are registered, and the registry keeps the others as they are. */
+/** Programs follow the file. New URLs are registered; the registry keeps the others as they are. */
 async function applyEdit(
   next: Entries,
   before: Entries,
@@ -151,7 +151,7 @@ async function applyEdit(
   return added.length === 0 ? done : `${done}; registered ${added.join(', ')}`;
 }
 
-/** The programs, behind the connector that this command is to its own gateway; without any, nothing that ends when it is told. */
+/** Runs the programs behind this command's own connector; without programs returns a run that only waits for `stop`. */
 async function startPrograms(
   { entries, dataDir, drainMs }: UpOptions,
   origin: string,

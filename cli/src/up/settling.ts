@@ -1,26 +1,26 @@
 /**
- * What becomes of the servers of `portico up` at its start: waits until each is there or has a reason why not, tells how many are, and
- * says in the end what is not there and why, and what waits for an approval.
+ * Follows the servers of `portico up` at its start: waits until each is connected or has a reason why not, reports the count, and at the
+ * end lists the missing ones with their reasons and the tools that wait for approval.
  */
 import { SERVERS, type Api, type ServerRecord } from '../gateway/api.ts';
 import type { ServerState } from '../connect/server-adapter.ts';
 
 const POLL_MS = 250;
-/** A program that is ready, and of which the gateway says another thing, has this long for it to be put right. */
+/** How long the gateway may disagree about a program that is ready, in milliseconds. */
 const AGREE_MS = 10_000;
 
 export interface Settling {
   api: Api;
   names: readonly string[];
-  /** How the programs among them are. */
+  /** State of a program by name; undefined for other servers. */
   stateOf(name: string): ServerState | undefined;
-  /** How many are there by now; told when the number changes. */
+  /** Called with the number of connected servers when it changes. */
   onCount(there: number, of: number): void;
 }
 
 const isThere = ({ status }: ServerRecord) => status === 'CONNECTED' || status === 'DEGRADED';
 
-/** Wait until no server is on its way any more, or the time is over. @returns the records as they are then */
+/** Waits until no server is still starting, or the time is over. @returns their records at that moment */
 export async function whenSettled(settling: Settling, timeoutMs: number): Promise<ServerRecord[]> {
   const { api, names, stateOf, onCount } = settling;
   const deadline = Date.now() + timeoutMs;
@@ -49,7 +49,7 @@ export async function whenSettled(settling: Settling, timeoutMs: number): Promis
   }
 }
 
-/** Lines for people about what is not there, or not all there. @param held what waits for an approval, in words */
+/** Lines for people about servers that are not, or only partly, connected. @param held the tools that wait for approval, in words */
 export function toNotes(servers: readonly ServerRecord[], held: string | undefined): string[] {
   const gone = servers.filter(({ status }) => status !== 'CONNECTED');
   return [
