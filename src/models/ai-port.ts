@@ -1,4 +1,4 @@
-/** The platform's own models, as far as they are used: the binding `AI` of a Worker. */
+/** The part of a Worker's `AI` binding, the platform's own models, that this code uses. */
 export interface AiBinding {
   run(
     model: string,

@@ -1,11 +1,11 @@
 /**
- * Anthropic's Messages API: a key and a version as headers. Source: platform.claude.com/docs, "API overview", "Versions" and "Streaming
- * messages". It has no embeddings of its own.
+ * Anthropic's Messages API: key and version are sent as headers. It has no embeddings of its own. Source: platform.claude.com/docs, "API
+ * overview", "Versions" and "Streaming messages".
  */
 import { dialectOf } from './formats/dialects.ts';
 import type { HttpApi } from './http-api.ts';
 
-/** The version that the dialect is written to; later ones keep it. */
+/** The version that the dialect is written for; later ones stay compatible. */
 const VERSION = '2023-06-01';
 
 export const ANTHROPIC_API: HttpApi = {

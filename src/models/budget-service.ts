@@ -1,7 +1,7 @@
 /**
- * A budget for a model: each attempt draws a call and its likely tokens from what a day of UTC allows, before it is sent, and is put right
- * by what it used. What failed is taken to have used what was drawn, but for what a model surely does not count. One budget for each
- * purpose in a deployment, whoever asks.
+ * A daily budget (UTC) for a model. Before an attempt is sent it draws one call and its likely tokens; afterwards the draw is corrected to
+ * what was used. A failed attempt counts as having used its draw, except for failures that surely use no tokens. One budget per purpose in
+ * a deployment, shared by all callers.
  */
 import { endOfDay, toDay } from '../shared/util/utc-day.ts';
 import { ModelFailure, type ModelProblem } from './model-port.ts';
@@ -9,17 +9,18 @@ import { correctUsage, drawUsage, noteFailure, type Usage } from './usage-store.
 
 export interface BudgetOptions {
   db: D1Database;
-  /** What it is used for: each purpose has the whole budget. */
+  /** What the model is used for; each purpose has the whole budget. */
   purpose: string;
-  /** What a day allows. */
+  /** What one day allows. */
   perDay: Usage;
   now(): number;
 }
 
 /**
- * @param likely tokens that the work will use
- * @param usedBy tokens it used
- * @throws ModelFailure `budget` before the work, until the next day; what the work throws
+ * Runs work within the budget.
+ * @param likely tokens that the work will probably use
+ * @param usedBy returns the tokens it used
+ * @throws ModelFailure `budget` before the work, until the next day; whatever the work throws
  */
 export type Budget = <T>(
   likely: number,
@@ -27,7 +28,7 @@ export type Budget = <T>(
   usedBy: (done: T) => number,
 ) => Promise<T>;
 
-/** Answers that no tokens were counted for. */
+/** Failures for which the API counts no tokens. */
 const USED_NOTHING: readonly ModelProblem[] = ['rate_limited', 'auth', 'no_key', 'not_found'];
 
 export function createBudget({ db, purpose, perDay, now }: BudgetOptions): Budget {

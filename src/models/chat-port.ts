@@ -1,23 +1,23 @@
 /**
- * A language model that holds a conversation and calls tools, as the domain asks it. How one is reached is for the adapters beside this
- * file. What could not be answered throws `ModelFailure`, which says nothing of addresses or keys.
+ * Port for a language model that holds a conversation and calls tools. The adapters beside this file implement how a model is reached.
+ * Failures are thrown as `ModelFailure`, which reveals no address or key.
  */
 import type { Dialect, TokenCount, TurnRequest } from './formats/dialect.ts';
 import type { CountedReply } from './metered.ts';
 
 export interface ChatAsk extends TurnRequest {
-  /** Ends the question: a time, or a caller that goes away. */
+  /** Aborts the request: on a timeout, or when the caller goes away. */
   signal: AbortSignal;
-  /** Told of the answer's text while it comes; absent where nobody watches, and then nothing is streamed. */
+  /** Receives the answer's text as it arrives; where absent, nothing is streamed. */
   onText?: (text: string) => void;
 }
 
 export interface ChatModel {
-  /** Which model, for the record. */
+  /** Name of the model, for records. */
   readonly name: string;
-  /** In which tools have to be exported to it. */
+  /** The dialect in which tools have to be exported. */
   readonly dialect: Dialect;
-  /** What that many tokens cost, in US dollars; undefined where the deployment names no prices. */
+  /** Returns the price of that many tokens, in US dollars; undefined where the deployment sets no prices. */
   costOf(tokens: TokenCount): number | undefined;
   /** @throws ModelFailure */
   chat(ask: ChatAsk): Promise<CountedReply>;

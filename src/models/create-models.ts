@@ -1,6 +1,6 @@
 /**
- * The language model of a deployment, as its settings have it: for conversations and for single questions, within the budget of a day,
- * asked again where that helps, at its price.
+ * Builds the deployment's language model from its settings: for conversations, single questions and vectors, within a daily budget, with
+ * retries and prices.
  */
 import type { TokenCount, TurnRequest } from './formats/dialect.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
@@ -24,28 +24,28 @@ import { createWorkersAi } from './workers-ai.ts';
 
 export interface ModelsPorts {
   db: D1Database;
-  /** Opens the secret that the setting of the key names. */
+  /** Opens the secret that the key setting names. */
   keys: KeyRing;
   /** The platform's own models; absent where there is no binding. */
   ai?: AiBinding | undefined;
-  /** Waiting, chance and the clock, where a test wants its own. */
+  /** Waiting, randomness and the clock, for tests to replace. */
   wait?(ms: number, signal: AbortSignal): Promise<void>;
   random?(): number;
   now?(): number;
 }
 
 export interface Models {
-  /** A model for conversations; undefined where there is none. Each purpose has a budget of its own. */
+  /** Returns a model for conversations; undefined where none is configured. Each purpose has its own budget. */
   chat(purpose: string): ChatModel | undefined;
-  /** The same for single questions. */
+  /** Returns a model for single questions; undefined where none is configured. */
   questions(purpose: string): Model | undefined;
-  /** A model for vectors; undefined where none is named. */
+  /** Returns a model for vectors; undefined where none is configured. */
   embedder(purpose: string): Embedder | undefined;
 }
 
-/** Longest time of a question with all its attempts, in milliseconds. */
+/** Longest time for a question with all its attempts, in milliseconds. */
 const QUESTION_TOTAL_MS = 45_000;
-/** The same of a turn of a conversation. */
+/** Longest time for a turn of a conversation, or for vectors, with all attempts, in milliseconds. */
 const TURN_TOTAL_MS = 300_000;
 
 const APIS: Record<Exclude<ModelApi, 'workers-ai'>, HttpApi> = {
@@ -55,7 +55,7 @@ const APIS: Record<Exclude<ModelApi, 'workers-ai'>, HttpApi> = {
   gemini: GEMINI_API,
 };
 
-/** The models of a deployment with what its environment has. */
+/** Builds the deployment's models from its bindings. */
 export const modelsOf = (
   { DB: db, AI: ai }: { DB: D1Database; AI?: AiBinding },
   settings: ModelSettings | undefined,
@@ -123,7 +123,7 @@ export function createModels(settings: ModelSettings | undefined, ports: ModelsP
   };
 }
 
-/** One attempt, within the budget, its tokens counted. */
+/** Makes one attempt within the budget and counts its tokens. */
 function askOnce(
   model: OneAttempt,
   budget: Budget,
@@ -156,5 +156,5 @@ const NO_MODELS: Models = {
   embedder: () => undefined,
 };
 
-/** A deployment that names the platform's models, but has no binding to them. */
+/** Stands in where the deployment configures the platform's models but has no binding to them. */
 const NO_BINDING: AiBinding = { run: () => Promise.reject(new ModelFailure('no_binding')) };

@@ -1,13 +1,13 @@
-/** A model that makes vectors of texts, as the domain asks it. How it is reached is for the adapters beside this file. */
+/** Port for a model that embeds texts. The adapters beside this file implement how it is reached. */
 export interface Embedder {
-  /** Which model, and at which API: vectors of another cannot be compared with its own. */
+  /** Identifies the model and its API; vectors of different models cannot be compared. */
   readonly name: string;
-  /** Most texts of one question. */
+  /** Most texts per request. */
   readonly maxTexts: number;
   /**
-   * One vector for each text, in their order.
-   * @param signal ends it: a time, or a caller that goes away
-   * @throws ModelFailure, which says nothing of addresses or keys
+   * Returns one vector per text, in their order.
+   * @param signal aborts the request: on a timeout, or when the caller goes away
+   * @throws ModelFailure, which reveals no address or key
    */
   embed(texts: readonly string[], signal: AbortSignal): Promise<number[][]>;
 }

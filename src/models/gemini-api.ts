@@ -1,6 +1,6 @@
 /**
- * The Gemini API: the model and whether it streams stand in the path, the key in a header; a key that is not right is answered by 400.
- * Source: ai.google.dev/api, "Generating content" and "Embeddings".
+ * The Gemini API: the path contains the model and whether to stream, a header the key; a wrong key is answered with 400. Source:
+ * ai.google.dev/api, "Generating content" and "Embeddings".
  */
 import { z } from 'zod';
 import { dialectOf } from './formats/dialects.ts';
@@ -21,7 +21,7 @@ export const GEMINI_API: HttpApi = {
   toExtras: () => ({}),
   isKeyRefusal: body => body.includes('API_KEY_INVALID'),
   embeddings: {
-    // As with OpenAI: an answer with 3,072 numbers each is within its bound.
+    // As with OpenAI: an answer with 3,072 numbers per text stays within the size limit.
     maxTexts: 64,
     toPath: model => pathOf(model, 'batchEmbedContents'),
     toBody: (model, texts) => ({

@@ -1,6 +1,7 @@
 /**
- * A model behind an HTTP API, asked once: one POST, the answer whole or as events, checked by the dialect. No redirect is followed, so the
- * key goes nowhere else; everything is read up to a bound, and what a failed answer says is not passed on: it may tell of keys.
+ * One attempt at a model behind an HTTP API: one POST; the answer, whole or as events, is checked by the dialect. Redirects are not
+ * followed, so the key goes nowhere else. Everything is read up to a bound. The text of an error response is not passed on, as it may
+ * reveal keys.
  */
 import { parseWithin } from '../shared/json/json-spans.ts';
 import { BodyTooLarge, readText } from '../http/read-text.ts';
@@ -14,20 +15,20 @@ import { readAs, readTurn } from './read-turn.ts';
 
 export interface HttpChatOptions {
   api: HttpApi;
-  /** What the API's paths stand behind, with its version. */
+  /** Base address of the API, including the version. */
   url: string;
   model: string;
-  /** The model for vectors; absent where none was configured. */
+  /** The embedding model; absent where none is configured. */
   embedModel?: string | undefined;
-  /** The key, looked up each time it is used. @throws ModelFailure `no_key` */
+  /** Looks the key up at each use. @throws ModelFailure `no_key` */
   findKey(): Promise<string | undefined>;
 }
 
-/** Largest whole answer, in bytes. */
+/** Largest non-streamed answer, in bytes. */
 const MAX_BYTES = 8_388_608;
-/** How much of a refusal is looked into, in bytes. */
+/** How much of an error response is read, in bytes. */
 const MAX_REFUSAL_BYTES = 65_536;
-/** A wait that a server asks for is believed up to this, in milliseconds. */
+/** Longest `Retry-After` that is honoured, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
 export function createHttpChat(options: HttpChatOptions): OneAttempt {
@@ -47,7 +48,7 @@ export function createHttpChat(options: HttpChatOptions): OneAttempt {
         return during(attempt.signal, () => readTurn(events, reader, attempt, onText));
       }
       const reply = await readWhole(response, attempt, answer => dialect.fromResponse(answer));
-      // A server that cannot stream tells all at once.
+      // A server that cannot stream sends all text at once.
       if (isStreamed && reply.text !== '') onText(reply.text);
       return reply;
     },
@@ -68,7 +69,7 @@ export function createHttpChat(options: HttpChatOptions): OneAttempt {
   };
 }
 
-/** @returns an answer of 2xx. @throws ModelFailure */
+/** Sends a request. @returns a 2xx response. @throws ModelFailure */
 async function post(
   { api, url, findKey }: HttpChatOptions,
   path: string,
@@ -90,7 +91,7 @@ async function post(
   return response;
 }
 
-/** What breaks on the way is told as a model that cannot be reached, or as the end of the time. */
+/** Reports network failures as `unavailable`, oversized answers as `nonsense`, and an abort by its reason. */
 async function during<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -132,7 +133,7 @@ async function toFailure(response: Response, api: HttpApi): Promise<ModelFailure
   return new ModelFailure('refused');
 }
 
-/** `Retry-After` as seconds or a date (RFC 9110 §10.2.3). */
+/** Parses `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3). */
 function toRetryAfterMs(headers: Headers): number | undefined {
   const value = headers.get('retry-after')?.trim();
   if (value === undefined || value === '') return undefined;

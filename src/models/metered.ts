@@ -1,24 +1,24 @@
 /**
- * What a question to a model uses: its likely tokens before it is asked, and those it used, as the model counted them, or about as many
- * where it does not say. Pure.
+ * Token counts of a request to a model: an estimate before it is sent, and afterwards the model's own count, or an estimate where it
+ * reports none. Pure.
  */
 import type { Dialect, TokenCount, TurnReply, TurnRequest } from './formats/dialect.ts';
 
-/** An answer whose tokens are known. */
+/** An answer with known token counts. */
 export interface CountedReply extends TurnReply {
   tokens: TokenCount;
 }
 
-/** About how many characters are a token. */
+/** About how many characters make a token. */
 const CHARS_PER_TOKEN = 3;
 
 export const toLikelyTokens = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
 
-/** Tokens that a question has before it is asked, as its body is long. */
+/** Estimates the tokens of a request from the length of its body. */
 export const toInputTokens = (dialect: Dialect, request: TurnRequest): number =>
   toLikelyTokens(JSON.stringify(dialect.toRequest(request)).length);
 
-/** @param input likely tokens of the question */
+/** @param input estimated tokens of the request */
 export function toCounted(reply: TurnReply, input: number): CountedReply {
   const { text, calls, tokens } = reply;
   if (tokens) return { ...reply, tokens };

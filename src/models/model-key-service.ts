@@ -1,6 +1,6 @@
 /**
- * The key of a model: a text of the settings, or a secret of the registry that the text names as `${NAME}`. It is looked up each time it
- * is used, so that a new value counts at once, and a secret goes only to where it may be sent.
+ * The key of a model: a text from the settings, or a secret of the registry that the text names as `${NAME}`. It is looked up at each use,
+ * so that a new value applies at once, and a secret is only sent to an origin it is allowed for.
  */
 import { openEnvelope } from '../shared/crypto/envelope.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
@@ -15,9 +15,10 @@ export interface ModelKeyPorts {
 }
 
 /**
- * @param text of the setting; undefined where there is none
+ * Returns the key for a request.
+ * @param text of the setting; undefined where it is not set
  * @param url where the key is sent
- * @throws ModelFailure `no_key` where a secret is missing, does not open or may not be sent there
+ * @throws ModelFailure `no_key` where a secret is missing, cannot be opened or may not be sent there
  */
 export async function findModelKey(
   { db, keys }: ModelKeyPorts,

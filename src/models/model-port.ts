@@ -1,31 +1,31 @@
 /**
- * A language model as the domain asks it: one question, one answer that fits a schema. How a model is reached is for the adapters beside
- * this file. A question that could not be answered throws `ModelFailure`, which says nothing of addresses or keys.
+ * Port for single questions to a language model: one question, one answer that fits a schema. The adapters beside this file implement how a
+ * model is reached. Failures are thrown as `ModelFailure`, which reveals no address or key.
  */
 import type { z } from 'zod';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { TurnReply } from './formats/dialect.ts';
 
 export interface ModelQuestion<T> {
-  /** What is always so: the task, the rules. Trusted text only. */
+  /** The constant part: task and rules. Trusted text only. */
   system: string;
-  /** What it is about; untrusted text stands here, as data. */
+  /** The subject of the question; untrusted text goes here, as data. */
   user: string;
-  /** The form of the answer: a name, and what is checked before anybody gets it. */
+  /** Schema of the answer, with a name; answers are checked against it before they are returned. */
   schema: { name: string; type: z.ZodType<T> };
   maxTokens: number;
-  /** Ends the question: a time, or a caller that goes away. */
+  /** Aborts the question: on a timeout, or when the caller goes away. */
   deadline: AbortSignal;
 }
 
 export interface ModelAnswer<T> {
   value: T;
-  /** Tokens of question and answer, as the model counted them, or about as many where it does not say. */
+  /** Tokens of question and answer, by the model's own count, or estimated where it reports none. */
   tokens: number;
 }
 
 export interface Model {
-  /** Which model, for the record: answers of another are others. */
+  /** Name of the model, for records: stored answers of other models do not count. */
   readonly name: string;
   complete<T>(question: ModelQuestion<T>): Promise<ModelAnswer<T>>;
 }
@@ -47,16 +47,18 @@ const TEXTS = {
   budget: 'The budget for the model is spent for today',
 };
 
-/** Why there is no answer. `nonsense`: it does not fit. `broken`: it ended before it was whole. `budget`: it may not be asked more today. */
+/**
+ * Why there is no answer. `nonsense`: it does not fit the schema. `broken`: it ended early. `budget`: the model may not be used more today.
+ */
 export type ModelProblem = keyof typeof TEXTS;
 
 export const MODEL_PROBLEMS = Object.keys(TEXTS) as ModelProblem[];
 
 export class ModelFailure extends Error {
   readonly problem: ModelProblem;
-  /** When to ask again, in milliseconds from now, where that is known. */
+  /** Least time before a retry, in milliseconds, where known. */
   readonly retryAfterMs: number | undefined;
-  /** What had come of an answer that is `broken`; its calls are never made. */
+  /** What had arrived of an answer that is `broken`; its calls are never made. */
   readonly partial: TurnReply | undefined;
 
   constructor(problem: ModelProblem, retryAfterMs?: number, partial?: TurnReply) {
@@ -67,14 +69,14 @@ export class ModelFailure extends Error {
   }
 }
 
-/** What is told where there is no model, with what to set. */
+/** The error where no model is configured; it names the settings to set. */
 export const noModel = (): PorticoError =>
   new PorticoError(
     'model_missing',
     'No language model is configured: set PORTICO_MODEL_API, PORTICO_MODEL and PORTICO_MODEL_KEY (or PORTICO_MODEL_URL for an OpenAI-compatible API)',
   );
 
-/** A failure of a model as callers are told of it; anything else stays what it is. */
+/** Converts a `ModelFailure` to the error that callers get; returns anything else as it is. */
 export function toModelError(thrown: unknown): unknown {
   if (!(thrown instanceof ModelFailure)) return thrown;
   const { problem, message, retryAfterMs } = thrown;

@@ -1,6 +1,6 @@
 /**
- * One question, one answer of a form (`Model`), asked of a model that holds conversations: the answer is asked for by its JSON schema and
- * checked here. One that does not fit is asked for again, like one that did not come.
+ * Implements `Model`, one question with one structured answer, on top of a conversational model: the JSON schema is sent along and the
+ * answer is checked here. An answer that does not fit is retried like one that failed.
  */
 import { z } from 'zod';
 import type { TurnRequest } from './formats/dialect.ts';
@@ -10,11 +10,11 @@ import { ModelFailure, type Model, type ModelQuestion } from './model-port.ts';
 import type { Attempt } from './retry.ts';
 
 export interface QuestionPorts {
-  /** Which model. */
+  /** Name of the model. */
   name: string;
-  /** Asks once. @throws ModelFailure */
+  /** Makes one attempt. @throws ModelFailure */
   ask(request: TurnRequest, attempt: Attempt): Promise<CountedReply>;
-  /** Tries again where that helps. @throws ModelFailure */
+  /** Runs work with retries. @throws ModelFailure */
   retrying<T>(signal: AbortSignal, work: (attempt: Attempt) => Promise<T>): Promise<T>;
 }
 

@@ -1,7 +1,7 @@
-/** The settings of a deployment that say which language model it has, how it is reached, what it costs and how much it may be used. */
+/** The deployment's settings for its language model: which it is, how it is reached, what it costs and how much it may be used. */
 import { z } from 'zod';
 
-/** The APIs a model may speak. */
+/** The supported model APIs. */
 export const MODEL_APIS = [
   'openai',
   'openai-responses',
@@ -11,26 +11,26 @@ export const MODEL_APIS = [
 ] as const;
 export type ModelApi = (typeof MODEL_APIS)[number];
 
-/** How a language model is reached, and how much it may be used. */
+/** How the language model is reached, and how much it may be used. */
 export interface ModelSettings {
   readonly api: ModelApi;
-  /** Undefined where it is the provider's own. */
+  /** Undefined for the provider's own address. */
   readonly url: string | undefined;
   readonly name: string;
-  /** As it was set; may name a secret. */
+  /** As set; may name a secret. */
   readonly key: string | undefined;
   readonly embedModel: string | undefined;
-  /** Longest time in which nothing comes from it, in milliseconds. */
+  /** Longest time without any data from the model, in milliseconds. */
   readonly timeoutMs: number;
-  /** US dollars for a million tokens; undefined where they are not known. */
+  /** US dollars per million tokens; undefined where not set. */
   readonly prices: { readonly input: number; readonly output: number } | undefined;
-  /** What a day of UTC allows for one purpose. */
+  /** What one day (UTC) allows for one purpose. */
   readonly perDay: { readonly calls: number; readonly tokens: number };
 }
 
 const price = z.union([z.literal(''), z.coerce.number().min(0).max(1_000_000)]).default('');
 
-/** The members of the settings' schema. */
+/** The model's members of the settings schema. */
 export const MODEL_SETTINGS = {
   PORTICO_MODEL_API: z.enum(['', ...MODEL_APIS]).default(''),
   PORTICO_MODEL_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
@@ -47,8 +47,8 @@ const SettingsSchema = z.object(MODEL_SETTINGS);
 type Settings = z.infer<typeof SettingsSchema>;
 
 /**
- * The model of a deployment; undefined where it has none.
- * @throws Error that names the settings that do not go together
+ * Returns the deployment's model settings; undefined where it has no model.
+ * @throws Error that names the conflicting settings
  */
 export function toModelSettings(
   settings: Settings,

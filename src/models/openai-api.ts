@@ -1,6 +1,6 @@
 /**
- * OpenAI's two APIs, and those that are compatible with them: a bearer token; `stream_options.include_usage` makes a stream of Chat
- * Completions tell its tokens. Source: OpenAI API reference, "Create chat completion", "Create a model response", "Create embeddings".
+ * OpenAI's two APIs and those compatible with them. The key is a bearer token; `stream_options.include_usage` makes a stream of Chat
+ * Completions report its tokens. Source: OpenAI API reference, "Create chat completion", "Create a model response", "Create embeddings".
  */
 import { z } from 'zod';
 import { dialectOf } from './formats/dialects.ts';
@@ -11,7 +11,7 @@ const EmbeddingsSchema = z.object({
 });
 
 const embeddings: EmbeddingsApi = {
-  // With 3,072 numbers of 30 bytes each, an answer is within its bound.
+  // With 3,072 numbers of 30 bytes per text, an answer stays within the size limit.
   maxTexts: 64,
   toPath: () => '/embeddings',
   toBody: (model, texts) => ({ model, input: texts, encoding_format: 'float' }),

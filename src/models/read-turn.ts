@@ -1,14 +1,14 @@
-/** A reply of a model as it is read: what is not of its dialect is a failure of the model, and a stream has an end. */
+/** Reads a model's reply, whole or streamed: whatever the dialect cannot read is a failure of the model, and a stream is bounded. */
 import { BrokenOff, FormatError, type TurnReader, type TurnReply } from './formats/dialect.ts';
 import { EventTooLarge, readEvents, whenAborted } from '../http/sse-events.ts';
 import { ModelFailure } from './model-port.ts';
 import { toAborted, type Attempt } from './retry.ts';
 
-/** Largest event of a stream, and all of them together, in UTF-16 units. */
+/** Largest event of a stream, and largest total of its events, in UTF-16 units. */
 const MAX_EVENT_CHARS = 2_097_152;
 const MAX_STREAM_CHARS = 16_777_216;
 
-/** @throws ModelFailure `nonsense` where the dialect cannot read it, `broken` where it is not whole */
+/** @throws ModelFailure `nonsense` where the dialect cannot read it, `broken` where it is incomplete */
 export function readAs<T>(read: () => T): T {
   try {
     return read();
@@ -20,9 +20,9 @@ export function readAs<T>(read: () => T): T {
 }
 
 /**
- * A reply that comes as events.
- * @param onText told of its text as it comes
- * @throws ModelFailure, and what the body throws where it fails before anything of it came
+ * Reads a streamed reply.
+ * @param onText receives its text as it arrives
+ * @throws ModelFailure; whatever the body throws if it fails before any data arrived
  */
 export async function readTurn(
   body: ReadableStream<Uint8Array>,
@@ -43,10 +43,10 @@ export async function readTurn(
     }
   } catch (thrown) {
     const isOurs = thrown instanceof ModelFailure || thrown instanceof EventTooLarge;
-    // A connection that fails in the middle of an answer has ended it there.
+    // A connection that fails in the middle of an answer ends the answer there.
     if (isOurs || signal.aborted || chars === 0) throw thrown;
   }
-  // A stream that was hung up on ends like any other.
+  // A stream that was aborted ends like any other.
   if (signal.aborted) throw toAborted(signal);
   return readAs(() => reader.end());
 }

@@ -1,14 +1,14 @@
 /**
- * Work at a model that is tried again: after a limit of its rate, a failure or an answer without sense, a few times, with growing pauses,
- * never before the time it asked for, and never beyond its time. What has to wait longer fails with how long. Whoever hands something on
- * before the work is done says so, and then nothing is tried again.
+ * Retries work at a model after a rate limit, a failure or an unreadable answer: a few times, with growing pauses, never before the time
+ * that the model asked for, and never beyond the total time. If the pause would be longer, it fails with the time to wait. Once an attempt
+ * has handed on part of its result, there is no retry.
  */
 import { ModelFailure, type ModelProblem } from './model-port.ts';
 
 export interface RetryOptions {
-  /** Longest time in which nothing comes, in milliseconds. */
+  /** Longest time without any data, in milliseconds. */
   silenceMs: number;
-  /** Longest time with all attempts, in milliseconds. */
+  /** Longest time for all attempts together, in milliseconds. */
   totalMs: number;
   wait(ms: number, signal: AbortSignal): Promise<void>;
   /** Uniform in [0, 1). */
@@ -16,11 +16,11 @@ export interface RetryOptions {
 }
 
 export interface Attempt {
-  /** Ends the attempt: its time, or whoever waits for it. */
+  /** Aborts the attempt: on a timeout, or when the caller gives up. */
   signal: AbortSignal;
-  /** Something came: silence begins anew. */
+  /** Call when data arrives: restarts the silence timeout. */
   onSign(): void;
-  /** Something was handed on: there is no other attempt. */
+  /** Call when part of the result was handed on: rules out another attempt. */
   onHandedOn(): void;
 }
 
@@ -35,8 +35,9 @@ const WORTH_ANOTHER: readonly ModelProblem[] = [
 ];
 
 /**
- * @param given ends all of it
- * @throws ModelFailure; what `work` throws that is none, at once
+ * Runs `work` until it succeeds or a retry is ruled out.
+ * @param given aborts all attempts
+ * @throws ModelFailure; any other error of `work`, at once
  */
 export async function withRetry<T>(
   given: AbortSignal,
@@ -68,7 +69,7 @@ export async function withRetry<T>(
   }
 }
 
-/** A signal that aborts when nothing came for a while, or at the end of all. */
+/** Creates a signal that aborts after a time without data, or at the end of the total time. */
 function createSilence(silenceMs: number, endsAt: number) {
   const controller = new AbortController();
   const begin = () =>
@@ -85,14 +86,14 @@ function createSilence(silenceMs: number, endsAt: number) {
   return { signal: controller.signal, restart, stop };
 }
 
-/** What an aborted signal means: its time was over, or whoever asked went away. */
+/** Converts an aborted signal to a failure: `timeout`, or `aborted` where the caller went away. */
 export function toAborted({ reason }: AbortSignal): ModelFailure {
   if (reason instanceof ModelFailure) return reason;
   const isTime = reason instanceof DOMException && reason.name === 'TimeoutError';
   return new ModelFailure(isTime ? 'timeout' : 'aborted');
 }
 
-/** Doubling from half a second on, with up to half taken off. */
+/** Exponential backoff from half a second, with jitter that takes off up to half. */
 function toPauseMs(attempt: number, random: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS) * (0.5 + 0.5 * random);
 }

@@ -1,4 +1,4 @@
-/** What the API tells of the deployment's language model: which it is, what it may be used for in a day, and what it was. Never its key or address. */
+/** API view of the deployment's language model: its name, its daily budget and today's usage. Never its key or address. */
 import { z } from 'zod';
 import { MODEL_PROBLEMS } from './model-port.ts';
 import { MODEL_APIS } from './model-settings.ts';

@@ -1,4 +1,4 @@
-/** What the deployment's language model was used for today, and what it failed with (LLM-3). */
+/** Reports today's usage and failures of the deployment's language model (LLM-3). */
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
 import { endOfDay, toDay } from '../shared/util/utc-day.ts';
 import type { ModelSettings } from './model-settings.ts';
@@ -14,7 +14,7 @@ export class UsageService {
     this.#settings = settings;
   }
 
-  /** What was used on the day of `now`, by purpose. */
+  /** Lists the usage on the day of `now`, by purpose. */
   today(now: number): Promise<PurposeUsage[]> {
     return listUsage(this.#db, toDay(now));
   }

@@ -1,10 +1,10 @@
-/** The table `llm_usage`: what a model was used for, by day. The budget is kept by the statement that draws from it. */
+/** The table `llm_usage`: usage of the model by day and purpose. The statement that draws from the budget also enforces it. */
 import { z } from 'zod';
 import { dayBefore } from '../shared/util/utc-day.ts';
 import { MODEL_PROBLEMS, type ModelProblem } from './model-port.ts';
 import type { ModelView } from './usage-schema.ts';
 
-/** Days that are remembered. */
+/** How many days are kept. */
 const KEPT_DAYS = 31;
 
 const RowSchema = z.object({
@@ -18,7 +18,7 @@ const RowSchema = z.object({
     .nullable()
     .transform(at => (at === null ? null : new Date(at).toISOString())),
 });
-/** As the API shows it. */
+/** As shown in the API. */
 export type PurposeUsage = ModelView['usage'][number];
 
 export interface Usage {
@@ -27,8 +27,8 @@ export interface Usage {
 }
 
 /**
- * Draw one call and its likely tokens from the budget of a day; what the call before failed with is history.
- * @returns whether there was enough left
+ * Draws one call and its likely tokens from the budget of a day, and clears the last call's problem.
+ * @returns whether enough was left
  */
 export async function drawUsage(
   db: D1Database,
@@ -48,7 +48,7 @@ export async function drawUsage(
   return meta.changes > 0;
 }
 
-/** The tokens turned out to be others than were drawn; days that are long past go. */
+/** Adds the difference between used and drawn tokens; deletes days older than `KEPT_DAYS`. */
 export async function correctUsage(
   db: D1Database,
   day: string,
@@ -64,7 +64,7 @@ export async function correctUsage(
   ]);
 }
 
-/** A request failed. */
+/** Records a failed request. */
 export async function noteFailure(
   db: D1Database,
   day: string,
@@ -81,7 +81,7 @@ export async function noteFailure(
     .run();
 }
 
-/** What was used on a day, by purpose. */
+/** Lists the usage on a day, by purpose. */
 export async function listUsage(db: D1Database, day: string): Promise<PurposeUsage[]> {
   const { results } = await db
     .prepare(
@@ -93,7 +93,7 @@ export async function listUsage(db: D1Database, day: string): Promise<PurposeUsa
   return z.array(RowSchema).parse(results);
 }
 
-/** What was used on a day. */
+/** Returns the usage of one purpose on a day. */
 export async function findUsage(db: D1Database, day: string, purpose: string): Promise<Usage> {
   const row = await db
     .prepare('SELECT calls, tokens FROM llm_usage WHERE day = ? AND purpose = ?')

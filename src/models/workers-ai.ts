@@ -1,8 +1,9 @@
 /**
- * A model of the platform's own AI binding, asked once. Requests are Chat Completions but for a few members; answers come in one of two
- * forms, that of Chat Completions, or one of its own: `response`, `tool_calls` with a name and arguments, `usage`; both may stream.
+ * One attempt at a model of the platform's own AI binding. Requests are Chat Completions except for a few members. Answers have one of two
+ * forms, both possibly streamed: that of Chat Completions, or the binding's own with `response`, `tool_calls` (name and arguments) and
+ * `usage`.
  *
- * Source: developers.cloudflare.com/workers-ai, "Workers Bindings", "Traditional function calling", "JSON Mode" (the schema stands in
+ * Source: developers.cloudflare.com/workers-ai, "Workers Bindings", "Traditional function calling", "JSON Mode" (the schema is the value of
  * `json_schema` itself; it does not stream), "Errors" (codes); types of @cloudflare/workers-types (`Ai`, `AiTextGenerationOutput`).
  */
 import { z } from 'zod';
@@ -24,11 +25,11 @@ import { readAs, readTurn } from './read-turn.ts';
 export interface WorkersAiOptions {
   ai: AiBinding;
   model: string;
-  /** The model for vectors; absent where none was configured. */
+  /** The embedding model; absent where none is configured. */
   embedModel?: string | undefined;
 }
 
-/** Most texts of one request for vectors. */
+/** Most texts per embedding request. */
 const MAX_TEXTS = 100;
 
 const dialect = dialectOf('openai-chat');
@@ -38,7 +39,7 @@ const CallSchema = z.union([
   z.object({ name: z.string(), arguments: z.unknown().optional() }),
 ]);
 const OwnAnswerSchema = z.object({
-  /** An object where a schema was asked for. */
+  /** An object where a schema was requested. */
   response: z.unknown().optional(),
   tool_calls: z.array(CallSchema).nullish(),
   usage: z.unknown().optional(),
@@ -46,7 +47,7 @@ const OwnAnswerSchema = z.object({
 type OwnAnswer = z.infer<typeof OwnAnswerSchema>;
 const EmbeddingsSchema = z.object({ data: z.array(z.array(z.number())) });
 
-/** By the codes of the table of errors; what is not there failed. */
+/** Problems by documented error code; any other code means `unavailable`. */
 const PROBLEMS: Record<string, ModelProblem> = {
   '3036': 'rate_limited',
   '3040': 'rate_limited',
@@ -93,11 +94,11 @@ export function createWorkersAi({ ai, model, embedModel }: WorkersAiOptions): On
   };
 }
 
-/** The body of a chat completion as the binding takes it. */
+/** Builds the binding's inputs from the body of a chat completion. */
 function toInputs(request: TurnRequest, isStreamed: boolean): Record<string, unknown> {
   const { messages, tools } = dialect.toRequest(request);
   return {
-    // A message without text has an empty one.
+    // A message without text gets an empty one.
     messages: (messages as JsonObject[]).map(message => ({
       ...message,
       content: message['content'] ?? '',
@@ -111,7 +112,7 @@ function toInputs(request: TurnRequest, isStreamed: boolean): Record<string, unk
   };
 }
 
-/** Who gives up does not wait for the binding. */
+/** Runs the model; on an abort it rejects at once instead of waiting for the binding. */
 async function run(
   ai: AiBinding,
   model: string,
@@ -149,7 +150,7 @@ async function readStream(
   }
 }
 
-/** Reads both forms of a stream; that of its own ends with `[DONE]` alone. */
+/** Reads a stream of either form; the binding's own ends with `[DONE]` alone. */
 function createReader(maxTokens: number): TurnReader {
   const reader = dialect.createReader();
   let calls = 0;
@@ -189,13 +190,16 @@ function toOwn(answer: unknown): OwnAnswer {
   return own.data;
 }
 
-/** Its own form does not say why it ended: what used all it might have is cut. A call without any text of arguments is none in it. */
+/**
+ * The binding's own form has no finish reason: an answer that used all its tokens counts as cut, and a call without argument text counts as
+ * incomplete.
+ */
 function toFinish(usage: unknown, maxTokens: number): 'stop' | 'length' {
   const used = isObject(usage) ? usage['completion_tokens'] : undefined;
   return typeof used === 'number' && used >= maxTokens ? 'length' : 'stop';
 }
 
-/** Either form as a chat completion. @throws FormatError */
+/** Converts either form to a chat completion. @throws FormatError */
 function toCompletion(answer: unknown, maxTokens: number): unknown {
   if (isCompletion(answer)) return answer;
   const {
@@ -216,7 +220,7 @@ const toText = (response: unknown): string => {
   return typeof response === 'string' ? response : JSON.stringify(response);
 };
 
-/** Its own calls have no id: they get one of the form its models know. */
+/** Calls in the binding's own form have no id; they get one in the format its models know. */
 const toCalls = (written: OwnAnswer['tool_calls']): JsonObject[] =>
   (written ?? []).map(call =>
     'function' in call

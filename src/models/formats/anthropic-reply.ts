@@ -1,5 +1,5 @@
 /**
- * What `POST /v1/messages` answered, checked. The blocks are kept as they came: thoughts have signatures and must be sent back whole.
+ * Reads and checks a response of `POST /v1/messages`. The blocks are kept unchanged: thoughts are signed and must be sent back whole.
  *
  * Sources: Anthropic API reference, "Create a Message"; "Extended thinking", preserving thinking blocks
  * (platform.claude.com/docs/en/build-with-claude/extended-thinking).
@@ -47,7 +47,7 @@ export function fromAnthropicResponse(body: unknown): TurnReply {
   return toAnthropicReply(content, reason, toTokens(usage));
 }
 
-/** `stop_reason`; what is not here is not known, and then nothing is whole. */
+/** Meaning of `stop_reason`; with any other value the turn does not count as whole. */
 const REASONS: ReadonlyMap<string, EndReason> = new Map([
   ['tool_use', 'calls'],
   ['end_turn', 'end'],
@@ -59,8 +59,9 @@ const REASONS: ReadonlyMap<string, EndReason> = new Map([
 ]);
 
 /**
- * @param blocks of which a `tool_use` may still have its input as text
- * @param broken the blocks are not whole
+ * Builds the reply from its blocks.
+ * @param blocks a `tool_use` may still have its input as text
+ * @param broken set where the blocks are incomplete
  */
 export function toAnthropicReply(
   blocks: readonly Block[],
@@ -77,16 +78,16 @@ export function toAnthropicReply(
   return { text, calls, raw, stop, tokens };
 }
 
-/** A block as it is sent back: empty text is refused, and so is input that is no object. */
+/** Prepares a block for sending back: the API refuses empty text, and input that is not an object. */
 function toKept(block: Block, calls: readonly CanonicalCall[]): JsonObject[] {
   if (block.type === 'text' && (block.text ?? '').trim() === '') return [];
   if (block.type !== 'tool_use') return [block];
   const call = calls.find(({ id }) => id === block.id);
-  // As it came where it could be read; the same object where it came as one.
+  // The same object where the input came as an object; else with the parsed input, or an empty one where it could not be read.
   return [call?.arguments === block.input ? block : { ...block, input: call?.arguments ?? {} }];
 }
 
-/** All tokens that were read, also those that a cache had. */
+/** Counts all input tokens, including those read from or written to a cache. */
 export function toTokens(usage: z.infer<typeof UsageSchema>): TokenCount | undefined {
   if (!usage) return undefined;
   const written = usage.cache_creation_input_tokens ?? 0;
@@ -101,9 +102,9 @@ function toWritten({ id, name, input }: Block): WrittenCall {
   return { id, name, arguments: input };
 }
 
-/** The calls in a response, in its message, or in a list of blocks. @throws FormatError */
+/** Reads the calls from a response, its message, or a list of blocks. @throws FormatError */
 export function fromAnthropicCalls(body: unknown): CanonicalCall[] {
-  // A message that says how it ended is a whole response; as it stands in a conversation it does not.
+  // Only a whole response has `stop_reason`; a message within a conversation has none.
   if (isObject(body) && 'stop_reason' in body) return [...fromAnthropicResponse(body).calls];
   const content = isObject(body) ? body['content'] : body;
   if (typeof content === 'string') return [];

@@ -1,6 +1,6 @@
 /**
- * A question to a model as the body of `POST /v1/messages`. Results stand in one message of the user; a failed one holds text only, as the
- * API has it.
+ * Converts a turn request to the body of `POST /v1/messages`. All results go into one user message; a failed result contains text only, as
+ * the API requires.
  *
  * Sources: Anthropic API reference, "Create a Message", and "Handle tool calls" (platform.claude.com/docs/en/api/messages/create,
  * docs/en/agents-and-tools/tool-use/handle-tool-calls); the types of the official client (anthropic-sdk-typescript, resources/messages).
@@ -13,7 +13,7 @@ import { fromRawTurn } from './raw-turn.ts';
 import { argumentsOf } from './read-call.ts';
 import { isFailed, toParts, type ResultPart } from './result-parts.ts';
 
-/** Stands where a turn would be empty, which the API refuses. */
+/** Placeholder for an empty turn, which the API refuses. */
 const NOTHING = '(nothing)';
 
 export function toAnthropicRequest(request: TurnRequest): JsonObject {
@@ -28,7 +28,7 @@ export function toAnthropicRequest(request: TurnRequest): JsonObject {
   };
 }
 
-/** A turn that was paused and what it went on with are one: results of the server's tools stand beside what they are of. */
+/** Joins a paused turn with its continuation, so that results of the API's own tools stay beside their calls. */
 function toTurns(messages: readonly CanonicalMessage[]): JsonObject[] {
   const turns: JsonObject[] = [];
   let isPaused = false;
@@ -69,7 +69,7 @@ function toBlocks({
   return blocks.length > 0 ? blocks : [{ type: 'text', text: NOTHING }];
 }
 
-/** One message of the user with a `tool_result` for each. */
+/** Builds one user message with a `tool_result` for each result. */
 export function toAnthropicResults(results: readonly CanonicalResult[]): JsonObject[] {
   if (results.length === 0) return [];
   const content = results.map(({ id, result }) => {

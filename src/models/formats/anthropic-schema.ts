@@ -1,10 +1,11 @@
 /**
- * What Anthropic takes as a tool. Without `strict` it takes JSON Schema 2020-12 as it stands, but for the root and the names of properties.
+ * What Anthropic accepts as a tool. Without `strict` it accepts any JSON Schema 2020-12, except for limits on the root and on property
+ * names.
  *
  * Sources: Anthropic docs, "Define tools" (names: `^[a-zA-Z0-9_-]{1,64}$`) and "Structured outputs", JSON Schema limitations and schema
  * complexity limits (platform.claude.com/docs/en/build-with-claude/structured-outputs): with `strict` closed objects, no recursion, no
- * bounds of numbers, strings and arrays but `minItems` 0 and 1, the formats below; 20 strict tools, 24 optional parameters and 16 with
- * a choice of types in one request. Refusals of the API, as issues tell them: "Property keys should match pattern
+ * bounds on numbers, strings and arrays except `minItems` 0 and 1, only the formats below; per request 20 strict tools, 24 optional
+ * parameters and 16 with a choice of types. Error messages of the API, from issues: "Property keys should match pattern
  * '^[a-zA-Z0-9_.-]{1,64}$'", "input_schema does not support oneOf, allOf, or anyOf at the top level".
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
@@ -53,7 +54,7 @@ const STRICT: SchemaRules = {
   maxMinItems: 1,
 };
 
-/** But for the form of a definition. */
+/** All export rules except the form of a definition. */
 export const ANTHROPIC_RULES: Omit<ExportRules, 'toDefinitions'> = {
   names: { characters: 'A-Za-z0-9_\\-', maxChars: 64 },
   schema: { properties: PROPERTIES },
@@ -61,7 +62,7 @@ export const ANTHROPIC_RULES: Omit<ExportRules, 'toDefinitions'> = {
   createCount,
 };
 
-/** A schema for the answer itself; undefined where the model cannot be held to it. */
+/** Returns a strict schema for the answer itself; undefined where the schema cannot be made strict. */
 export function toAnthropicAnswer(schema: JsonObject): JsonObject | undefined {
   try {
     const found = bringDown(schema, STRICT, () => {});
@@ -72,7 +73,7 @@ export function toAnthropicAnswer(schema: JsonObject): JsonObject | undefined {
   }
 }
 
-/** Counts the strict schemas of one request: why another one is too much, or undefined. */
+/** Returns a counter for the strict schemas of one request. The counter returns why another schema exceeds the limits, or undefined. */
 function createCount(): (schema: JsonObject) => string | undefined {
   const total = { tools: 0, optional: 0, choices: 0 };
   return schema => {

@@ -1,5 +1,5 @@
 /**
- * A streamed message, put together from its events: blocks that begin, grow and end, by their index. Input of a tool comes as pieces of
+ * Assembles a streamed message from its events: blocks start, grow and end, identified by their index. Tool input arrives as pieces of
  * JSON, thoughts and their signatures in deltas of their own.
  *
  * Source: Anthropic docs, "Streaming messages" (platform.claude.com/docs/en/build-with-claude/streaming).
@@ -42,15 +42,15 @@ const EventSchema = z.object({
 });
 type Delta = NonNullable<z.infer<typeof EventSchema>['delta']>;
 
-/** Most blocks of one answer. */
+/** Most blocks per answer. */
 const MAX_BLOCKS = 4 * MAX_CALLS;
 
-/** A block, and what its deltas have added. */
+/** A block and what its deltas added. */
 interface Begun {
   block: Block;
-  /** Pieces of JSON that are the input of a tool, the client's or the server's. */
+  /** Pieces of JSON: the input of a tool of the client or of the API. */
   json: Pieces;
-  /** Every other text that comes in pieces, by its member: text, thoughts, signatures. */
+  /** All other text that arrives in pieces, by member: text, thoughts, signatures. */
   texts: Map<string, Pieces>;
   citations: unknown[];
 }
@@ -90,7 +90,7 @@ export class AnthropicReader implements TurnReader {
     if (citation !== undefined) begun.citations.push(citation);
     for (const [name, piece] of Object.entries(members)) {
       if (typeof piece !== 'string') continue;
-      // A signature comes whole: a second one is in place of the first, as the official client has it.
+      // A signature arrives whole; a second one replaces the first, as in the official client.
       const before = name === 'signature' ? undefined : begun.texts.get(name);
       const pieces = before ?? new Pieces();
       begun.texts.set(name, pieces);
@@ -99,7 +99,7 @@ export class AnthropicReader implements TurnReader {
     return begun.block.type === 'text' ? (delta.text ?? '') : '';
   }
 
-  /** The last count is of all output; what was read is told at the start, and may be told again. */
+  /** The last output count is the total; input is counted at the start and may be repeated later. */
   #count(usage: z.infer<typeof UsageSchema>): void {
     const tokens = toTokens(usage);
     if (!tokens) return;
@@ -132,7 +132,7 @@ function toBlock({ block, json, texts, citations }: Begun): Block {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The input of a tool that the server runs, which goes back with the turn; undefined where it was cut. */
+/** Parses the input of a tool that the API runs, which goes back with the turn; undefined where it was cut. */
 function toInput(text: string): unknown {
   try {
     return parseWithin(text);

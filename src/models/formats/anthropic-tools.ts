@@ -1,4 +1,4 @@
-/** Tools as the `tools` of a message to Claude. Rules: `anthropic-schema.ts`. */
+/** Exports tools as `tools` of a Messages request. Rules: `anthropic-schema.ts`. */
 import { ANTHROPIC_RULES } from './anthropic-schema.ts';
 import type { ExportedTools, ExportOptions } from './dialect.ts';
 import { exportTools } from './export-tools.ts';

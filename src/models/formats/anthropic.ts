@@ -1,4 +1,4 @@
-/** The dialect of Anthropic's Messages. */
+/** The dialect of Anthropic's Messages API. */
 import { fromAnthropicCalls, fromAnthropicResponse } from './anthropic-reply.ts';
 import { toAnthropicRequest, toAnthropicResults } from './anthropic-request.ts';
 import { AnthropicReader } from './anthropic-stream.ts';

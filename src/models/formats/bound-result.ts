@@ -1,19 +1,19 @@
 /**
- * A result cut to what a model can be given: so much text, so much data of images, so many parts. Whatever is cut or left out says so in
- * its place. A result within the bounds stays as it is. Pure.
+ * Cuts a result to what a model can be given: limits on text, image data and number of parts. A note replaces whatever is cut or left out.
+ * A result within the bounds is returned unchanged. Pure.
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
-/** Longest text of a result with its structured content, in UTF-16 units: some 30,000 tokens. */
+/** Longest text of a result including its structured content, in UTF-16 units: some 30,000 tokens. */
 export const MAX_RESULT_CHARS = 100_000;
-/** Most base64 data of a result, in characters. */
+/** Most base64 data per result, in characters. */
 export const MAX_RESULT_DATA_CHARS = 4_000_000;
-/** Most parts of a result. */
+/** Most parts per result. */
 export const MAX_RESULT_PARTS = 100;
 
 const note = (text: string): JsonObject => ({ type: 'text', text: `[${text}]` });
 
-/** What may still be given. */
+/** What remains of each limit. */
 interface Left {
   chars: number;
   dataChars: number;
@@ -30,7 +30,7 @@ export function boundResult(result: JsonObject): JsonObject {
   }
   const { structuredContent: structured, ...rest } = result;
   const chars = structured === undefined ? 0 : JSON.stringify(structured).length;
-  // Text that says the same is cut, so this would say it once more.
+  // If text was cut that repeats the structured content, keeping the structured content would undo the cut.
   const isOut = chars > MAX_RESULT_CHARS || (left.isCut && chars > left.chars);
   if (!left.isCut && !isOut) return result;
   if (isOut) content.push(note(`structured content of ${chars} characters, left out`));
@@ -77,7 +77,7 @@ function cut(text: string, left: Left): string {
     return text;
   }
   left.isCut = true;
-  // Half of a pair is no character.
+  // Half of a surrogate pair is not a character.
   const head = text.slice(0, left.chars).replace(/[\uD800-\uDBFF]$/, '');
   left.chars = 0;
   return `${head}\n[cut: ${head.length} of ${text.length} characters are shown]`;

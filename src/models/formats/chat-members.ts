@@ -1,18 +1,18 @@
 /**
- * Members of a chat completion that this code does not know: signatures of thoughts, reasoning, whatever a compatible server has beside
- * what OpenAI documents. They go back with the turn as they came; of a stream they are put together here. Pure.
+ * Unknown members of a chat completion: signatures of thoughts, reasoning, anything that a compatible server adds to what OpenAI documents.
+ * They are sent back with the turn unchanged; for a stream they are assembled here. Pure.
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
-/** Members whose text comes in pieces, as the names that servers have for it tell; any other text is whole where it comes. */
+/** Members whose text arrives in pieces, recognised by the names that servers use; any other text arrives whole. */
 const IN_PIECES = /reason|think|content|text/;
 
-/** An object that grows by the members of one delta after the other. */
+/** An object assembled from the members of successive deltas. */
 export class Members {
   readonly #known: ReadonlySet<string>;
   readonly #members = new Map<string, unknown>();
 
-  /** @param known members that are put together elsewhere */
+  /** @param known members that are assembled elsewhere */
   constructor(known: ReadonlySet<string>) {
     this.#known = known;
   }
@@ -34,7 +34,7 @@ function grown(key: string, before: unknown, piece: unknown): unknown {
     return IN_PIECES.test(key) ? before + piece : piece;
   }
   if (Array.isArray(before) && Array.isArray(piece)) {
-    // Into the one that is ours: a stream of many pieces costs what they hold.
+    // Appends to our own copy, so that a stream of many pieces takes linear time.
     for (const each of piece) before.push(each);
     return before;
   }
@@ -43,7 +43,7 @@ function grown(key: string, before: unknown, piece: unknown): unknown {
   return { ...before, ...piece };
 }
 
-/** The members that say something: what is null, or an empty list or text, need not go back. */
+/** Drops members without content (null, empty list or empty text), which need not go back. */
 export function saying(members: JsonObject): JsonObject {
   const isSaid = ([, value]: [string, unknown]) =>
     value !== null && value !== undefined && value !== '' && !isEmptyList(value);

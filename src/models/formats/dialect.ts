@@ -1,4 +1,4 @@
-/** What a dialect is: one way in which a model's API has tools, calls and results. Pure; who speaks over HTTP is `llm/`. */
+/** A dialect: the format of tools, calls and results in one model API. Pure; the adapters in `models/` send the requests. */
 import type { SseEvent } from '../../http/sse-events.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type {
@@ -9,17 +9,17 @@ import type {
 } from './canonical-form.ts';
 import type { TurnEnd } from './turn-end.ts';
 
-/** The dialects by the names they have in the API: `?format=`. */
+/** The dialects by their names in our API: `?format=`. */
 export const FORMATS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Something of a tool that a dialect cannot say, and what became of it. */
+/** A conversion warning: something of a tool that the dialect cannot express, and what was done about it. */
 export interface ConversionWarning {
   /** The tool's name at the gateway. */
   tool: string;
   /** JSON pointer into the tool's definition: `/name`, `/inputSchema/properties/a/format`. */
   path: string;
-  /** `removed`: it is not there; `changed`: it is there as something near it. */
+  /** `removed`: it was left out; `changed`: it was replaced by something similar. */
   kind: 'removed' | 'changed';
   /** What was done, in one line. */
   detail: string;
@@ -29,25 +29,25 @@ export interface ConversionWarning {
 export interface ExportedTools {
   /** The value of `tools` in a request of the dialect. */
   tools: readonly JsonObject[];
-  /** From the name in the dialect to that at the gateway; of every tool, also where both are the same. */
+  /** Maps each tool's name in the dialect to its name at the gateway, even where both are equal. */
   names: ReadonlyMap<string, string>;
   losses: readonly ConversionWarning[];
   /**
-   * The arguments that a model gave for a definition in the dialect, as the tool itself takes them: properties under their own names, no
-   * null for what may only be left out. The same object where the definition says what the tool's says.
+   * Converts the arguments that a model gave into those of the tool: restores property names, and drops a null that stands for an omitted
+   * property. Returns the same object where the definition's schema equals the tool's in these respects.
    * @param name in the dialect
    */
   toArguments(name: string, given: JsonObject): JsonObject;
 }
 
-/** A question to a model, but for who is asked and how. */
+/** One request to a model, independent of which model and how it is reached. */
 export interface TurnRequest {
   /** Trusted text only. */
   system: string;
   messages: readonly CanonicalMessage[];
-  /** Absent where the model may call nothing. */
+  /** Absent where the model may not call tools. */
   tools?: ExportedTools;
-  /** The answer must be JSON that fits this schema, where the dialect can hold the model to it. */
+  /** The answer must be JSON that fits this schema, where the dialect can enforce that. */
   answer?: { name: string; schema: JsonObject };
   maxTokens: number;
 }
@@ -57,60 +57,63 @@ export interface TokenCount {
   output: number;
 }
 
-/** What a model answered. */
+/** A model's answer. */
 export interface TurnReply {
   text: string;
   calls: readonly CanonicalCall[];
-  /** For `HubMessage.raw`; undefined where the turn is not whole. */
+  /** For `CanonicalMessage.raw`; undefined where the turn is not whole. */
   raw: unknown;
-  /** Calls are made where it is `calls`, and never else. */
+  /** Calls are made only where it is `calls`. */
   stop: TurnEnd;
-  /** As the API counted; undefined where it does not say. */
+  /** As counted by the API; undefined where it reports none. */
   tokens: TokenCount | undefined;
-  /** Where it is `malformed`: what was wrong, in words a model can correct itself by. */
+  /** For a `malformed` turn: what was wrong, worded so that the model can correct it. */
   problem?: string;
 }
 
-/** Reads the events of a streamed answer, one after the other. */
+/** Reads the events of a streamed answer, one by one. */
 export interface TurnReader {
-  /** @returns the text that came with it, perhaps empty. @throws FormatError where the event is none of the dialect, BrokenOff where it tells of a failure */
+  /**
+   * @returns the text of the event, possibly empty. @throws FormatError where the event is not of the dialect, BrokenOff where it reports a
+   * failure
+   */
   read(event: SseEvent): string;
-  /** @throws BrokenOff where the answer was not whole */
+  /** @throws BrokenOff where the answer is incomplete */
   end(): TurnReply;
 }
 
 export interface ExportOptions {
-  /** The model is to be held to the schemas, where the dialect and the schema allow it. */
+  /** Whether to enforce the schemas, where dialect and schema allow it. */
   strict: boolean;
-  /** Names in the dialect by those at the gateway, where these tools are only some of those that were named together. */
+  /** Dialect names by gateway names, where these tools are part of a larger set that was named together. */
   names?: ReadonlyMap<string, string>;
 }
 
 export interface Dialect {
   readonly format: Format;
-  /** Definitions, brought down to what the dialect accepts. Deterministic: the same tools give the same names. */
+  /** Converts tools to definitions that the dialect accepts. Deterministic: the same tools get the same names. */
   toTools(tools: readonly CanonicalTool[], options: ExportOptions): ExportedTools;
-  /** The body of a request, but for the model's name and for streaming. */
+  /** Builds the body of a request, without the model's name and streaming options. */
   toRequest(request: TurnRequest): JsonObject;
   /** @throws FormatError */
   fromResponse(body: unknown): TurnReply;
   createReader(): TurnReader;
   /**
-   * The calls in what a caller has of a model's answer: a whole response, the message in it, or a list of calls. Those of a response that
-   * did not end for them are `unmade`; of a message or a list it is not known how it ended, so calls in them must be whole by themselves.
+   * Reads the calls from whatever a caller has of a model's answer: a whole response, its message, or a list of calls. Calls of a response
+   * that did not end with calls are `unmade`. How a bare message or list ended is unknown, so each of its calls must be complete in itself.
    * @throws FormatError where it is none of these
    */
   fromCalls(body: unknown): CanonicalCall[];
-  /** The messages that tell a model of results, in the order of the calls; to be appended to its conversation. */
+  /** Builds the messages that give a model the results, in the order of the calls, to be appended to its conversation. */
   toResults(results: readonly CanonicalResult[]): JsonObject[];
 }
 
-/** What came is not what the dialect has. */
+/** The data does not have the dialect's format. */
 export class FormatError extends Error {}
 
-/** A stream ended before the answer was whole, or told of a failure. */
+/** A stream ended before the answer was complete, or reported a failure. */
 export class BrokenOff extends FormatError {
-  /** What had come of it; its calls are never made. */
+  /** What had arrived; its calls are never made. */
   readonly partial: TurnReply;
 
   constructor(partial: TurnReply) {

@@ -16,7 +16,7 @@ const DIALECTS: Record<Format, Dialect> = {
   gemini: GEMINI,
 };
 
-/** The dialect of a format. */
+/** Returns the dialect of a format. */
 export const dialectOf = (format: Format): Dialect => DIALECTS[format];
 
 const NAMES: Record<Format, NameRule> = {
@@ -26,6 +26,6 @@ const NAMES: Record<Format, NameRule> = {
   gemini: GEMINI_RULES.names,
 };
 
-/** The names that tools have in a format, by their own. */
+/** Maps tool names to their names in a format. */
 export const toDialectNames = (format: Format, names: Iterable<string>): Map<string, string> =>
   toFittingNames(names, NAMES[format]);

@@ -1,4 +1,4 @@
-/** Canonical tools as definitions in a dialect, by the rules of that dialect: names, descriptions and schemas that fit, and what was lost. */
+/** Exports canonical tools as definitions of a dialect, by its rules: fitting names, descriptions and schemas, with conversion warnings. */
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { ExportedTools, ExportOptions, ConversionWarning } from './dialect.ts';
 import type { CanonicalTool } from './canonical-form.ts';
@@ -9,7 +9,7 @@ import { toPropertyNames } from './schema-refs.ts';
 import { Unsayable, type Lose, type SchemaRules } from './schema-rules.ts';
 import { shortened } from '../../shared/util/shortened.ts';
 
-/** A definition before it has the dialect's form. */
+/** A definition before it gets the dialect's form. */
 export interface Definition {
   name: string;
   description: string | undefined;
@@ -19,12 +19,12 @@ export interface Definition {
 
 export interface ExportRules {
   names: NameRule;
-  /** Longest description, in UTF-16 units; any where absent. */
+  /** Longest description, in UTF-16 units; unlimited where absent. */
   maxDescriptionChars?: number;
   schema: SchemaRules;
-  /** Absent where the dialect cannot be held to a schema. */
+  /** Absent where the dialect cannot enforce a schema. */
   strictSchema?: SchemaRules;
-  /** Counts strict schemas of one request: why another one is too much, or undefined. */
+  /** Returns a counter for the strict schemas of one request. The counter returns why another schema exceeds the limits, or undefined. */
   createCount?(): (schema: JsonObject) => string | undefined;
   toDefinitions(definitions: readonly Definition[]): JsonObject[];
 }
@@ -81,7 +81,7 @@ function toDescription(
   return shortened(description, max);
 }
 
-/** The strict schema of a tool; undefined, and told as a loss, where it has none. */
+/** Returns the strict schema of a tool; undefined where it has none, with a conversion warning. */
 function toStrict(
   { inputSchema }: CanonicalTool,
   { strictSchema }: ExportRules,

@@ -1,5 +1,5 @@
 /**
- * What `generateContent` answered, checked. The parts are kept as they came: they carry signatures of thoughts, also empty ones do.
+ * Reads and checks a response of `generateContent`. The parts are kept unchanged: even empty ones carry signatures of thoughts.
  *
  * Sources: Gemini API reference, "GenerateContentResponse" (ai.google.dev/api/generate-content); the types of the official client
  * (googleapis/js-genai, src/types.ts).
@@ -55,7 +55,7 @@ export const ResponseSchema = z.object({
 });
 type Usage = z.infer<typeof ResponseSchema>['usageMetadata'];
 
-/** `finishReason`; what is not here is not known, and then nothing is whole. */
+/** Meaning of `finishReason`; with any other value the turn does not count as whole. */
 const REASONS: ReadonlyMap<string, EndReason> = new Map([
   ['STOP', 'own'],
   ['MAX_TOKENS', 'length'],
@@ -75,7 +75,7 @@ const REASONS: ReadonlyMap<string, EndReason> = new Map([
   ['IMAGE_OTHER', 'refused'],
   ['NO_IMAGE', 'refused'],
 ]);
-/** The reason of an answer to a question that was blocked. */
+/** The reason used where the prompt was blocked. */
 export const BLOCKED = 'SAFETY';
 
 /** @throws FormatError */
@@ -91,7 +91,8 @@ export function fromGeminiResponse(body: unknown): TurnReply {
 }
 
 /**
- * @param more `broken`: the parts are what had come of it when its stream broke off; `said`: what the API says of its end (`finishMessage`)
+ * Builds the reply from its parts.
+ * @param more `broken`: set where the stream broke off after these parts; `said`: the API's message about the end (`finishMessage`)
  * @throws FormatError where there are too many calls
  */
 export function toGeminiReply(
@@ -114,7 +115,7 @@ const MALFORMED: ReadonlyMap<string, string> = new Map([
   ['UNEXPECTED_TOOL_CALL', 'The call is of none of the tools there are'],
   ['TOO_MANY_TOOL_CALLS', 'There were too many calls in a row'],
 ]);
-/** Longest text of the API about a call that it could not read, in UTF-16 units. */
+/** Longest message of the API about an unreadable call, in UTF-16 units. */
 const MAX_SAID_CHARS = 500;
 
 function toProblem(reason: string, said: string | null | undefined): string {
@@ -124,38 +125,38 @@ function toProblem(reason: string, said: string | null | undefined): string {
 
 const toEnd = (reason: string, calls: number) => toTurnEnd(REASONS.get(reason), calls);
 
-/** A call that comes in pieces, which is never asked for. */
+/** Tells whether a call arrives in pieces, which is never requested. */
 const isPartial = (call: Call): boolean => call.willContinue === true || 'partialArgs' in call;
 
-/** What a part says to the user: thoughts are none of it. */
+/** Returns the text of a part that is meant for the user; thoughts are not. */
 export const textOf = (part: Part): string => (part.thought === true ? '' : (part.text ?? ''));
 
-/** Thoughts are output. */
+/** Counts tokens; thoughts count as output. */
 export function toTokens(usage: Usage): TokenCount | undefined {
   if (!usage) return undefined;
   const input = (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0);
   return { input, output: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0) };
 }
 
-/** Calls come whole, and where a tool takes no arguments the API leaves them out. */
+/** Calls arrive whole; the API omits `args` where a tool takes no arguments. */
 const toWritten = ({ id, name, args }: Call): WrittenCall => ({
   id: id ?? undefined,
   name,
   arguments: args ?? {},
 });
 
-/** Calls of which it is not known how their response ended. */
+/** Reads calls where it is unknown how their response ended. */
 function toCalls(parts: readonly Part[]): CanonicalCall[] {
   const made = parts.flatMap(({ functionCall: call }) => call ?? []);
   const written = made.map(toWritten);
   return made.some(isPartial) ? toTurnCalls(written, 'interrupted') : toCanonicalCalls(written);
 }
 
-/** The calls in a response, in its content, or in a list of parts or of calls. @throws FormatError */
+/** Reads the calls from a response, its content, or a list of parts or calls. @throws FormatError */
 export function fromGeminiCalls(body: unknown): CanonicalCall[] {
   if (isObject(body) && 'candidates' in body) {
     const { calls, problem } = fromGeminiResponse(body);
-    // There is no call to answer: whoever has the conversation tells the model.
+    // There is no call to answer, so the owner of the conversation has to inform the model.
     if (problem !== undefined)
       throw new FormatError(`${problem}. Tell the model so, and ask again`);
     return [...calls];

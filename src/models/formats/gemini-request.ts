@@ -1,10 +1,10 @@
 /**
- * A question to a model as the body of `generateContent`. What a tool returned is a `functionResponse`: `output` or `error`, its images
- * and documents as parts of it.
+ * Converts a turn request to the body of `generateContent`. A tool's result is a `functionResponse` with `output` or `error`, and with
+ * images and documents as its parts.
  *
- * Sources: Gemini API docs, "Function calling" (multimodal function responses; ids of calls go back where the model gave them) and
- * "Thought signatures" (ai.google.dev/gemini-api/docs/thought-signatures): parts go back as they came, and the first call of a turn that
- * another model made has a signature that says so; the types of the official client (googleapis/js-genai, src/types.ts).
+ * Sources: Gemini API docs, "Function calling" (multimodal function responses; ids of calls are returned where the model gave them) and
+ * "Thought signatures" (ai.google.dev/gemini-api/docs/thought-signatures): parts are returned unchanged, and the first call of a turn by
+ * another model carries a signature that says so; the types of the official client (googleapis/js-genai, src/types.ts).
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { TurnRequest } from './dialect.ts';
@@ -15,9 +15,9 @@ import { argumentsOf, isOwnId } from './read-call.ts';
 import { isFailed, toParts, type ResultPart } from './result-parts.ts';
 import { bringDown } from './schema-down.ts';
 
-/** The signature of a call that the model itself did not make. */
+/** The signature for a call that the model itself did not make. */
 const FOREIGN = 'skip_thought_signature_validator';
-/** Types that a `functionResponse` may hold beside its JSON. */
+/** Media types that a `functionResponse` may contain besides its JSON. */
 const SHOWN: ReadonlySet<string> = new Set([
   'image/png',
   'image/jpeg',
@@ -63,7 +63,7 @@ function toOwnParts({
 
 const idOf = (id: string) => (isOwnId(id) ? { id } : {});
 
-/** One content of the user with a `functionResponse` for each. */
+/** Builds one user content with a `functionResponse` for each result. */
 export function toGeminiResults(results: readonly CanonicalResult[]): JsonObject[] {
   if (results.length === 0) return [];
   const parts = results.map(({ id, name, result }) => {
@@ -83,7 +83,7 @@ export function toGeminiResults(results: readonly CanonicalResult[]): JsonObject
 const isShown = (part: ResultPart): part is Exclude<ResultPart, { kind: 'text' }> =>
   part.kind !== 'text' && SHOWN.has(part.mimeType);
 
-/** Structured content as JSON where it is all that is said, so that it is not JSON within a text. */
+/** Returns structured content as JSON where the text says nothing else, to avoid JSON inside a string. */
 function toOutput({ structuredContent }: JsonObject, said: readonly string[]): unknown {
   const [only] = said;
   if (!isObject(structuredContent) || said.length !== 1 || only === undefined) {

@@ -1,6 +1,6 @@
 /**
- * A streamed answer of `streamGenerateContent`, put together: each event is a response with the next parts. Parts are never made one,
- * since a signature belongs to its own part.
+ * Assembles a streamed answer of `streamGenerateContent`: each event is a response with the next parts. Parts are never merged, since a
+ * signature belongs to its own part.
  *
  * Source: Gemini API reference, "models.streamGenerateContent", and "Thought signatures", streaming.
  */

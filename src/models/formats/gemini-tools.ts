@@ -1,4 +1,4 @@
-/** Tools as the `tools` of `generateContent`: one of them, with all functions. Rules: `gemini-schema.ts`. */
+/** Exports tools as `tools` of `generateContent`: a single entry with all functions. Rules: `gemini-schema.ts`. */
 import type { ExportedTools, ExportOptions } from './dialect.ts';
 import { exportTools } from './export-tools.ts';
 import { GEMINI_RULES } from './gemini-schema.ts';

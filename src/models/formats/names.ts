@@ -1,14 +1,14 @@
 /**
- * Names that fit a dialect: of tools, and of the properties of their arguments. A name that fits stays; another has `_` where a character
- * may not stand and ends in a hash of the whole, so it is one of its own. Pure, and the same for the same names in any order.
+ * Makes names of tools and of argument properties fit a dialect. A fitting name stays; in any other, `_` replaces each forbidden character,
+ * and a hash of the original is appended to keep it unique. Pure; the result does not depend on the order of the names.
  */
 import { SHORT_HASH_CHARS, shortHash } from '../../shared/crypto/short-hash.ts';
 
-/** What a dialect takes as a name. */
+/** What a dialect accepts as a name. */
 export interface NameRule {
-  /** Characters that may stand anywhere, as the inside of a character class. */
+  /** Characters allowed anywhere, as the inside of a character class. */
   characters: string;
-  /** Characters that may stand first; `characters` where it is absent. */
+  /** Characters allowed first; defaults to `characters`. */
   first?: string;
   maxChars: number;
 }
@@ -17,8 +17,8 @@ const fits = (name: string, { characters, first = characters, maxChars }: NameRu
   name.length <= maxChars && new RegExp(`^[${first}][${characters}]*$`).test(name);
 
 /**
- * The name that stands for another where that one does not fit.
- * @param round which try it is: each gives another name
+ * Returns a fitting name; the name itself where it fits.
+ * @param round number of the try; each gives another name
  */
 export function toFittingName(name: string, rule: NameRule, round = 0): string {
   if (fits(name, rule)) return name;
@@ -29,7 +29,7 @@ export function toFittingName(name: string, rule: NameRule, round = 0): string {
   return `${begun.slice(0, maxChars - SHORT_HASH_CHARS - 1)}_${hash}`;
 }
 
-/** Names in the dialect by the names they stand for; no two of them are the same. */
+/** Maps names to fitting names; no two are equal. */
 export function toFittingNames(names: Iterable<string>, rule: NameRule): Map<string, string> {
   const fitting = new Map<string, string>();
   const taken = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * What `POST /v1/chat/completions` answered, checked: the text, the calls, why it stopped, the tokens. Servers that are compatible
- * leave members out; what is not needed may be absent.
+ * Reads and checks a response of `POST /v1/chat/completions`: text, calls, finish reason, tokens. Compatible servers omit members, so
+ * members that are not needed may be absent.
  *
  * Source: OpenAI API reference, "The chat completion object" (platform.openai.com/docs/api-reference/chat/object).
  */
@@ -14,7 +14,7 @@ import { toFunctionId, toCanonicalCalls, toTurnCalls, type WrittenCall } from '.
 import { readAs } from './read-json.ts';
 import { isWhole, toTurnEnd, type EndReason, type TurnEnd } from './turn-end.ts';
 
-/** A function as it is called: by a tool call, or, as of 2023, by the message itself. */
+/** A function being called: by a tool call or, in the 2023 format, by the message itself. */
 const FunctionSchema = z.looseObject({ name: z.string(), arguments: z.unknown().optional() });
 const ToolCallSchema = z.looseObject({
   id: z.string().nullish(),
@@ -55,8 +55,8 @@ export function fromChatResponse(body: unknown): TurnReply {
 }
 
 /**
- * `finish_reason`. A `stop` with calls is what OpenAI gives where one was forced, and what compatible servers give for any; it is also the
- * end at a stop sequence, so that a call without any text of arguments is not whole.
+ * Meaning of `finish_reason`. OpenAI sends `stop` after a forced call, and compatible servers after any call. `stop` is also the end at a
+ * stop sequence, so a call without argument text is then not whole.
  */
 const REASONS: ReadonlyMap<string, EndReason> = new Map([
   ['tool_calls', 'calls'],
@@ -66,14 +66,14 @@ const REASONS: ReadonlyMap<string, EndReason> = new Map([
   ['content_filter', 'refused'],
 ]);
 
-/** How a message ended. Servers that are compatible have reasons of their own, or none: text ends with them, calls do not. */
+/** Returns how a message ended. Compatible servers use other reasons or none: with these, text counts as whole, calls do not. */
 function toEnd(refusal: string | null | undefined, reason: string, calls: number): TurnEnd {
   const read = REASONS.get(reason);
   if (refusal && read !== 'length') return 'refused';
   return toTurnEnd(read ?? 'end', calls);
 }
 
-/** @param broken the message is what had come of it when its stream broke off */
+/** @param broken set where the stream broke off after this part of the message */
 export function toChatReply(
   message: Message,
   reason: string | null | undefined,
@@ -89,13 +89,13 @@ export function toChatReply(
   return { text, calls, raw, stop, tokens };
 }
 
-/** The message as it goes back: all that came, but the role; sound by its id. */
+/** Prepares the message for sending back: everything except the role; audio by its id. */
 function toKept({ role: _role, ...message }: Message): JsonObject {
   const { audio } = message;
   return isObject(audio) ? { ...message, audio: { id: audio['id'] } } : message;
 }
 
-/** Its tool calls; where it has none, the call of a function as of 2023. */
+/** Returns the tool calls; without any, the function call of the 2023 format. */
 function toWrittenCalls({ tool_calls: calls, function_call: call }: Message): WrittenCall[] {
   if (calls && calls.length > 0) return calls.map(toWritten);
   return call ? [{ ...toWritten({ function: call }), id: toFunctionId() }] : [];
@@ -110,7 +110,7 @@ const toWritten = ({ id, function: call }: z.infer<typeof ToolCallSchema>): Writ
   arguments: call.arguments ?? '',
 });
 
-/** The calls in a completion, in its message, or in a list of tool calls. @throws FormatError */
+/** Reads the calls from a completion, its message, or a list of tool calls. @throws FormatError */
 export function fromChatCalls(body: unknown): CanonicalCall[] {
   if (Array.isArray(body)) {
     return toCanonicalCalls(readAs(CallsSchema, body, 'The list of tool calls').map(toWritten));

@@ -1,6 +1,6 @@
 /**
- * A question to a model as the body of `POST /v1/chat/completions`. What tools returned is put back as `tool` messages, which hold text
- * only; their images follow in a message of the user, named as what they are.
+ * Converts a turn request to the body of `POST /v1/chat/completions`. Results become `tool` messages, which can contain only text; their
+ * images follow in a labelled user message.
  *
  * Source: OpenAI API reference, "Create chat completion" (platform.openai.com/docs/api-reference/chat/create), and the types of the
  * official client (openai-node, resources/chat/completions).
@@ -14,7 +14,7 @@ import { fromRawTurn } from './raw-turn.ts';
 import { argumentsOf, isFunctionId, isOwnId } from './read-call.ts';
 import { isFailed, toParts, type ResultPart } from './result-parts.ts';
 
-/** How a failure is told where a message has no member for it. */
+/** Marks a failed result where a message has no member for it. */
 export const FAILED = 'The tool failed: ';
 
 export function toChatRequest(request: TurnRequest): JsonObject {
@@ -42,13 +42,13 @@ function toMessages(message: CanonicalMessage): JsonObject[] {
   return [{ role: 'assistant', content, ...members, ...made }];
 }
 
-/** What came of a turn in this form, and was checked then. */
+/** A stored turn in this form; it was checked when it arrived. */
 interface RawMessage extends JsonObject {
   tool_calls?: (JsonObject & { function?: JsonObject })[];
   function_call?: JsonObject;
 }
 
-/** A call as it came, with whatever its server put beside it. */
+/** Builds a call from the original one, with any members its server added. */
 const toToolCall = (call: CanonicalCall, came: JsonObject & { function?: JsonObject } = {}) => ({
   ...saying(came),
   id: call.id,
@@ -56,7 +56,9 @@ const toToolCall = (call: CanonicalCall, came: JsonObject & { function?: JsonObj
   function: toFunction(call, came.function),
 });
 
-/** Arguments that could not be read go back as none: servers of this format parse them again. What could goes back to the letter. */
+/**
+ * Arguments that could not be read are replaced by none, because servers of this format parse them again. Readable ones go back verbatim.
+ */
 function toFunction(call: CanonicalCall, came: JsonObject = {}): JsonObject {
   const { arguments: given } = came;
   const isText = typeof given === 'string' && given.trim() !== '' && call.arguments !== undefined;
@@ -64,7 +66,7 @@ function toFunction(call: CanonicalCall, came: JsonObject = {}): JsonObject {
   return { ...came, name: call.name, arguments: text };
 }
 
-/** One `tool` message for each result, or one of a `function` as of 2023, then a message with the images, where there are any. */
+/** Builds one `tool` message for each result (`function` in the 2023 format), then a user message with the images, if any. */
 export function toChatResults(results: readonly CanonicalResult[]): JsonObject[] {
   const shown: JsonObject[] = [];
   const messages = results.map(({ id, name, result }) => {

@@ -1,6 +1,5 @@
 /**
- * A streamed chat completion, put together from its chunks: text as it comes, calls from fragments that say by their index what they
- * belong to.
+ * Assembles a streamed chat completion from its chunks: text as it arrives, calls from fragments that carry the index of their call.
  *
  * Source: OpenAI API reference, "The chat completion chunk object" (platform.openai.com/docs/api-reference/chat/streaming).
  */
@@ -57,7 +56,7 @@ interface Begun {
   id: string | undefined;
   name: string;
   arguments: Pieces;
-  /** What this code does not know of it. */
+  /** Members unknown to this code. */
   more: Members;
 }
 
@@ -89,11 +88,11 @@ export class ChatReader implements TurnReader {
   readonly #refusal = new Pieces();
   readonly #calls = new Map<number, Begun>();
   readonly #more = new Members(MESSAGE_MEMBERS);
-  /** A call as of 2023, which the message itself makes. */
+  /** A call in the 2023 format, made by the message itself. */
   #function: Begun | undefined;
   #last = -1;
   #reason: string | undefined;
-  /** A call grew after the reason of the end had come. */
+  /** Whether a call grew after the finish reason had arrived. */
   #isLate = false;
   #tokens: TokenCount | undefined;
 
@@ -118,7 +117,7 @@ export class ChatReader implements TurnReader {
     return content ?? '';
   }
 
-  /** Servers that are compatible leave the index out: then an id begins a call. */
+  /** Compatible servers omit the index; then an id starts a new call. */
   #addFragment(fragment: Fragment): void {
     const { index, id, function: written } = fragment;
     const at = index ?? (id ? this.#calls.size : this.#last);

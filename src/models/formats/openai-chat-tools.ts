@@ -1,4 +1,4 @@
-/** Tools as the `tools` of a chat completion. Rules: `openai-schema.ts`. */
+/** Exports tools as `tools` of a chat completion. Rules: `openai-schema.ts`. */
 import type { ExportedTools, ExportOptions } from './dialect.ts';
 import { exportTools } from './export-tools.ts';
 import type { CanonicalTool } from './canonical-form.ts';

@@ -1,4 +1,4 @@
-/** The dialect of OpenAI's Chat Completions, which vLLM and many others speak as well. */
+/** The dialect of OpenAI's Chat Completions, which vLLM and many others also speak. */
 import type { Dialect } from './dialect.ts';
 import { fromChatCalls, fromChatResponse } from './openai-chat-reply.ts';
 import { toChatRequest, toChatResults } from './openai-chat-request.ts';

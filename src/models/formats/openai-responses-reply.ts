@@ -1,6 +1,6 @@
 /**
- * What `POST /v1/responses` answered, checked. The items are kept as they came, but for what cannot be sent back: reasoning that is not
- * encrypted would have to be stored there, and arguments that cannot be read.
+ * Reads and checks a response of `POST /v1/responses`. The items are kept unchanged, except for those that cannot be sent back: unencrypted
+ * reasoning, which the API would have to store, and arguments that cannot be read.
  *
  * Source: OpenAI API reference, "The response object" (platform.openai.com/docs/api-reference/responses/object).
  */
@@ -49,13 +49,16 @@ export function fromResponsesResponse(body: unknown): TurnReply {
   return toResponsesReply(readAs(ResponseSchema, body, 'The response'));
 }
 
-/** `incomplete_details.reason` of a response that is incomplete. */
+/** Meaning of `incomplete_details.reason` of an incomplete response. */
 const REASONS: ReadonlyMap<string, EndReason> = new Map([
   ['max_output_tokens', 'length'],
   ['content_filter', 'refused'],
 ]);
 
-/** How a response ended. Without a status text is taken for whole, and calls are not. @throws FormatError where it failed or is not done */
+/**
+ * Returns how a response ended. Without a status, text counts as whole and calls do not. @throws FormatError where it failed or is not
+ * finished
+ */
 function toEnd({ status, incomplete_details: details, output }: Response, isRefused: boolean) {
   if (status && status !== 'completed' && status !== 'incomplete') {
     throw new FormatError('The response failed');
@@ -65,14 +68,15 @@ function toEnd({ status, incomplete_details: details, output }: Response, isRefu
   }
   const made = (output ?? []).filter(isCall);
   if (isRefused) return 'refused';
-  // An item that says itself that it is not whole.
+  // The item's own status says that it is not whole.
   const isCut = made.some(({ status: state }) => state && state !== 'completed');
   return isCut ? 'interrupted' : toTurnEnd(status ? 'own' : 'end', made.length);
 }
 
 /**
- * @param broken the response is what had come of it when its stream broke off
- * @throws FormatError where it failed or is not done
+ * Builds the reply.
+ * @param broken set where the stream broke off after this part of the response
+ * @throws FormatError where it failed or is not finished
  */
 export function toResponsesReply(response: Response, broken?: 'interrupted'): TurnReply {
   const { output, usage } = response;
@@ -113,7 +117,7 @@ function toWritten({ call_id: id, name, arguments: given }: Item): WrittenCall {
   return { id, name, arguments: given ?? '' };
 }
 
-/** Calls of which it is not known how their response ended: an item may say it of itself. */
+/** Reads calls where it is unknown how their response ended; each item may have a status of its own. */
 function toCalls(items: readonly Item[]): CanonicalCall[] {
   const made = items.filter(isCall);
   if (made.length > MAX_CALLS) throw new FormatError(`More than ${MAX_CALLS} calls at once`);
@@ -123,7 +127,7 @@ function toCalls(items: readonly Item[]): CanonicalCall[] {
   });
 }
 
-/** The calls in a response, or in a list of its items. @throws FormatError */
+/** Reads the calls from a response, an item, or a list of items. @throws FormatError */
 export function fromResponsesCalls(body: unknown): CanonicalCall[] {
   if (!isObject(body)) return toCalls(readAs(ItemsSchema, body, 'The list of items'));
   if ('output' in body) return [...fromResponsesResponse(body).calls];

@@ -1,9 +1,9 @@
 /**
- * A question to a model as the body of `POST /v1/responses`. Nothing is stored there: each request has the whole conversation, with the
- * reasoning of earlier turns as it came, encrypted.
+ * Converts a turn request to the body of `POST /v1/responses`. Nothing is stored at the API: each request contains the whole conversation,
+ * with the reasoning of earlier turns as received, encrypted.
  *
- * Source: OpenAI API reference, "Create a model response" (platform.openai.com/docs/api-reference/responses/create), and the types of
- * the official client (openai-node, resources/responses): `function_call_output` has text, or a list with images and files.
+ * Source: OpenAI API reference, "Create a model response" (platform.openai.com/docs/api-reference/responses/create), and the types of the
+ * official client (openai-node, resources/responses): `function_call_output` contains text, or a list with images and files.
  */
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { TurnRequest } from './dialect.ts';
@@ -42,7 +42,7 @@ const toCallItem = (call: CanonicalCall): JsonObject => ({
   arguments: JSON.stringify(argumentsOf(call)),
 });
 
-/** One `function_call_output` for each. */
+/** Builds one `function_call_output` for each result. */
 export function toResponsesResults(results: readonly CanonicalResult[]): JsonObject[] {
   return results.map(({ id, result }) => {
     const parts = toParts(result);

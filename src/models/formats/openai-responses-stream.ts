@@ -1,6 +1,6 @@
 /**
- * A streamed response, put together from its events: items that begin, grow and are done, and the whole response at the end. Servers
- * that are compatible may leave the items out of that; then those that came count.
+ * Assembles a streamed response from its events: items start, grow and are done, and the last event has the whole response. Compatible
+ * servers may leave the items out of the last event; then the streamed ones count.
  *
  * Source: OpenAI API reference, "Streaming events" of Responses (platform.openai.com/docs/api-reference/responses-streaming).
  */
@@ -26,7 +26,7 @@ const EventSchema = z.object({
 });
 const LastSchema = z.object({ response: ResponseSchema });
 
-/** Most items of one answer. */
+/** Most items per answer. */
 const MAX_ITEMS = 4 * MAX_CALLS;
 const FAILED: ReadonlySet<string> = new Set(['error', 'response.failed']);
 const LAST: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
@@ -43,7 +43,7 @@ export class ResponsesReader implements TurnReader {
     if (FAILED.has(type)) throw new BrokenOff(this.#toPartial());
     if (LAST.has(type)) {
       const { response } = parseAs(LastSchema, data, 'The last event');
-      // Servers that are compatible leave the status to the event.
+      // Compatible servers omit the status; the event's type implies it.
       this.#last = { ...response, status: response.status ?? type.slice('response.'.length) };
     }
     if (index !== undefined && item) {
@@ -68,7 +68,7 @@ export class ResponsesReader implements TurnReader {
     if (output && output.length > 0) return toResponsesReply(this.#last);
     const reply = this.#withText(toResponsesReply({ ...this.#last, output: this.#came() }));
     const isDone = [...this.#items.values()].every(item => item.isDone);
-    // An item that never came whole cannot go back as it came.
+    // An item that never completed cannot be sent back as it came.
     return isDone ? reply : { ...reply, raw: undefined };
   }
 
@@ -80,7 +80,7 @@ export class ResponsesReader implements TurnReader {
     return reply.text === '' ? { ...reply, text: this.#text.text } : reply;
   }
 
-  /** The items that came. A call that is not done and has nothing yet is not whole, whatever it says of itself. */
+  /** Returns the streamed items. A call that is not done and has no arguments yet counts as incomplete, whatever its own status. */
   #came(): Item[] {
     const byIndex = [...this.#items].toSorted(([one], [other]) => one - other);
     return byIndex.map(([, { item, arguments: pieces, isDone }]) => {

@@ -1,4 +1,6 @@
-/** Tools as the `tools` of a response. `strict` is always said: without it the API tries to be. Rules: `openai-schema.ts`. */
+/**
+ * Exports tools as `tools` of a response. `strict` is always set, because without it the API tries to be strict. Rules: `openai-schema.ts`.
+ */
 import type { ExportedTools, ExportOptions } from './dialect.ts';
 import { exportTools } from './export-tools.ts';
 import type { CanonicalTool } from './canonical-form.ts';

@@ -1,4 +1,4 @@
-/** The dialect of OpenAI's Responses. */
+/** The dialect of OpenAI's Responses API. */
 import type { Dialect } from './dialect.ts';
 import { fromResponsesCalls, fromResponsesResponse } from './openai-responses-reply.ts';
 import { toResponsesRequest, toResponsesResults } from './openai-responses-request.ts';

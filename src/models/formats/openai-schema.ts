@@ -1,12 +1,13 @@
 /**
- * What OpenAI takes as a tool, by either of its APIs.
+ * What OpenAI accepts as a tool, in both of its APIs.
  *
  * Sources: OpenAI API reference, "FunctionDefinition" (names: letters, digits, `_` and `-`, 64 characters); OpenAI guide, "Structured
  * outputs", supported schemas (platform.openai.com/docs/guides/structured-outputs): the keywords and formats below, all properties
- * required, `additionalProperties: false`, 10 levels, 5,000 properties, 1,000 values of enums, 120,000 characters of names and values,
- * 15,000 of an enum with more than 250 values; definitions under `$defs`, also in a circle. Refusals of the API, as issues tell them: descriptions of more than 1,024 characters
- * ("string_above_max_length"), a choice at the root ("must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the
- * top level"), "object schema missing properties", "array schema missing items", a reference with anything beside it ("$ref cannot have keywords").
+ * required, `additionalProperties: false`, 10 levels, 5,000 properties, 1,000 enum values, 120,000 characters of names and values, 15,000
+ * in an enum of more than 250 values; definitions under `$defs`, also recursive ones. Error messages of the API, from issues: descriptions
+ * of more than 1,024 characters ("string_above_max_length"), a choice at the root ("must have type 'object' and not have
+ * 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"), "object schema missing properties", "array schema missing items", a reference
+ * with anything beside it ("$ref cannot have keywords").
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { ExportRules } from './export-tools.ts';
@@ -60,7 +61,7 @@ const STRICT: SchemaRules = {
   findExcess,
 };
 
-/** But for the form of a definition, which differs between the APIs. */
+/** All export rules except the form of a definition, which differs between the APIs. */
 export const OPENAI_RULES: Omit<ExportRules, 'toDefinitions'> = {
   names: { characters: 'A-Za-z0-9_\\-', maxChars: 64 },
   maxDescriptionChars: 1_024,
@@ -68,7 +69,7 @@ export const OPENAI_RULES: Omit<ExportRules, 'toDefinitions'> = {
   strictSchema: STRICT,
 };
 
-/** A schema for the answer itself: strict where it can be said as it stands. */
+/** Returns a schema for the answer itself: strict where it needs no change for that. */
 export function toStrictAnswer({ name, schema }: { name: string; schema: JsonObject }): JsonObject {
   let isAsItIs = true;
   try {

@@ -1,4 +1,4 @@
-/** One call as a dialect wrote it, made a canonical one: its arguments read, or said what is wrong with them. Pure. */
+/** Converts calls written in a dialect to canonical ones: reads their arguments, or states what is wrong with them. Pure. */
 import { parseWithin } from '../../shared/json/json-spans.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
@@ -6,34 +6,34 @@ import { FormatError } from './dialect.ts';
 import type { CanonicalCall } from './canonical-form.ts';
 import { toNotMade, unfinishedOf, type TurnEnd } from './turn-end.ts';
 
-/** Most calls that one answer of a model may hold. */
+/** Most calls in one answer of a model. */
 export const MAX_CALLS = 128;
 /** Longest name or id of a call, in UTF-16 units. */
 const MAX_WORD_CHARS = 512;
-/** How an id begins that was made where the dialect has none: it is never told to the model. */
+/** Prefix of an id generated where the dialect has none; such an id is never sent to the model. */
 const MADE = 'portico-';
 const MAX_REASON_CHARS = 160;
 
-/** What is written of a call. */
+/** A call as the dialect wrote it. */
 export interface WrittenCall {
   id: string | undefined;
   name: string;
-  /** Text of JSON, or JSON itself. */
+  /** JSON text, or a JSON value. */
   arguments: unknown;
 }
 
 /**
- * Calls as they were written, of which it is not known that their turn is over: no text at all is no arguments.
- * @throws FormatError where there are too many, or a name or an id is too long
+ * Converts calls whose turn may not be over: missing argument text counts as missing arguments.
+ * @throws FormatError where there are too many, or a name or id is too long
  */
 export function toCanonicalCalls(written: readonly WrittenCall[]): CanonicalCall[] {
   return check(written).map(each => toCanonicalCall(each, false));
 }
 
 /**
- * The calls of a turn that ended like this: none that can be made unless it ended for them.
- * @param end `calls` where the turn is over
- * @param isEmptyNone whether this end says that a call without any text of arguments has none
+ * Converts the calls of a turn with this end; they can be made only if it ended with calls.
+ * @param end `calls` where the turn waits for results
+ * @param isEmptyNone whether, with this end, a call without argument text is a call without arguments
  * @throws FormatError as `toCanonicalCalls`
  */
 export function toTurnCalls(
@@ -69,7 +69,7 @@ function toCanonicalCall(
 ): CanonicalCall {
   const call = { id: toId(id), name };
   if (typeof given === 'string' && given.trim() === '') {
-    // Models write nothing at all where a tool takes no arguments; one that was cut off has written nothing either.
+    // Models write nothing where a tool takes no arguments, but a call that was cut off may also be empty.
     if (isEmptyNone) return { ...call, arguments: {} };
     return { ...call, arguments: undefined, problem: `The arguments are missing; ${AGAIN}` };
   }
@@ -86,16 +86,16 @@ function toCanonicalCall(
 
 const AGAIN = 'call again with one JSON object that fits the schema of the tool';
 
-/** How the id of a call begins that was written as of 2023: by the message itself, without an id. */
+/** Prefix of the id of a call in the 2023 format, which the message makes without an id. */
 const FUNCTION = `${MADE}function-`;
 
-/** For a call of a function as of 2023, whose result has to be told in that form. */
+/** Generates the id of a call in the 2023 format, whose result must be sent in that format. */
 export const toFunctionId = (): string => `${FUNCTION}${crypto.randomUUID()}`;
 
 export const isFunctionId = (id: string): boolean => id.startsWith(FUNCTION);
 
-/** Whether a model's own id of a call, and not one made by `toCanonicalCalls`. */
+/** Tells whether an id is the model's own, not one generated here. */
 export const isOwnId = (id: string): boolean => !id.startsWith(MADE);
 
-/** Arguments as a dialect takes them back in a conversation: what could not be read is an empty object. */
+/** Returns arguments for sending back in a conversation; an empty object where they could not be read. */
 export const argumentsOf = (call: CanonicalCall): JsonObject => call.arguments ?? {};

@@ -1,12 +1,12 @@
-/** Reads what a model's API sent: JSON that is checked by a schema before anybody uses it. Pure. */
+/** Reads JSON from a model's API and checks it against a schema before use. Pure. */
 import { z } from 'zod';
 import { parseWithin } from '../../shared/json/json-spans.ts';
 import { FormatError } from './dialect.ts';
 
-/** Longest text of a streamed answer with its calls, in UTF-16 units. */
+/** Longest text of a streamed answer including its calls, in UTF-16 units. */
 export const MAX_STREAMED_CHARS = 4_000_000;
 
-/** @throws FormatError that names what was read, and nothing of what stood in it */
+/** Checks a value. @throws FormatError that names what was read, without any of its content */
 export function readAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const read = schema.safeParse(value);
   if (read.success) return read.data;
@@ -14,7 +14,7 @@ export function readAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T
   throw new FormatError(`${what} has another form at ${issue?.path.join('.') || 'its root'}`);
 }
 
-/** What fits a schema, as it came: every member in its place, also those that the schema does not know. */
+/** Checks a value but returns it unchanged: members stay in order, including those unknown to the schema. */
 export const asItCame = <T>(schema: z.ZodType<T>): z.ZodType<T> =>
   z.custom<T>(value => schema.safeParse(value).success);
 
@@ -31,7 +31,7 @@ function parseJson(text: string, what: string): unknown {
   }
 }
 
-/** Text that comes in pieces. */
+/** Text that arrives in pieces. */
 export class Pieces {
   #pieces: string[] = [];
   #chars = 0;

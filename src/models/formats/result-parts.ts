@@ -1,6 +1,6 @@
 /**
- * A result of `tools/call` as parts that every dialect has: text, images and documents. What a dialect cannot show becomes text that
- * says what it is. Results are untrusted: what does not have the form of MCP is shown as the JSON it is. Pure.
+ * Splits a result of `tools/call` into parts that every dialect has: text, images and documents. Content that a dialect cannot show becomes
+ * text that describes it. Results are untrusted: content that does not have MCP's form is shown as its JSON. Pure.
  *
  * Source: MCP specification 2026-07-28 and 2025-11-25, server/tools, "Tool result".
  */
@@ -9,19 +9,19 @@ import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
 export type ResultPart =
   | { kind: 'text'; text: string }
-  /** Base64 data that a dialect may show, and the text that stands for it where it does not. */
+  /** Base64 data that a dialect may show, and a text to use where it cannot. */
   | { kind: 'image' | 'document'; mimeType: string; data: string; text: string };
 
-/** Types that each of the dialects shows as an image. */
+/** Types that every dialect shows as an image. */
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const PDF = 'application/pdf';
 const MAX_LABEL_CHARS = 300;
 const NOTHING = 'The tool returned nothing.';
 
-/** Whether a result tells of a failure. */
+/** Tells whether a result reports a failure. */
 export const isFailed = (result: JsonObject): boolean => result['isError'] === true;
 
-/** The parts of a result in their order; at least one. */
+/** Returns the parts of a result in their order; at least one. */
 export function toParts(result: JsonObject): ResultPart[] {
   const content = Array.isArray(result['content']) ? (result['content'] as unknown[]) : [];
   const parts = content.map(toPart);
@@ -30,7 +30,7 @@ export function toParts(result: JsonObject): ResultPart[] {
   return parts.length === 0 ? [{ kind: 'text', text: NOTHING }] : parts;
 }
 
-/** `structuredContent`, unless the text of the result says the same, as it should. */
+/** Returns `structuredContent` as text, unless the result's text already says the same, as it should. */
 function toStructuredText(
   { structuredContent: value }: JsonObject,
   parts: readonly ResultPart[],
@@ -64,7 +64,7 @@ function toPart(block: unknown): ResultPart {
 
 const asJson = (value: unknown): ResultPart => ({ kind: 'text', text: JSON.stringify(value) });
 
-/** An image or a document where the dialects have one, else the words that stand for it. */
+/** Returns an image or a document where the dialects support the type, else a text that describes it. */
 function toMedia(what: string, mimeType: unknown, data: string, of = ''): ResultPart {
   const type = typeof mimeType === 'string' ? mimeType.toLowerCase() : '';
   const text = `[${what}${of}${type === '' ? '' : ` of type ${line(type)}`}, ${data.length} characters of base64, not shown]`;

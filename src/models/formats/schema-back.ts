@@ -1,7 +1,7 @@
 /**
- * Arguments that a model gave for a schema brought down, made those of the tool: properties get their own names again, and a null that
- * stands where a property is left out is left out. It reads the tool's own schema beside the arguments, so that names and nulls of data
- * that is free in form stay as they are. Pure; bounded in depth.
+ * Converts arguments that a model gave for a converted schema into those of the tool: restores the names of properties, and drops a null
+ * that stands for an omitted property. It walks the tool's own schema beside the arguments, so that names and nulls in free-form data stay
+ * unchanged. Pure; bounded in depth.
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { resolveRef } from './schema-refs.ts';
@@ -10,13 +10,13 @@ import { MAX_DEPTH, own, put, typesOf } from './schema-rules.ts';
 export interface WayBack {
   /** The tool's own schema. */
   schema: JsonObject;
-  /** From the dialect's names of properties to their own. */
+  /** Maps the dialect's property names to the tool's own. */
   names: ReadonlyMap<string, string>;
-  /** Optional properties were given null. */
+  /** Whether optional properties accept null in the converted schema. */
   dropsNulls: boolean;
 }
 
-/** Most schemas that are looked at for one value. */
+/** Most schemas considered for one value. */
 const MAX_SCHEMAS = 200;
 
 export function toOwnArguments(given: JsonObject, way: WayBack): JsonObject {
@@ -55,7 +55,7 @@ class Back {
     for (const [name, each] of Object.entries(named)) {
       const below = definitionsOf(fitting, name);
       const isNull = each === null && this.#way.dropsNulls;
-      // A property of another alternative, where all of them were made one.
+      // A property of another alternative, where all alternatives were merged into one.
       const isForeign = below.length === 0 && definitionsOf(all, name).length > 0;
       const isLeftOut = isNull && (isForeign || this.#standsForNone(fitting, name));
       if (!isLeftOut) put(found, name, this.#value(each, below, depth + 1));
@@ -63,7 +63,7 @@ class Back {
     return found;
   }
 
-  /** A null that none of the schemas takes, for a property that one of them lets be left out. */
+  /** Tells whether null stands for an omitted property: no schema accepts null, and none requires the property. */
   #standsForNone(schemas: readonly JsonObject[], name: string): boolean {
     const definitions = definitionsOf(schemas, name);
     if (definitions.length === 0 || definitions.some(each => this.#takesNull(each, 0)))
@@ -75,7 +75,7 @@ class Back {
     return requiring.length === 0;
   }
 
-  /** All schemas that may hold for a value of these: of references, of all and of each alternative. */
+  /** Collects all schemas that may apply to a value: through references, `allOf`, and every alternative. */
   #spread(schemas: readonly unknown[]): JsonObject[] {
     const all = new Set<JsonObject>();
     const waiting = [...schemas];
@@ -93,7 +93,7 @@ class Back {
     return [...all];
   }
 
-  /** Whether the properties with fixed values do not say that another alternative is meant. */
+  /** Tells whether the value may match this alternative: no property with fixed values contradicts it. */
   #fits(schema: JsonObject, value: JsonObject): boolean {
     const properties = own(schema, 'properties');
     return Object.entries(isObject(properties) ? properties : {}).every(([name, each]) => {
@@ -130,7 +130,7 @@ function fixedValues(schema: JsonObject): unknown[] | undefined {
   return Array.isArray(values) ? values : undefined;
 }
 
-/** What schemas say of a property: by its name, else of all others. */
+/** Returns the schemas of a property: by its name, else from `additionalProperties`. */
 function definitionsOf(schemas: readonly JsonObject[], name: string): unknown[] {
   return schemas.flatMap(schema => {
     const properties = own(schema, 'properties');

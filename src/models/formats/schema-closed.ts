@@ -1,21 +1,22 @@
 /**
- * Objects as strict dialects want them: they take the properties they list and nothing else, and where each of these has to be given,
- * one that was optional takes null instead. `schema-back.ts` takes that null out again.
+ * Closes objects for strict dialects: they accept only the properties they list. Where all properties must be required, an optional one
+ * accepts null instead; `schema-back.ts` drops that null again.
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { PropertyNames } from './schema-refs.ts';
 import { own, put, step, typesOf, Unsayable, type Lose, type SchemaRules } from './schema-rules.ts';
 
 export interface ClosedRules extends SchemaRules {
-  /** It is the schema of all arguments: where it lists nothing, there are none. */
+  /** Whether it is the schema of all arguments: if that lists no properties, there are none. */
   isRoot: boolean;
   names: PropertyNames;
 }
 
 /**
- * @param found the schema, brought down but for this
- * @param schema as it was
- * @throws Unsayable where an object takes properties of any name
+ * Closes one schema.
+ * @param found the schema, converted except for this
+ * @param schema the original
+ * @throws Unsayable where an object accepts properties of any name
  */
 export function toClosed(
   found: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * Definitions that references lead to, for dialects that take them under `$defs` of the root: wherever in the tool's schema they
- * stand, each is written once. Pure; linear but for the depth of a schema.
+ * Collects the definitions that references lead to, for dialects that accept them under the root's `$defs`: each is written once, wherever
+ * it is in the tool's schema. Pure; linear except for the depth of a schema.
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { childrenOf, resolveRef } from './schema-refs.ts';
@@ -17,13 +17,13 @@ const MAX_NAME_CHARS = 48;
 
 export class Definitions {
   readonly #root: JsonObject;
-  /** What may not be referred to. */
+  /** Definitions that may not be referred to. */
   readonly #circular: ReadonlySet<JsonObject>;
   readonly #names = new Map<string, string>();
   readonly #taken: Set<string>;
   readonly #waiting: Definition[] = [];
 
-  /** @param allowsCircles the dialect takes a definition that leads to itself */
+  /** @param allowsCircles whether the dialect accepts a definition that refers to itself */
   constructor(root: JsonObject, allowsCircles: boolean) {
     this.#root = root;
     this.#circular = allowsCircles ? new Set() : findCircular(root);
@@ -31,7 +31,7 @@ export class Definitions {
     this.#taken = new Set(isObject(defs) ? Object.keys(defs) : []);
   }
 
-  /** The reference in the dialect; undefined where what it leads to has to be written out. */
+  /** Returns the reference in the dialect; undefined where its target has to be written out in place. */
   refer(ref: string): string | undefined {
     const target = resolveRef(this.#root, ref);
     if (!isObject(target) || this.#circular.has(target)) return undefined;
@@ -44,7 +44,7 @@ export class Definitions {
     return `#/$defs/${name}`;
   }
 
-  /** The next definition that was referred to and is not written yet. */
+  /** Returns the next definition that was referred to and is not yet written. */
   next(): Definition | undefined {
     return this.#waiting.shift();
   }
@@ -60,8 +60,8 @@ export class Definitions {
 }
 
 /**
- * A schema with what it refers to at its root, each written once.
- * @param down brings one down, which may refer to more of them
+ * Adds the definitions that a schema refers to at its root, each written once.
+ * @param down converts one definition, which may refer to more of them
  */
 export function withDefinitions(
   found: JsonObject,
@@ -94,7 +94,7 @@ export function withDefinitions(
   return { ...found, $defs: defs };
 }
 
-/** The definitions that lead to themselves, or to one that does. */
+/** Finds the definitions that lead to themselves, or to one that does. */
 function findCircular(root: JsonObject): ReadonlySet<JsonObject> {
   const leadsTo = new Map<JsonObject, Set<JsonObject>>();
   const waiting = [...targetsIn(root, root)];
@@ -112,7 +112,7 @@ function findCircular(root: JsonObject): ReadonlySet<JsonObject> {
       else ledFrom.set(to, [from]);
     }
   }
-  // Whatever leads nowhere, or only to such, is in no circle.
+  // A definition that refers to nothing, or only to such definitions, is in no cycle.
   const ends = [...leadsTo].filter(([, all]) => all.size === 0).map(([target]) => target);
   for (let end = ends.pop(); end; end = ends.pop()) {
     leadsTo.delete(end);
@@ -124,7 +124,7 @@ function findCircular(root: JsonObject): ReadonlySet<JsonObject> {
   return new Set(leadsTo.keys());
 }
 
-/** What the references in a schema lead to. */
+/** Returns the targets of the references in a schema. */
 function targetsIn(schema: JsonObject, root: JsonObject): Set<JsonObject> {
   const found = new Set<JsonObject>();
   const visit = (node: unknown, depth: number): void => {

@@ -1,7 +1,7 @@
 /**
- * JSON Schema 2020-12 brought down to what a dialect takes. Whatever is changed or removed is told as a loss; where the rules can be
- * kept it stays as it is. What cannot be said becomes wider, so that every argument a tool takes can still be given; only a strict
- * schema is narrower, and one that would keep a tool from being used is refused as `Unsayable`. Pure; bounded in depth and size.
+ * Converts JSON Schema 2020-12 to what a dialect accepts. Whatever fits the rules stays unchanged; every change and removal is reported as
+ * a conversion warning. What cannot be expressed becomes wider, so that every argument of the tool can still be given. Only a strict schema
+ * is narrower; if that would make the tool unusable, it is refused as `Unsayable`. Pure; bounded in depth and size.
  *
  * Source: JSON Schema 2020-12, core and validation (json-schema.org/draft/2020-12).
  */
@@ -31,14 +31,15 @@ import {
 /** How often a definition is written out within itself. */
 const MAX_UNROLLED = 2;
 
-/** Where in a schema the walk is. */
+/** The position of the walk in the schema. */
 interface Trail {
   depth: number;
-  /** The references that led here. */
+  /** References followed to get here. */
   refs: readonly string[];
 }
 
 /**
+ * Converts a schema.
  * @param path of the schema in the tool's definition
  * @throws Unsayable where the rules are strict
  */
@@ -62,7 +63,7 @@ class Walk {
   readonly #path: string;
   readonly #names: PropertyNames;
   readonly #keepsRefs: boolean;
-  /** Where references stay, but not as they are. */
+  /** Set where references stay, but in another form. */
   readonly #definitions: Definitions | undefined;
   #nodes = 0;
   #writtenChars = 0;
@@ -91,7 +92,7 @@ class Walk {
     return withDefinitions(found, this.#root, this.#path, this.#definitions, down, this.#lose);
   }
 
-  /** A reference that stays; undefined where what it leads to is written out. */
+  /** Returns a reference that stays; undefined where its target is written out in place. */
   #reference(schema: JsonObject, path: string, trail: Trail): JsonObject | undefined {
     const { $ref: ref, ...rest } = schema;
     if (!this.#definitions || typeof ref !== 'string') return undefined;
@@ -129,7 +130,7 @@ class Walk {
     return {};
   }
 
-  /** Ends a branch: what would be there may be anything of its type. */
+  /** Ends a branch: anything of the same type is accepted there. */
   #cut(schema: JsonObject, path: string, why: string): JsonObject {
     if (this.#rules.isStrict) throw new Unsayable(path, why);
     this.#lose(path, 'changed', `cut: ${why}`);
@@ -137,7 +138,7 @@ class Walk {
     return type === undefined || type === 'array' ? {} : { type };
   }
 
-  /** @returns undefined where a reference leads in a circle; then the loss has been told */
+  /** Resolves references and `allOf`. @returns undefined where a reference is circular, after a conversion warning */
   #flatten(
     schema: JsonObject,
     path: string,
@@ -193,7 +194,7 @@ class Walk {
     return found;
   }
 
-  /** A schema without references and `allOf`, where the rules have none. */
+  /** Converts a schema without references and `allOf`, where the rules restrict keywords. */
   #object(schema: JsonObject, path: string, trail: Trail): JsonObject {
     const { keywords } = this.#rules;
     if (!keywords) return this.#members(schema, path, trail);

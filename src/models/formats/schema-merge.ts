@@ -1,17 +1,19 @@
-/** Schemas that hold together, or one of which holds, made one schema: for dialects that know no `allOf`, or no choice at the root. Pure. */
+/**
+ * Merges schemas that apply together, or as alternatives, into one: for dialects without `allOf`, or without a choice at the root. Pure.
+ */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { own, put, typesOf } from './schema-rules.ts';
 
 const LARGER = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
 const SMALLER = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
-/** Where both parts have one of these, both hold: a choice of each cannot be said in one. */
+/** If both parts have one of these, both apply, which one schema cannot express. */
 const CHOICES = new Set(['anyOf', 'oneOf']);
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * One schema that takes what all of the parts take, or a little more.
- * @param lose told of the keywords of which only the first part's counts
+ * Merges schemas into one that accepts what all of them accept, or a little more.
+ * @param lose called with each keyword of which only the first part's value counts
  */
 export function mergeAll(
   parts: readonly JsonObject[],
@@ -63,7 +65,7 @@ function combine(
   return one;
 }
 
-/** An integer is a number. */
+/** Intersects lists of types; an integer is a number. */
 function intersect(one: readonly string[], other: readonly string[]): string[] {
   const has = (types: readonly string[], type: string) =>
     types.includes(type) || (type === 'integer' && types.includes('number'));
@@ -82,7 +84,8 @@ function mergeProperties(one: JsonObject, other: JsonObject): JsonObject {
 }
 
 /**
- * One object that takes what each of the alternatives takes: all their properties, of which those are required that all of them require.
+ * Merges alternatives into one object that accepts what each accepts: it has all their properties and requires those that all of them
+ * require.
  * @param alternatives schemas of objects, without choices of their own
  */
 export function mergeAny(alternatives: readonly JsonObject[]): JsonObject {

@@ -1,11 +1,11 @@
-/** References within a schema: what they lead to, and whether they are of the simple kind that every reader follows. Pure. */
+/** References within a schema: resolves them, and tells whether they are of the simple kind that every reader follows. Pure. */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { toFittingNames } from './names.ts';
 import { LISTS, MAPS, MAX_DEPTH, own, SINGLE, type SchemaRules } from './schema-rules.ts';
 
 const SIMPLE = /^#\/(?:\$defs|definitions)\/[^/]+$/;
 
-/** What a reference leads to within the document; undefined where it leads nowhere, or out of it. */
+/** Resolves a reference within the document; undefined where it leads nowhere or outside. */
 export function resolveRef(root: JsonObject, ref: unknown): JsonObject | boolean | undefined {
   if (ref === '#') return root;
   if (typeof ref !== 'string' || !ref.startsWith('#/')) return undefined;
@@ -26,7 +26,7 @@ function decode(part: string): string {
   }
 }
 
-/** The schemas that stand in a schema, one level down. */
+/** Yields the direct subschemas of a schema. */
 export function* childrenOf(schema: JsonObject): Generator<unknown, void, undefined> {
   for (const [key, value] of Object.entries(schema)) {
     if (SINGLE.has(key)) yield value;
@@ -35,11 +35,11 @@ export function* childrenOf(schema: JsonObject): Generator<unknown, void, undefi
   }
 }
 
-/** What of a whole schema has to be known before it is walked. */
+/** Facts about a whole schema that must be known before it is walked. */
 export interface Survey {
-  /** The names of all properties, anywhere in it. */
+  /** The names of all properties, at any depth. */
   properties: Set<string>;
-  /** Each reference leads to a definition at the root and may stay. */
+  /** Whether every reference leads to a definition at the root, so that it may stay. */
   hasSimpleRefs: boolean;
   hasRefs: boolean;
 }
@@ -66,7 +66,7 @@ export function survey(root: JsonObject): Survey {
   return found;
 }
 
-/** The names that properties have in the dialect. */
+/** Property names in the dialect, by their own. */
 export type PropertyNames = ReadonlyMap<string, string>;
 
 export function toPropertyNames(schema: JsonObject, { properties }: SchemaRules): PropertyNames {

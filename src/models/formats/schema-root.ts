@@ -1,16 +1,14 @@
-/**
- * The schema of all arguments made one plain object: no dialect takes a choice, a reference or another type there. Pure.
- */
+/** Makes the schema of all arguments one plain object: no dialect accepts a choice, a reference or another type at the root. Pure. */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { mergeAll, mergeAny } from './schema-merge.ts';
 import { own, step, typesOf, type Lose, type SchemaRules } from './schema-rules.ts';
 
-/** What may not stand at the root, and nothing stands for. */
+/** Keywords that may not be at the root and have no replacement. */
 const REMOVED = ['not', 'enum', 'const'];
-/** How often schemas at the root are taken apart. */
+/** How often schemas at the root are expanded. */
 const MAX_ROUNDS = 16;
 
-/** Takes one level of references and `allOf` away. */
+/** Resolves references and `allOf` of the schema itself. */
 export type Flatten = (schema: JsonObject, path: string) => JsonObject;
 
 export function toRootObject(

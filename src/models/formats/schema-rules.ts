@@ -1,40 +1,40 @@
-/** What a dialect takes of JSON Schema 2020-12, as data for `bringDown`; and the words it uses for what it did. */
+/** The parts of JSON Schema 2020-12 that a dialect accepts, as data for `bringDown`; and helpers of the conversion. */
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { ConversionWarning } from './dialect.ts';
 import type { NameRule } from './names.ts';
 
 export interface SchemaRules {
-  /** The keywords that may stand in a schema; any where absent, and then references may stay as well. */
+  /** Allowed keywords; where absent, all are allowed, and references may stay. */
   keywords?: ReadonlySet<string>;
   /**
-   * References that may stay where there are keywords, to definitions under `$defs` of the root and with nothing beside them: all, or
-   * those that lead in no circle. Absent: none.
+   * Where keywords are restricted: references that may stay, to definitions under the root's `$defs` and with nothing beside them. Either
+   * all, or only those without a cycle. Absent: none.
    */
   references?: 'all' | 'acyclic';
-  /** Values that `format` may have; any where absent. */
+  /** Allowed values of `format`; any where absent. */
   formats?: ReadonlySet<string>;
-  /** Names that properties may have; any where absent. */
+  /** Rule for property names; any name where absent. */
   properties?: NameRule;
-  /** The schema of the arguments has to list properties, though it be none. */
+  /** Whether the schema of the arguments has to list properties, even an empty list. */
   needsProperties?: boolean;
-  /** Arrays have to say what their items are. */
+  /** Whether arrays have to declare their items. */
   needsItems?: boolean;
-  /** Values of `enum` are strings and numbers. */
+  /** Whether `enum` accepts only strings and numbers. */
   plainEnums?: boolean;
-  /** Largest value of `minItems`. */
+  /** Largest allowed value of `minItems`. */
   maxMinItems?: number;
-  /** The model is held to the schema: objects take what they list and nothing else, and nothing is of any type. */
+  /** Whether the schema is enforced: objects accept only the properties they list, and every value needs a type. */
   isStrict?: boolean;
-  /** Each property is required: one that is optional takes null instead. */
+  /** Whether every property must be required; an optional one then accepts null. */
   allRequired?: boolean;
-  /** What of a whole schema is past what can be said; undefined where it is within. */
+  /** Returns how a whole schema exceeds the dialect's limits; undefined where it does not. */
   findExcess?(schema: JsonObject): string | undefined;
 }
 
-/** Tells of a loss in the definition that is brought down. */
+/** Adds a conversion warning for the definition being converted. */
 export type Lose = (path: string, kind: ConversionWarning['kind'], detail: string) => void;
 
-/** A schema cannot be said within the rules without refusing what the tool needs. */
+/** A schema cannot be expressed within the rules without refusing what the tool needs. */
 export class Unsayable extends Error {
   readonly path: string;
 
@@ -44,14 +44,14 @@ export class Unsayable extends Error {
   }
 }
 
-/** Deepest nesting that is looked at; what is below may be anything. */
+/** Deepest nesting that is converted; below it anything is accepted. */
 export const MAX_DEPTH = 48;
-/** Most characters of definitions that are written out in place in one tool. */
+/** Most characters of definitions written out in place, per tool. */
 export const MAX_WRITTEN_CHARS = 32_768;
-/** Most schemas that the definition of one tool is made of. */
+/** Most schemas in the definition of one tool. */
 export const MAX_NODES = 5_000;
 
-/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
+/** Keywords whose value is one schema (`SINGLE`), a list of schemas (`LISTS`), or schemas by name (`MAPS`). */
 export const SINGLE: ReadonlySet<string> = new Set([
   'additionalProperties',
   'contains',
@@ -74,11 +74,11 @@ export const MAPS: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
-/** One step of a JSON pointer (RFC 6901). */
+/** Appends one step to a JSON pointer (RFC 6901). */
 export const step = (path: string, key: string | number): string =>
   `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
-/** Sets a member, also one that is called `__proto__`. */
+/** Sets a member, even one named `__proto__`. */
 export function put(into: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(into, key, {
     value,
@@ -88,10 +88,10 @@ export function put(into: JsonObject, key: string, value: unknown): void {
   });
 }
 
-/** A member of its own, never an inherited one. */
+/** Returns an own member, never an inherited one. */
 export const own = (schema: JsonObject, key: string): unknown =>
   Object.hasOwn(schema, key) ? schema[key] : undefined;
 
-/** The types that a schema names; empty where it names none. */
+/** Returns the types that a schema names; empty where it names none. */
 export const typesOf = (schema: JsonObject): string[] =>
   [own(schema, 'type')].flat().filter(type => typeof type === 'string');

@@ -1,4 +1,4 @@
-/** The parts of a schema that dialects say in another way: fixed values, choices, tuples, and types that go without saying. Pure. */
+/** Converts parts of a schema that dialects express differently: fixed values, choices, tuples and implied types. Pure. */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { own, step, typesOf, type Lose, type SchemaRules } from './schema-rules.ts';
 
@@ -10,7 +10,7 @@ const typeOf = (value: unknown): string => {
 const isPrimitive = (value: unknown) => typeof value !== 'object' || value === null;
 const isPlain = (value: unknown) => typeof value === 'string' || typeof value === 'number';
 
-/** `const`, `enum` and tuples as the rules have them. */
+/** Converts `const`, `enum` and tuples to what the rules allow. */
 export function toPlainValues(
   schema: JsonObject,
   path: string,
@@ -42,7 +42,7 @@ export function toPlainValues(
   return { ...rest, items: { anyOf: [...(tuple as unknown[]), ...others] } };
 }
 
-/** Values that are no primitives cannot be listed; null stands beside the list where only strings and numbers may stand in it. */
+/** Removes an enum with values that cannot be listed; where only strings and numbers may be listed, moves null out of the list. */
 function toPlainEnum(
   node: JsonObject,
   values: readonly unknown[],
@@ -69,7 +69,7 @@ function toPlainEnum(
   return { ...rest, anyOf: [listed, { type: 'null' }] };
 }
 
-/** Keywords that say nothing about what is valid. */
+/** Keywords that do not affect validation. */
 export const NOTES: ReadonlySet<string> = new Set([
   'title',
   'description',
@@ -87,12 +87,12 @@ export const NOTES: ReadonlySet<string> = new Set([
 
 export interface Choice {
   alternatives: unknown[];
-  /** What stands beside the choice and says nothing about what is valid. */
+  /** Members beside the choice that do not affect validation. */
   rest: JsonObject;
   path: string;
 }
 
-/** A choice between alternatives that hold all the rest of the schema; undefined where there is none. */
+/** Returns a choice whose alternatives each include the rest of the schema; undefined where there is no choice. */
 export function toChoice(
   schema: JsonObject,
   path: string,
@@ -123,7 +123,7 @@ export function toChoice(
   return { alternatives, rest, path: at };
 }
 
-/** Types that go without saying, by the keywords that speak of them. */
+/** Types implied by keywords that apply only to them. */
 const IMPLIED: readonly (readonly [string, readonly string[]])[] = [
   [
     'object',
@@ -141,7 +141,7 @@ const IMPLIED: readonly (readonly [string, readonly string[]])[] = [
   ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
 ];
 
-/** The schema with a type, where its other keywords or values have one. */
+/** Adds the type that the other keywords or values imply, if the schema names none. */
 export function withType(schema: JsonObject, path: string, lose: Lose): JsonObject {
   if (typesOf(schema).length > 0) return schema;
   const fixed = own(schema, 'const');

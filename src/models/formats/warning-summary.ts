@@ -1,13 +1,13 @@
-/** Losses in few lines: one for each tool and kind of thing that was done in it, however many places that was. Pure. */
+/** Summarises conversion warnings: one line per tool and kind of change, however many places it affects. Pure. */
 import type { ConversionWarning } from './dialect.ts';
 
-/** The first of some losses of one tool that are alike. */
+/** The first of several similar warnings about one tool. */
 export interface WarningGroup extends ConversionWarning {
   /** How many there are. */
   count: number;
 }
 
-/** Losses of one tool are alike where the same was done; what something is named now does not tell them apart. */
+/** Groups warnings about one tool that report the same change, whatever the new names in them. */
 export function summarise(losses: readonly ConversionWarning[]): WarningGroup[] {
   const groups = new Map<string, WarningGroup>();
   for (const loss of losses) {
