@@ -1,6 +1,6 @@
 /**
- * A call of a tool for those who take a whole result and cannot be asked anything: REST, models, ask. It is a request like any other;
- * a server that wants to know something is told that nobody answers, and the row of the call says so.
+ * Calls a tool for callers that take a whole result and cannot answer server requests: REST, models, ask. The call runs like any other; a
+ * server that sends a request to the client learns that nobody answers, and the row of the call says so.
  */
 import type { Viewer } from './viewer.ts';
 import type { CacheDirective } from './cache/cache-control.ts';
@@ -13,7 +13,7 @@ import type { Gateway } from './gateway.ts';
 
 export interface ToolCall {
   viewer: Viewer;
-  /** As the viewer's naming has it. */
+  /** Name of the tool in the viewer's naming. */
   name: string;
   /** Raw JSON of the arguments. */
   args: string;
@@ -27,7 +27,7 @@ export interface ToolCall {
 
 export interface ToolAnswer {
   server: Server;
-  /** Undefined where the server asks for input in place of a result. */
+  /** Undefined if the server asks for input instead of giving a result. */
   response: RawResponse | undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
- * The life of a call: from what a client asks for to what it gets of the server. `relay` is the list of its steps, in the order in which
- * they happen; what each does stands in `steps/`. A step only subtracts: it hides, refuses, records, remembers.
+ * The life of a call, from the client's request to the server's answer. `relay` lists its steps in the order in which they happen; the code
+ * of each is in `steps/`. A step only subtracts: it hides, refuses, records or remembers.
  *
- * Tests pin the order: what may not be seen is gone before a name is looked up; a call has its row before anything of it leaves; a hit of
- * the cache is recorded and counted like any other call; and of what the server answers, the client gets no id and no state that works for
+ * Tests pin the order: what the caller may not see is removed before a name is looked up; a call has its row before anything of it is sent;
+ * a cache hit is recorded and counted like any other call; and no id and no state that the client gets from the server's answer works for
  * anybody else.
  */
 import { requireScope } from '../shared/identity/principal.ts';
@@ -34,15 +34,15 @@ import type { Viewer } from './viewer.ts';
 export interface CallPorts {
   lists: Pick<Lists, 'catalogOf' | 'catalogsOf' | 'resolve'>;
   tasks: Pick<Tasks, 'open'>;
-  /** Records and limits calls; absent where nothing is recorded and nothing limited. */
+  /** Records and limits calls; absent if nothing is recorded and nothing limited. */
   ledger: CallLedger | undefined;
   cache: CachedRequestPorts;
   requestState: RequestStateOptions;
   reports: Pick<CallReports, 'add' | 'refuse'>;
   openCallChannel: OpenCallChannel;
-  /** Who learns from use; absent where nobody does. */
+  /** Learns from uses; absent if nothing is learned. */
   uses?: Uses | undefined;
-  /** Puts a request to a server. */
+  /** Sends a request to a server. */
   send: Send;
 }
 
@@ -56,7 +56,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     endWhenDrained(ports.openCallChannel),
   ].reduceRight((next, step) => step(next), ports.send);
 
-  /** The catalogs of an endpoint of many servers. */
+  /** Returns a reader of the catalogs of an endpoint of many servers. */
   const catalogsOf = ({ visible, naming }: Viewer) =>
     naming.kind === 'own' ? undefined : () => lists.catalogsOf(visible);
 
@@ -66,20 +66,20 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     client: CallContext,
     record: CallRecord,
   ): Promise<RoutedReply> {
-    // Who may call sees what it may see, and nothing else is there.
+    // Check the scope, then hide what the caller may not see.
     requireScope(given.caller, 'tools:call');
     const viewer = restrict(given);
-    // The server's own state and task id, in place of those that its client holds.
+    // Put the server's own state and task id in place of those that the client holds.
     const state = await states.open(viewer, asked, client);
     const era = state.request.tasks;
     const task = era && (await tasks.open(viewer, era, state.request, client));
     const { request, context } = task ?? { request: state.request, context: client };
-    // The server, and its own name of what is asked for.
+    // Find the server and its own name for the item.
     const resolved = await lists.resolve(viewer, request.reference);
     const { server, name } = resolved;
     const catalog = await lists.catalogOf(viewer.visible, server);
     const outbound = toOutbound(request, resolved, catalog.capabilities);
-    // Its row and its limits; nothing has left before.
+    // Write the row and apply the limits; nothing has been sent before.
     noteCalled(context, request, resolved);
     await record.begin(resolved);
     const told = { principalId: viewer.caller.principalId, origin: context.origin };
@@ -97,7 +97,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
         throw toServerFailure(server, withConnectUrl(server, thrown, told));
       }
     };
-    // A result of before, or the call itself; or the question for an account, where one is lacking.
+    // Answer from the cache or make the call; if the caller lacks an account, ask for one.
     const call = { caller: viewer.caller, request, context, resolved };
     const sendNow = () => sendWith(outbound.params);
     const answer = async (): Promise<CacheAnswer> =>

@@ -1,7 +1,7 @@
 /**
- * What an endpoint says it can do, from what its servers can do. Pure. Only what Portico passes
- * through is offered; on an endpoint of many servers a feature is there if one server has it. That a
- * list changed Portico can always tell, since it looks itself where a server does not.
+ * Computes the capabilities of an endpoint from those of its servers. Pure. Only what Portico passes through is advertised; an endpoint of
+ * many servers has a capability if one of its servers has it. Portico can always announce a changed list, since it polls servers that do
+ * not announce changes.
  */
 import type { Naming } from './viewer.ts';
 import type { Catalog } from '../servers/catalog/catalog.ts';
@@ -10,7 +10,7 @@ import { offeredExtensions } from './extensions.ts';
 import type { AdvertisedCapabilities } from './gateway.ts';
 import { mergeInstructions, type ServerInstructions } from './results/merged-instructions.ts';
 
-/** A server within reach; the era is known once it has been negotiated. */
+/** A visible server; its era is known once it has been negotiated. */
 export interface Offering {
   /** Name of the server. */
   server: string;
@@ -18,7 +18,7 @@ export interface Offering {
   era: Era | undefined;
 }
 
-/** @param tasks the form of tasks the client knows, if any */
+/** Returns what an endpoint advertises. @param tasks the form of tasks that the client knows, if any */
 export function toAdvertised(
   offering: readonly Offering[],
   naming: Naming,
@@ -35,7 +35,7 @@ export function toAdvertised(
   if (has('completions')) capabilities['completions'] = {};
   if (has('logging')) capabilities['logging'] = {};
   const extensions = offeredExtensions(catalogs);
-  // Tasks of the two eras are not each other's: a server offers them to clients of its own era.
+  // Tasks of the two eras do not fit together: a server offers them to clients of its own era.
   const peers = offering.filter(({ era }) => era === tasks).map(({ catalog }) => catalog);
   if (tasks === 'modern' && peers.some(hasTasksExtension)) extensions[TASKS_EXTENSION] = {};
   const legacyTasks = tasks === 'legacy' ? legacyTasksOf(peers) : undefined;
@@ -49,7 +49,7 @@ export function toAdvertised(
   return instructions === undefined ? { capabilities } : { capabilities, instructions };
 }
 
-/** Whether a server tells of single resources. */
+/** Whether a server lets clients subscribe to single resources. */
 export function canSubscribe({ capabilities }: Catalog): boolean {
   const { resources } = capabilities;
   return isObject(resources) && resources['subscribe'] === true;
@@ -66,8 +66,8 @@ function hasTasksExtension({ capabilities: { extensions } }: Catalog): boolean {
 }
 
 /**
- * What the legacy era's tasks come to: tool calls only, never a list. A server sees one credential
- * for all callers, so its list may be everybody's (2025-11-25, tasks, isolation).
+ * Merges the task capabilities of the legacy era: tool calls only, never a list. A server sees one credential for all callers, so its list
+ * may contain everybody's tasks (2025-11-25, tasks, isolation).
  */
 function legacyTasksOf(catalogs: readonly Catalog[]): JsonObject | undefined {
   const offered = catalogs.map(({ capabilities }) => capabilities['tasks']).filter(makesTasks);

@@ -1,6 +1,6 @@
 /**
- * Catalogs for the request path: from the isolate's memory by hash, else from KV, else from the
- * server's monitor. Those of many servers are read together. Never asks an upstream.
+ * Loads catalogs on the request path: from the isolate's memory by hash, else from KV, else from the server's monitor. Catalogs of many
+ * servers are read together. Never sends a request upstream.
  */
 import { Lru } from '../shared/util/lru.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
@@ -13,13 +13,13 @@ import {
   type CatalogRef,
 } from '../servers/catalog/catalog.ts';
 
-/** Bytes of catalogs in memory: 10,000 tools with definitions of 500 characters take some 14 MB. */
+/** Limit for catalogs in memory, in bytes: 10,000 tools with definitions of 500 characters take some 14 MB. */
 const MAX_BYTES = 25_165_824;
-/** What an item takes beside its text, in bytes: a map of some six members (measured: 834). */
+/** Bytes of an item besides its text: a map of some six members (measured: 834). */
 const ITEM_BYTES = 850;
 
 export interface CatalogSource {
-  /** The texts of catalogs, in their order; undefined where nobody has one any more. */
+  /** Returns the texts of catalogs, in order; undefined for one that is stored nowhere any more. */
   find(refs: readonly CatalogRef[]): Promise<(string | undefined)[]>;
 }
 
@@ -37,7 +37,7 @@ export class Catalogs {
     this.#held = new Lru<string, Held>(maxBytes, ({ bytes }) => bytes);
   }
 
-  /** The current catalog of a server; empty where it is disconnected or was not discovered yet. */
+  /** Returns the current catalog of a server; empty if the server is disconnected or was not discovered yet. */
   of(server: Server): Catalog | Promise<Catalog> {
     const ref = refOf(server);
     if (!ref) return EMPTY_CATALOG;
@@ -46,7 +46,7 @@ export class Catalogs {
     return this.#load([ref]).then(loaded => loaded.get(server.id) ?? EMPTY_CATALOG);
   }
 
-  /** The same of many servers, in their order. */
+  /** Returns the current catalogs of many servers, in order. */
   async ofAll(servers: readonly Server[]): Promise<Catalog[]> {
     const known = new Map<string, Catalog>();
     const missing = new Map<string, CatalogRef>();
@@ -60,14 +60,14 @@ export class Catalogs {
     return servers.map(({ id }) => known.get(id) ?? loaded.get(id) ?? EMPTY_CATALOG);
   }
 
-  /** By the ids of the servers, each from its own place; what is gone is missing. */
+  /** Loads catalogs, each from its own source, by the ids of their servers; those that are gone are missing. */
   async #load(refs: readonly CatalogRef[]): Promise<Map<string, Catalog>> {
     const texts = await this.#source.find(refs);
     const loaded = new Map<string, Catalog>();
     refs.forEach(({ serverId, hash }, i) => {
       const text = texts[i];
       if (text === undefined) return;
-      // Another server may have the same, and another request may have read it meanwhile.
+      // Another server may have the same catalog, and another request may have loaded it meanwhile.
       const held = this.#held.get(hash);
       const catalog = held?.catalog ?? parseCatalog(hash, text);
       if (!held) this.#held.set(hash, { catalog, bytes: bytesOf(text, catalog) });
@@ -82,7 +82,7 @@ function refOf({ id, status, catalogHash }: Server): CatalogRef | undefined {
   return { serverId: id, hash: catalogHash };
 }
 
-/** What a catalog takes in memory: its text, which its items are parts of, and the items. */
+/** Returns the bytes of a catalog in memory: its text, which its items are slices of, and the items. */
 function bytesOf(text: string, catalog: Catalog): number {
   const isLatin = !/[^\0-\u00ff]/.test(text);
   const items = KINDS.reduce((sum, kind) => sum + catalog[kind].items.length, 0);

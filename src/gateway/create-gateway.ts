@@ -1,4 +1,6 @@
-/** The gateway of a deployment: with the log of calls and their limits, what is reported of calls, and why a tool is hidden. */
+/**
+ * The gateway of a deployment, with the log and the limits of calls, the reports on its servers, and the explanations why a tool is hidden.
+ */
 import type { BudgetShard } from '../audit/limits/day-budget.ts';
 import type { CallShard } from '../audit/calls/call-schema.ts';
 import { callShard } from '../audit/calls/call-schema.ts';
@@ -35,28 +37,28 @@ export interface GatewayDeps {
   catalogOf(server: Server): Catalog | Promise<Catalog>;
   catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
   findTools: FindTools;
-  /** Who learns from use; undefined where nobody does. */
+  /** Learns from uses; undefined if nothing is learned. */
   uses: Uses | undefined;
-  /** Somebody lists what these servers have. */
+  /** Called with the servers that a caller lists or searches. */
   onListed(servers: readonly Server[]): void;
-  /** Puts a request to a server. */
+  /** Sends a request to a server. */
   send: Send;
   endpoints: UpstreamEndpoints;
-  /** The object that has the calls of a principal. */
+  /** Returns the object that has the calls of a principal. */
   auditLogOf(shard: string): CallShard;
-  /** The object that counts the calls of a budget. */
+  /** Returns the object that counts the calls of a budget. */
   budgetShardOf(name: string): BudgetShard;
   /** Wakes the object that seals the chunks of calls. */
   wakeCallChain(): Promise<unknown>;
-  /** The object that keeps the results under these keys. */
+  /** Returns the object that stores the result of a key. */
   cacheShardOf(key: string): CacheShard;
-  /** The objects that look after the servers. */
+  /** The objects that monitor the servers. */
   monitors: {
     report(serverId: string, report: CallReport): Promise<boolean>;
     want(serverId: string, generation: number): Promise<unknown>;
     openCallChannel: OpenCallChannel;
   };
-  /** The registry that this isolate remembers is too old. */
+  /** Drops the registry that this isolate remembers, since it is outdated. */
   invalidateRegistry(): void;
   config: {
     audit: { calls: 'batched' | 'durable' | 'before' | 'off'; gatherMs: number };
@@ -79,7 +81,7 @@ export function createGateway(deps: GatewayDeps) {
   const { calls: mode, gatherMs } = config.audit;
   const ends = new CallEnds({ shardOf, wait, now, isOneMachine });
   const gathered = new GatheredCalls({
-    // A durable call is stored before it leaves too.
+    // In `durable` mode a call is also stored when it is sent, so only chunks of `batched` consist of ended calls.
     pack: (id, events) => toCallChunk(id, events, mode === 'batched'),
     rename: withId,
     write: chunk => writeChunk(db, chunk),
@@ -107,7 +109,7 @@ export function createGateway(deps: GatewayDeps) {
   });
   const reports = new CallReports({
     intervalMs: config.reportIntervalMs,
-    // Who opened or closed a circuit has changed the registry.
+    // A report that opened or closed a circuit has changed the registry.
     send: async (id, report) => (await monitors.report(id, report)) && invalidateRegistry(),
     want: (id, generation) => monitors.want(id, generation),
     wait,

@@ -1,19 +1,18 @@
 /**
- * Extensions of the protocol that the gateway knows nothing of, and what servers try out: they pass, with
- * their capability, where it is plain whose they are. On an endpoint of one server that is always so; elsewhere where exactly
- * one server that the caller sees has it. Pure.
+ * Passes through protocol extensions that the gateway does not know, and experimental capabilities, if it is clear which server they belong
+ * to: always on an endpoint of one server, elsewhere if exactly one server that the caller sees has them. Pure.
  */
 import type { Catalog } from '../servers/catalog/catalog.ts';
 import type { RawObject } from '../shared/json/json-spans.ts';
 import { isObject, META, TASKS_EXTENSION, type JsonObject } from '../shared/protocol.ts';
 
-/** Extensions that live in what is listed and called, so that any number of servers may have them. */
+/** Extensions that live in listed and called items, so that any number of servers may have them. */
 const SHARED = new Set(['io.modelcontextprotocol/ui']);
 
-/** Capabilities whose members the protocol does not know. */
+/** Capabilities whose members the protocol leaves open. */
 type Open = 'extensions' | 'experimental';
 
-/** What an endpoint offers of its servers' extensions, or of what they try out; tasks are another matter. */
+/** Returns the extensions or experimental capabilities of its servers that an endpoint advertises; tasks are not among them. */
 export function offeredExtensions(
   catalogs: readonly Catalog[],
   capability: Open = 'extensions',
@@ -22,7 +21,7 @@ export function offeredExtensions(
   const offered: Record<string, unknown> = {};
   for (const catalog of catalogs) {
     for (const [name, value] of Object.entries(extensionsOf(catalog, capability))) {
-      // Clients refuse a handshake with another value, and with it all servers of an endpoint.
+      // Clients refuse a handshake with any other value, and with it all servers of an endpoint.
       if (name === TASKS_EXTENSION || !isObject(value)) continue;
       holders.set(name, (holders.get(name) ?? 0) + 1);
       offered[name] = value;
@@ -33,8 +32,8 @@ export function offeredExtensions(
 }
 
 /**
- * Whether a call's result may be of a type that only an extension of its server knows.
- * @param catalogs those that the caller sees; on the endpoint of one server undefined
+ * Whether a call's result may be of a type that only an extension of its server defines.
+ * @param catalogs those that the caller sees; undefined on the endpoint of one server
  */
 export function takesOtherTypes(
   params: RawObject,
@@ -53,7 +52,7 @@ export function takesOtherTypes(
   });
 }
 
-/** The extensions of a server that may give its results a type of their own. */
+/** Returns the extensions of a server that may give its results a type of their own. */
 function unknownExtensions(catalog: Catalog): string[] {
   const names = Object.keys(extensionsOf(catalog));
   return names.filter(name => name !== TASKS_EXTENSION && !SHARED.has(name));

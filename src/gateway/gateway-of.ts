@@ -1,4 +1,4 @@
-/** The gateway of its ports. Every function begins with the same decision on its caller: may it ask, and what does it see. */
+/** Builds the gateway from its ports. Every function first decides whether the caller may use it and what the caller sees. */
 import { requireScope } from '../shared/identity/principal.ts';
 import { createCall, type CallPorts } from './call.ts';
 import type { Gateway } from './gateway.ts';
@@ -10,11 +10,11 @@ import type { Server } from '../servers/registry/server-schema.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface GatewayPorts extends ListPorts, TaskPorts, Omit<CallPorts, 'lists' | 'tasks'> {
-  /** Somebody lists or searches what these servers have, as they reach them. Nothing waits for it. */
+  /** Called with the servers that a caller lists or searches, as it sees them. Nothing waits for it. */
   onListed(servers: readonly Server[]): void;
 }
 
-/** @param ports what the gateway reads and whom it calls */
+/** @param ports what the gateway reads and calls */
 export function gatewayOf(ports: GatewayPorts): Gateway {
   const { ledger } = ports;
   const lists = createLists(ports);

@@ -1,6 +1,6 @@
 /**
- * The port of the gateway: what every endpoint calls (`gateway-of.ts` composes it). Who looks, at which servers and under which
- * names, is an argument of each function: what a viewer may not see is, to all of them, not there.
+ * The port of the gateway: what every endpoint calls (`gateway-of.ts` composes it). Each function takes a viewer: the caller, the servers
+ * that it sees and their naming. What a viewer may not see does not exist for any of them.
  */
 import type { Caller } from '../access/policy/caller.ts';
 import type { ListedItem, Listing, Reference } from './listing.ts';
@@ -24,79 +24,82 @@ const CALLS = new Set<string>(['tools/call', 'prompts/get', 'resources/read']);
 export interface RelayedRequest {
   method: RelayedMethod;
   reference: Reference;
-  /** Raw params; what names the item in them is replaced by the server's own name. */
+  /** Raw params; the name of the item in them is replaced by the server's own name. */
   params: RawObject;
   /**
-   * What the caller mirrored of a tool's arguments, by the header's name; checked against them.
-   * Absent where the caller mirrors nothing.
+   * Returns, by header name, what the caller mirrored of a tool's arguments; it is checked against them. Absent if the caller mirrors
+   * nothing.
    */
   readHeader?: (name: string) => string | null;
-  /** Least severe log messages the caller wants; absent where the server may decide. */
+  /** Least severe log messages the caller wants; absent if the server may decide. */
   logLevel?: LogLevel | 'none' | undefined;
-  /** Whose form of tasks the caller takes, or speaks of; absent where it wants no tasks. */
+  /** The era whose form of tasks the caller accepts or refers to; absent if it wants no tasks. */
   tasks?: Era | undefined;
-  /** Where it came from, for the record. */
+  /** Where the request came from, for its row. */
   source?: Era | 'rest';
-  /** The revision that a legacy client's session agreed on. */
+  /** The negotiated revision of a legacy client's session. */
   version?: string | undefined;
-  /** What the caller says of results of before, where that is not in the params. */
+  /** The caller's cache directive, if it is not in the params. */
   cache?: CacheDirective | undefined;
 }
 
 export interface RoutedReply {
   server: Server;
   reply: CallReply;
-  /** The reply is a result of before: the server heard nothing of this request. */
+  /** The reply is a cached result: nothing was sent to the server. */
   isHit?: boolean;
-  /** Make the same request again with more params: the next round of a multi round-trip request. */
+  /** Sends the same request again with more params: the next round of a multi round-trip request. */
   retry(extra: RawObject): Promise<CallReply>;
-  /** Makes the server's raw result, given parsed too, the endpoint's and its client's, where something in it has to change. */
+  /** Rewrites the server's raw result, also given parsed, for the endpoint and its client; absent if nothing has to change. */
   toResult?: (result: string, parsed: JsonObject) => string;
-  /** The result may be of a type that only an extension knows, which server and client both have. */
+  /** The result may be of a type that only an extension defines which server and client both have. */
   takesOtherTypes?: boolean;
-  /** Told where the caller gets an error of ours in place of the server's response. */
+  /** Called if the caller gets an error of the gateway in place of the server's response. */
   onReplaced?(code: ErrorCode): void;
 }
 
-/** A task that a server told of: its raw members, under the caller's id. */
+/** A change of a task that its server announced: raw members, under the caller's id. */
 export interface TaskEvent {
   server: Server;
   task: string;
 }
 
-/** What the servers within reach have in common or one of them has. */
+/** What an endpoint advertises, merged from the servers that the caller sees. */
 export interface AdvertisedCapabilities {
   capabilities: JsonObject;
-  /** Of one server as it wrote them; of several each quoted under its name, since untrusted text never becomes ours. */
+  /**
+   * Those of one server as it wrote them; those of several each quoted under its name, since untrusted text must not pass for the
+   * gateway's.
+   */
   instructions?: string;
 }
 
 /** A record of functions, none of which uses `this`. */
 export interface Gateway {
-  /** The servers of which the caller sees anything. */
+  /** Returns the servers of which the caller sees anything. */
   visible(viewer: Viewer): Promise<VisibleServers>;
-  /** All items of a kind, sorted by the name of their server. @throws PorticoError `forbidden`, as all that follow */
+  /** Lists all items of a kind, sorted by the name of their server. @throws PorticoError `forbidden`, as all that follow */
   list(viewer: Viewer, kind: Kind): Promise<Listing>;
   /**
-   * The tool that a name stands for, as `list` names and describes it.
-   * @throws PorticoError where the tool is unknown or hidden (alike), as `request` does
+   * Finds the tool that a name stands for, named and described as in `list`.
+   * @throws PorticoError if the tool is unknown or hidden (alike), as `request` does
    */
   find(viewer: Viewer, name: string): Promise<ListedItem>;
-  /** The tools that fit a query best, as `list` names and describes them. */
+  /** Finds the tools that fit a query best, named and described as in `list`. */
   search(viewer: Viewer, request: SearchRequest): Promise<SearchResult>;
   /**
-   * What `initialize` and `server/discover` tell of the servers.
-   * @param tasks the form of tasks that is offered, where servers of that era have them
+   * Returns what `initialize` and `server/discover` advertise of the servers.
+   * @param tasks the form of tasks to advertise, if servers of that era have them
    */
   advertise(viewer: Viewer, tasks?: Era): Promise<AdvertisedCapabilities>;
   /**
-   * What it takes to hear of a resource.
-   * @throws PorticoError where the resource is unknown or hidden (alike), or cannot be subscribed to
+   * Returns what is needed to subscribe to a resource.
+   * @throws PorticoError if the resource is unknown or hidden (alike), or cannot be subscribed to
    */
   subscription(viewer: Viewer, uri: string): Promise<Subscription>;
   /**
-   * Hear of tasks, by the caller's ids, until the signal aborts. Ids that are unknown or hidden, and
-   * tasks whose server does not tell of them, are not agreed to.
+   * Subscribes to tasks, by the caller's ids, until the signal aborts. Leaves out ids that are unknown or hidden, and tasks whose server
+   * does not announce their changes.
    */
   subscribeTasks(
     viewer: Viewer,
@@ -105,25 +108,24 @@ export interface Gateway {
     signal: AbortSignal,
   ): Promise<TaskSubscription>;
   /**
-   * Put a request to the server it is about (`call.ts`).
-   * @throws PorticoError where the item is unknown or hidden (alike); ServerFailure where the
-   *   server failed
+   * Sends a request to the server it is about (`call.ts`).
+   * @throws PorticoError if the item is unknown or hidden (alike); ServerFailure if the server failed
    */
   request(viewer: Viewer, request: RelayedRequest, context: CallContext): Promise<RoutedReply>;
   /**
-   * Takes a call from the caller's limit for work that is none but costs like one: a question to a model.
+   * Takes a token of the caller's limit for work that is no call but costs like one: a request to a model.
    * @throws PorticoError `rate_limited`, `busy`
    */
   spend(caller: Caller): Promise<void>;
-  /** Told of what is refused before it is a request that could be put to a server. */
+  /** Records a refusal of something that did not become a request to a server. */
   refused(caller: Caller, refusal: Refusal, waitUntil: WaitUntil): Promise<void>;
 }
 
-/** Something a caller asked for and did not get. */
+/** A refused request of a caller. */
 export interface Refusal {
   /** The method of MCP, or `rest.read`. */
   method: string;
-  /** What it was asked of, where that is known. */
+  /** What the request was about, if that is known. */
   subject?: string;
   thrown: unknown;
   source: Era | 'rest';

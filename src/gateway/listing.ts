@@ -1,8 +1,11 @@
-/** How an endpoint lists what is within reach, and how a caller refers to it. */
+/** How an endpoint lists what a caller sees, and how the caller refers to it. */
 import type { CatalogItem } from '../servers/catalog/catalog.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 
-/** What a list tells of a server. Lists are remembered while these stay; whoever needs the rest takes the record of its own visible servers. */
+/**
+ * What a list keeps of a server. A list is remembered while these members stay the same; code that needs the rest takes the record from its
+ * visible servers.
+ */
 export type ListedServer = Pick<Server, 'id' | 'name'>;
 
 /** One item as it is presented, in the order of the list. */
@@ -16,9 +19,9 @@ export interface ListedItem {
 /** A whole list. */
 export interface Listing {
   items: readonly ListedItem[];
-  /** How long it may be taken for fresh, in milliseconds: the least of its servers. */
+  /** How long the list counts as fresh, in milliseconds: the least of its servers. */
   ttlMs: number;
-  /** Whether every catalog was there; what is made of another list is not remembered. */
+  /** Whether every catalog was there; nothing made from an incomplete list is remembered. */
   isWhole: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a viewer finds: lists of what servers have, one item by its name, hits of a search, and what the servers can do. All of it comes
- * from catalogs; no server is asked. Knows nothing of HTTP, JSON-RPC or eras.
+ * What a viewer finds: lists of items, one item by its name, hits of a search, and the servers' capabilities. All of it comes from
+ * catalogs; nothing is sent to a server. Knows nothing of HTTP, JSON-RPC or eras.
  */
 import type { FindTools, SearchHit, SearchRequest, SearchResult } from './search.ts';
 import type { ListedItem, Listing, Reference } from './listing.ts';
@@ -38,15 +38,15 @@ export interface ListPorts {
   catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
 }
 
-/** `Gateway`, as far as it reads catalogs, for viewers who see what they are given. */
+/** The part of `Gateway` that reads catalogs, for viewers that are already restricted. */
 export interface Lists {
-  /** What is seen of a server's catalog. */
+  /** Returns the visible part of a server's catalog. */
   catalogOf(visible: VisibleServers, server: Server): Catalog | Promise<Catalog>;
-  /** The same for all servers, in their order. */
+  /** Returns the visible parts of all servers' catalogs, in their order. */
   catalogsOf(visible: VisibleServers): Promise<Catalog[]>;
   visible(viewer: Viewer): Promise<VisibleServers>;
   list(viewer: Viewer, kind: Kind): Promise<Listing>;
-  /** The server and the item that a reference means. @throws PorticoError as `resolve` */
+  /** Finds the server and the item of a reference. @throws PorticoError as `resolve` */
   resolve(viewer: Viewer, reference: Reference): Promise<Resolved>;
   find(viewer: Viewer, name: string): Promise<ListedItem>;
   search(viewer: Viewer, request: SearchRequest): Promise<SearchResult>;
@@ -54,9 +54,9 @@ export interface Lists {
   subscription(viewer: Viewer, uri: string): Promise<Subscription>;
 }
 
-/** Items of lists in memory, all together; one takes some 150 bytes beside its catalog. */
+/** Most list items in memory, all lists together; one takes some 150 bytes besides its catalog. */
 const MAX_ITEMS = 50_000;
-/** As many items does a list count for beside its own. */
+/** Each list counts for this many items more than it has. */
 const LIST_ITEMS = 100;
 
 export function createLists(ports: ListPorts): Lists {
@@ -86,7 +86,7 @@ export function createLists(ports: ListPorts): Lists {
     const items = visible.servers.flatMap((server, i) =>
       (catalogs[i]?.[kind].items ?? []).map(item => presented(server, item, naming, kind)),
     );
-    // A catalog nobody has any more stands in as empty and must not be remembered.
+    // A catalog that is stored nowhere any more comes as empty; a list with it must not be remembered.
     const isWhole = visible.servers.every(
       (server, i) => !isOffered(server.status) || listedHash(server) === catalogs[i]?.hash,
     );
@@ -154,7 +154,7 @@ export function createLists(ports: ListPorts): Lists {
         throw new PorticoError('method_not_found', `${server.name} offers no subscriptions`);
       }
       if (isOfAccounts(server) && !keepsSessions(server)) {
-        // Others hear of such a server by an account that is not theirs.
+        // The monitor subscribes with an account that is not the caller's.
         throw new PorticoError('method_not_found', `${server.name} tells accounts nothing`);
       }
       const qualifier = viewer.naming.kind === 'qualified' ? { qualifier: server.name } : {};
@@ -172,7 +172,7 @@ function seenOf({ views, client }: VisibleServers, server: Server, catalog: Cata
   return filterCatalog(views?.get(server.id), own);
 }
 
-/** The hits with the tools that stand in for those of servers whose catalogs nobody could read yet. */
+/** Adds to the hits the stand-in tools of servers whose catalogs could not be read yet. */
 function withStandIns(
   found: SearchResult,
   { servers }: VisibleServers,
@@ -194,7 +194,7 @@ function withStandIns(
   return { ...found, hits, serversSearched, toolsSearched };
 }
 
-/** An item as an endpoint presents it. */
+/** Returns an item as an endpoint presents it. */
 function presented(server: Server, item: CatalogItem, naming: Naming, kind: Kind): ListedItem {
   if (naming.kind === 'own') return { name: item.key, server, item };
   if (kind === 'resources' || kind === 'resourceTemplates') {
@@ -209,8 +209,9 @@ function presented(server: Server, item: CatalogItem, naming: Naming, kind: Kind
 const digests = new WeakMap<VisibleServers, string>();
 
 /**
- * Equal for equal lists but for naming, kind and what depends on the client: of the servers with their names, eras, catalogs and
- * views. Visible servers are the same object while nothing changes, so it is seldom made of a thousand of them.
+ * Returns a digest that is equal for equal lists, apart from naming, kind and what depends on the client. It covers the servers with their
+ * names, eras, catalogs and views. Visible servers are the same object while nothing changes, so the digest of a thousand servers is seldom
+ * computed.
  */
 async function digestOf(visible: VisibleServers): Promise<string> {
   const known = digests.get(visible);

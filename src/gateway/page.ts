@@ -1,6 +1,6 @@
 /**
- * Pages of a list. The cursor is the name the page ended with, so a page is right even where the
- * list changed in between: nothing is repeated, nothing that stayed is left out. Pure.
+ * Pages of a list. The cursor is the name of the page's last item, so paging stays right even if the list changes in between: nothing is
+ * repeated, and nothing that stayed is left out. Pure.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { fromBase64Url, toBase64Url } from '../shared/crypto/base64url.ts';
@@ -15,14 +15,14 @@ interface Named {
   server: { name: string };
 }
 
-/** A cursor holds a name or a URI, each character in four of its own at most. */
+/** A cursor holds a name or a URI; each character takes at most four characters of the cursor. */
 const MAX_CURSOR_CHARS = 32_768;
 
 /**
  * @param list sorted by server name without regard to case; within a server in the catalog's order
- * @param cursor as a former page gave it
- * @param fits asked of each item in turn; a page ends before one that does not fit, but has one in any case
- * @throws PorticoError `invalid_params` where the cursor is not one of ours
+ * @param cursor from an earlier page
+ * @param fits called for each item in turn; a page ends before one that does not fit, but has at least one
+ * @throws PorticoError `invalid_params` if the gateway did not make the cursor
  */
 export function pageOf<T extends Named>(
   list: readonly T[],
@@ -51,12 +51,12 @@ function parseCursor(cursor: string): [server: string, name: string] {
       return [parsed[0], parsed[1]];
     }
   } catch {
-    // Not ours: told below.
+    // Not a cursor of the gateway: refused below.
   }
   throw new PorticoError('invalid_params', 'The cursor is not valid; start again without one');
 }
 
-/** Where the list goes on; after the server's tools where the tool itself is gone. */
+/** Returns where the list goes on; if the item itself is gone, after the items of its server. */
 function positionAfter(list: readonly Named[], [server, name]: [string, string]): number {
   const exact = list.findIndex(item => item.name === name && item.server.name === server);
   if (exact !== -1) return exact + 1;

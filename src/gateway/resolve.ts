@@ -1,6 +1,6 @@
 /**
- * Finds the server and the item a reference means, within reach. Hidden and unknown are the same:
- * what is not within reach does not exist here.
+ * Finds the server and the item of a reference among those that the caller sees. Hidden and unknown are the same: what the caller does not
+ * see does not exist here.
  */
 import type { Listing, Reference } from './listing.ts';
 import type { Naming, Viewer, VisibleServers } from './viewer.ts';
@@ -13,11 +13,11 @@ import { ownerOf } from './naming/bare-uri.ts';
 import { parseQualifiedName } from '../shared/naming/qualified-name.ts';
 import { parseQualifiedUri } from '../shared/naming/qualified-uri.ts';
 
-/** A reference resolved: the server, and the name it knows the item by. */
+/** A resolved reference: the server, and the server's own name for the item. */
 export interface Resolved {
   server: Server;
   name: string;
-  /** The item as the catalog has it; a resource need not be listed. */
+  /** The item in the catalog; a resource need not be listed. */
   item?: CatalogItem;
 }
 
@@ -53,10 +53,12 @@ export async function resolve(
     : resolveName(viewer, naming, reference, ports);
 }
 
-/** Whether what a server offers beside tools is within reach. */
+/** Whether the caller sees what a server offers besides tools. */
 const mayRead = ({ views }: VisibleServers, { id }: Server) => views?.get(id)?.rest ?? true;
 
-/** A server whose state may be told to who asked for something of it: what is hidden there is unknown, whatever its state. */
+/**
+ * Returns the server if its state may be shown to a caller that asked for this item: a hidden item is unknown, whatever the server's state.
+ */
 function mayShow(
   { views }: VisibleServers,
   server: Server | undefined,
@@ -110,7 +112,7 @@ async function resolveName(
   return found(await resolveShortened(viewer, reference, ports), disconnected, reference);
 }
 
-/** A name that the endpoint gave to a tool. */
+/** Resolves a name that the endpoint gave to a tool. */
 async function resolveRenamed(
   visible: VisibleServers,
   { renames }: QualifiedNaming,
@@ -124,11 +126,11 @@ async function resolveRenamed(
   const item = await itemOf(visible, server, reference, origin.tool, ports);
   if (item) return { server, name: item.key, item };
   const shown = mayShow(visible, server, own);
-  // The name of what is hidden is like any other that is none.
+  // The name of a hidden item is treated like a name of nothing.
   return shown && !isOffered(shown.status) ? found(undefined, shown, reference) : undefined;
 }
 
-/** A name of the underscore style that was changed to fit. */
+/** Resolves a name of the underscore style that was changed to fit. */
 async function resolveShortened(
   viewer: Viewer,
   { kind, name }: Reference,
@@ -142,7 +144,7 @@ async function resolveShortened(
   return server && { server, name: match.item.key, item: match.item };
 }
 
-/** A qualified URI by its server, another one by the only server that has it. */
+/** Resolves a qualified URI by its server, any other by the only server that has it. */
 async function resolveUri(
   visible: VisibleServers,
   reference: Reference,
@@ -190,5 +192,5 @@ function found(
   throw new PorticoError(`${kind}_not_found`, `${WORDS[kind]} not found: ${name}`);
 }
 
-/** What everybody learns of a task that is not theirs, or of none: the id is not repeated. */
+/** The error for a task of somebody else or of nobody: it does not repeat the id. */
 export const taskNotFound = () => new PorticoError('task_not_found');

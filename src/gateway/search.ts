@@ -1,21 +1,21 @@
-/** What a search for tools asks and answers, whichever endpoint it came by. */
+/** The request and the result of a search for tools, whichever endpoint it came by. */
 import type { ListedItem } from './listing.ts';
 import type { VisibleServers } from './viewer.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { ToolSkills } from '../servers/registry/tool-skills.ts';
 
 export interface SearchRequest {
-  /** What the tool is wanted for, in any words. */
+  /** What the tool is needed for, in any words. */
   query: string;
-  /** Most hits that are wanted. */
+  /** Most hits to return. */
   limit: number;
   /** Names or ids of the only servers to search; one that is unknown or hidden matches nothing. */
   servers?: readonly string[];
   /** Id or name of the only skill to search. */
   skill?: string;
-  /** Tell too what of the request matches nothing. */
+  /** Also return what in the request matches nothing. */
   tellsMisses?: true;
-  /** Search only tools that say that they change nothing. */
+  /** Search only tools that are declared read-only. */
   readOnly?: true;
 }
 
@@ -24,28 +24,28 @@ export interface SearchHit extends ListedItem {
   server: Server;
   /** From 0 to 1, comparable across queries. */
   score: number;
-  /** Its skills; undefined where nothing has classified it yet. */
+  /** Its skills; undefined if it was not classified yet. */
   skills: ToolSkills | undefined;
 }
 
-/** What of a request matches nothing, of what takes part; absent where nobody asked. */
+/** What in a request matches none of the searched tools; absent if it was not asked for. */
 export interface Misses {
   /** Words of the query that no tool has. */
   unmatched?: readonly string[];
-  /** Where no tool has the skill that was asked for: the ids of those that tools have. */
+  /** If no tool has the skill that was asked for: the ids of the skills that tools have. */
   skillsHere?: readonly string[];
 }
 
 export interface SearchResult extends Misses {
   /** The best first; equal scores by the names of server and tool. */
   hits: readonly SearchHit[];
-  /** Servers that took part: within reach, connected, and wanted. */
+  /** Number of searched servers: visible, connected, and not filtered out. */
   serversSearched: number;
-  /** Tools that took part: those of these servers that the caller may see and the filters let through. */
+  /** Number of searched tools: those of these servers that the caller may see and the filters let through. */
   toolsSearched: number;
 }
 
-/** A tool that was found, by its server's own name of it. */
+/** A tool that was found, with its server's own name for it. */
 export interface FoundTool {
   server: Server;
   tool: string;
@@ -59,7 +59,7 @@ export interface Found extends Misses {
   toolsSearched: number;
 }
 
-/** @param principalId who searches, where what that principal used may order what is found */
+/** @param principalId who searches; given if that principal's uses may reorder the result */
 export type FindTools = (
   visible: VisibleServers,
   request: SearchRequest,

@@ -1,4 +1,4 @@
-/** A request that was routed and failed on the way: which server it was, and why. */
+/** A request that was routed to a server and failed: which server it was, and why. */
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
 import { SETUP_TOKEN } from '../shared/identity/principal.ts';
@@ -17,17 +17,17 @@ export class ServerFailure extends Error {
   }
 }
 
-/** The code of a thrown value. */
+/** Returns the error code of a thrown value. */
 export const failureCode = (thrown: unknown): ErrorCode =>
   thrown instanceof ServerFailure ? thrown.reason.code : toPorticoError(thrown).code;
 
-/** Who calls, and the origin of the gateway as they ask it; absent where nobody is to be sent there. */
+/** The caller, and the origin under which it reaches the gateway; undefined if the caller must not be sent there. */
 export interface Told {
   principalId: string;
   origin: string | undefined;
 }
 
-/** Who lacks an account of their own is told where to connect one. */
+/** Adds the link under which the caller can connect an account, if it lacks one. */
 export function withConnectUrl({ name }: Server, thrown: unknown, told: Told): unknown {
   if (!(thrown instanceof PorticoError) || thrown.code !== 'account_required') return thrown;
   const { principalId, origin } = told;
@@ -41,24 +41,24 @@ export function withConnectUrl({ name }: Server, thrown: unknown, told: Told): u
   return new PorticoError('account_required', detail, { data: { connect_url: url } });
 }
 
-/** What people are told beside the link, where their client shows that by itself. */
+/** The text that people see beside the link, which their client shows by itself. */
 export const askText = ({ name }: Pick<Server, 'name'>): string =>
   `Connect your account at ${name} on this page, then go on`;
 
-/** Where an account is to be connected that a failure is about; undefined where it is about none. */
+/** Returns the link to connect the account that a failure is about; undefined if it is about none. */
 export function linkOf({ code, extras }: PorticoError): string | undefined {
   const url = code === 'account_required' ? extras.data?.['connect_url'] : undefined;
   return typeof url === 'string' ? url : undefined;
 }
 
-/** A thrown value with the server at fault, where a server is. */
+/** Adds the server at fault to a thrown value, if a server is at fault. */
 export function toServerFailure(server: Server, thrown: unknown): unknown {
   return thrown instanceof PorticoError && thrown.entry.toolResult
     ? new ServerFailure(server, thrown)
     : thrown;
 }
 
-/** Messages that tell, where they break off, which server it was. @param told of whom a call is */
+/** Passes messages on; if they break off, the error names the server. @param told the caller of the call */
 export async function* failingAs(
   server: Server,
   messages: CallMessages,

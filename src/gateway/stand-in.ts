@@ -1,8 +1,8 @@
 /**
- * The tool `connect`, which stands in for the tools of a server of accounts: nobody can list those before somebody has connected an
- * account, and whoever has nothing to call never hears where to connect one. Whoever may use the server at all sees it, whichever of its
- * tools they may use, since nobody knows these yet; it is no tool of the server, so rules on tools are not about it. It goes when the
- * catalog comes, or the caller's account. Called it tells the caller like any call without an account. Pure.
+ * The tool `connect` stands in for the tools of a server on which callers have accounts of their own. Nobody can list those tools before an
+ * account is connected, and a caller that has nothing to call never learns where to connect one. Everyone who may use the server at all
+ * sees it, whichever of its tools they may use, since those are not known yet; it is no tool of the server, so rules on tools do not apply
+ * to it. It disappears when the catalog or the caller's account is there. A call of it is answered like any call without an account. Pure.
  */
 import { toServerFailure, withConnectUrl, type Told } from './server-failure.ts';
 import { parseCatalog, type Catalog, type CatalogItem } from '../servers/catalog/catalog.ts';
@@ -11,29 +11,30 @@ import { isOffered } from '../servers/registry/status.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { RawResponse } from '../upstream/protocol/message.ts';
 
-/** Its name at the server. */
+/** Its name, as if it were the server's. */
 export const STAND_IN = 'connect';
 
 const made = new WeakMap<Server, Catalog>();
 const items = new WeakSet<CatalogItem>();
 
-/** Whether it is all that the caller is listed of a server. */
+/** Whether it is the only thing of a server that the caller is listed. */
 export const listsStandIn = ({ needsAccount, catalogHash, status }: Server): boolean =>
   needsAccount === true && catalogHash === null && isOffered(status);
 
-/** What is listed of a server: the hash of its catalog, or what there is in its place. */
+/** Returns the hash of a server's catalog, or what stands in for it. */
 export function listedHash(server: Server): string {
   if (listsStandIn(server)) return STAND_IN;
   return isOffered(server.status) ? (server.catalogHash ?? '') : '';
 }
 
-/** The catalog in the place of one that was never read; undefined where the server needs none. */
+/** Returns the catalog that replaces one that was never read; undefined if the server needs none. */
 export const standInCatalog = (server: Server): Catalog | undefined =>
   listsStandIn(server) ? catalogWithIt(server) : undefined;
 
 /**
- * The tool, for a call: whoever still has it in a list may call it when there is an account, or the catalog.
- * @param seen what the caller sees of the catalog @param seesAll whether that is all of it
+ * Returns the tool for a call: a caller that still has it in a list may call it after the account or the catalog is there.
+ * @param seen what the caller sees of the catalog
+ * @param seesAll whether that is all of it
  */
 export function standInTool(
   server: Server,
@@ -44,7 +45,7 @@ export function standInTool(
   const { accounts, needsAccount, catalogHash, status } = server;
   const isOfAccounts = accounts === 'per_principal' || needsAccount === true;
   if (name !== STAND_IN || !isOfAccounts || !isOffered(status)) return undefined;
-  // A server of which nothing is seen is no server.
+  // A server of which the caller sees nothing does not exist for it.
   const isSeen = catalogHash === null || seesAll || seen.tools.items.length > 0;
   return isSeen ? catalogWithIt(server).tools.byKey.get(STAND_IN) : undefined;
 }
@@ -52,7 +53,7 @@ export function standInTool(
 export const isStandIn = (item: CatalogItem | undefined): boolean =>
   item !== undefined && items.has(item);
 
-/** What a call of it is answered. @throws ServerFailure `account_required` where there is no account */
+/** Answers a call of it. @throws ServerFailure `account_required` if there is no account */
 export function callStandIn(server: Server, told: Told): RawResponse {
   const { name, catalogHash } = server;
   if (server.needsAccount) {
@@ -85,7 +86,7 @@ function catalogWithIt(server: Server): Catalog {
   return catalog;
 }
 
-/** How well it fits a query, from 0 to 1: by the words of its server, of whose tools nothing is known. */
+/** Returns how well it fits a query, from 0 to 1: by the words of its server, since the tools are not known. */
 export function standInScore({ name, description }: Server, query: string): number {
   const own = wordsOf(`${name} ${description} connect account`);
   const wanted = [...wordsOf(query)];

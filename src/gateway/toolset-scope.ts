@@ -1,10 +1,10 @@
-/** What a toolset leaves of what is seen: by the servers' own names of their tools, however the toolset calls them. Pure. */
+/** Restricts visible servers to a toolset: by the servers' own names of their tools, whatever names the toolset gives them. Pure. */
 import type { VisibleServers } from './viewer.ts';
 import { viewOfToolset } from '../access/policy/policy.ts';
 import type { Toolset } from '../access/policy/toolset.ts';
 import { both, NOTHING, WHOLE } from '../access/policy/view.ts';
 
-/** The servers of which something is left, and the view on each. */
+/** Returns the servers of which something is left, and the view on each. */
 export function withinToolset(
   toolset: Toolset,
   seen: VisibleServers,

@@ -1,7 +1,7 @@
 /**
- * Between an endpoint and a server. A caller's request as it goes to the server it is about: the server's own name where the endpoint's
- * stood, mirrored parameters, the log level. And what the endpoint changes in the server's result, by what was asked, how the endpoint
- * names things and who asked; most results have nothing to change and pass as they came. Pure.
+ * Translates between an endpoint and a server. On the way out: the server's own name in place of the endpoint's, mirrored parameters, the
+ * log level. On the way back: what has to change in the server's result for the method, the endpoint's naming and the client; most results
+ * need no change and pass as they came. Pure.
  */
 import { fromRawMembers, rawMembers, type RawObject } from '../shared/json/json-spans.ts';
 import { isObject, type JsonObject, LATEST_LEGACY_VERSION } from '../shared/protocol.ts';
@@ -21,8 +21,9 @@ import { editBlocks, within } from './results/content-blocks.ts';
 import { toQualifiedUri } from '../shared/naming/qualified-uri.ts';
 
 /**
+ * Returns a caller's request as it goes to the server.
  * @param capabilities of the server
- * @throws PorticoError `header_mismatch` where the caller's headers and arguments disagree
+ * @throws PorticoError `header_mismatch` if the caller's headers and arguments disagree
  */
 export function toOutbound(
   request: RelayedRequest,
@@ -43,10 +44,10 @@ export function toOutbound(
   return outbound;
 }
 
-/** The member of the params that names what a request is about. */
+/** The member of the params that names the item of a request. */
 const MEMBERS = { tool: 'name', prompt: 'name', resource: 'uri', task: 'taskId' } as const;
 
-/** The params with the server's own name where the endpoint's stood. */
+/** Returns the params with the server's own name in place of the endpoint's. */
 function paramsFor({ method, reference, params }: RelayedRequest, name: string): RawObject {
   const copy = new Map(params);
   const own = JSON.stringify(name);
@@ -58,7 +59,7 @@ function paramsFor({ method, reference, params }: RelayedRequest, name: string):
 
 type ToResult = NonNullable<RoutedReply['toResult']>;
 
-/** @returns undefined where no result has anything to change */
+/** @returns undefined if no result has to change */
 export function resultChanges(
   { method, source, version = LATEST_LEGACY_VERSION }: RelayedRequest,
   { server, item }: Resolved,
@@ -77,7 +78,7 @@ export function resultChanges(
   };
 }
 
-/** Whether a result is blocks of text and nothing else, as of most calls: nothing in it links to a resource. */
+/** Whether a result is only blocks of text, as of most calls: nothing in it links to a resource. */
 const isTextAlone = ({ content, messages, result }: JsonObject): boolean =>
   messages === undefined &&
   result === undefined &&
@@ -85,10 +86,10 @@ const isTextAlone = ({ content, messages, result }: JsonObject): boolean =>
   content.every(block => isObject(block) && block['type'] === 'text');
 
 /**
- * A result with its URIs of resources qualified like those that an endpoint of many servers lists, so that a link is read from the server
+ * Qualifies the URIs of resources in a result like those that an endpoint of many servers lists, so that a link is read from the server
  * that gave it and from no other. Every other byte stays.
  * @param result raw result of a call or a prompt, or a task that has one
- * @param parsed the same parsed: a result without links is not read again
+ * @param parsed the same, parsed: a result without links is not read again
  */
 export function withQualifiedLinks(result: string, parsed: JsonObject, server: string): string {
   if (isTextAlone(parsed)) return result;

@@ -1,16 +1,16 @@
 /**
- * What a caller says of cached results: the words of `Cache-Control` (RFC 9111, §5.2.1), as a header of the request or under a key of its
- * `_meta`. Pure.
+ * Parses a caller's cache directive: the words of `Cache-Control` (RFC 9111, §5.2.1), sent as a request header or under a key of the
+ * request's `_meta`. Pure.
  */
 import { isObject } from '../../shared/protocol.ts';
 
-/** `fresh`: make the call and keep its result; `none`: make the call and keep nothing. */
+/** `fresh`: make the call and store its result; `none`: make the call and store nothing. */
 export type CacheDirective = 'fresh' | 'none';
 
-/** The key of `_meta`: in a request what is wished, in a result what became of it. */
+/** Key of `_meta`: in a request it carries the cache directive, in a result it says what the cache did. */
 export const CACHE_META = 'portico/cache';
 
-/** The cache directive of a `Cache-Control` header. */
+/** Returns the cache directive of a `Cache-Control` header. */
 export function directiveOfHeader(header: string | null | undefined): CacheDirective | undefined {
   if (!header || header.length > 1_024) return undefined;
   const words = header.split(',').map(word => word.trim().toLowerCase());
@@ -18,7 +18,7 @@ export function directiveOfHeader(header: string | null | undefined): CacheDirec
   return words.includes('no-cache') || words.includes('max-age=0') ? 'fresh' : undefined;
 }
 
-/** The cache directive in the params of a request. */
+/** Returns the cache directive in the params of a request. */
 export function directiveOfMeta(params: unknown): CacheDirective | undefined {
   const meta = isObject(params) ? params['_meta'] : undefined;
   const said = isObject(meta) ? meta[CACHE_META] : undefined;

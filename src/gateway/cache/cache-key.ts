@@ -1,6 +1,6 @@
 /**
- * What a cached result is kept under: a hash of all that may have made it what it is. Pure but for the hash. Two calls have the same key
- * only where the server gets the same from both and, unless the rule is public, both are one principal's.
+ * Builds the key of a cached result: a hash of everything that may have influenced the result. Pure but for the hash. Two calls share a key
+ * only if the server receives the same from both and, unless the rule is public, one principal makes both.
  */
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { canonicalJson } from '../../shared/json/canonical-json.ts';
@@ -14,26 +14,26 @@ import { CACHE_META } from './cache-control.ts';
 export interface CachedCall {
   rule: CacheRule;
   server: Server;
-  /** The server's own name of the tool. */
+  /** The server's own name for the tool. */
   tool: string;
   /** Raw params as the caller sent them. */
   params: RawObject;
-  /** What the caller can be asked. */
+  /** The caller's client capabilities: the server requests that it can answer. */
   capabilities: JsonObject;
   principalId: string;
 }
 
 export interface CacheKey {
   key: string;
-  /** Whose it is; a sealed result opens for no other. */
+  /** Whose result it is; a sealed result cannot be opened for another scope. */
   scope: string;
 }
 
-/** What of `_meta` says how a call is made and told of, not what is called. */
+/** Members of `_meta` that say how a call is made and traced, not what is called; the key leaves them out. */
 const OF_THE_WAY = new Set([CACHE_META, 'progressToken', 'traceparent', 'tracestate', 'baggage']);
 const OF_THE_PROTOCOL = 'io.modelcontextprotocol/';
 
-/** Whether the calls of a server can differ by who makes them: one that keeps a session for each client may know them apart. */
+/** Whether a server answers all callers alike. A server that keeps a session for each client may tell them apart. */
 const isOneForAll = (server: Server): boolean =>
   server.verdict !== null && !server.verdict.sessionful && !isOfAccounts(server);
 
@@ -45,7 +45,7 @@ export async function toCacheKey(call: CachedCall): Promise<CacheKey> {
   const facts = [
     scope,
     [rule.id, rule.revision],
-    // An edit, another connection, another credential, another definition: none finds what was kept before.
+    // After an edit, a new connection, a new credential or a new definition, earlier results are no longer found.
     [server.id, server.revision, server.generation, server.catalogHash, server.verdict?.era],
     [
       server.account?.id,
@@ -60,7 +60,7 @@ export async function toCacheKey(call: CachedCall): Promise<CacheKey> {
   return { key: await sha256Hex(JSON.stringify(facts)), scope };
 }
 
-/** What else the server gets. */
+/** Returns the rest of the params that the server receives. */
 function restOf(params: RawObject): RawObject {
   const rest: RawObject = new Map(params);
   rest.delete('name');

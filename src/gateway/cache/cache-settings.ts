@@ -1,14 +1,14 @@
-/** The settings of a deployment that bound its cache of results. */
+/** The settings of a deployment that bound its result cache. */
 import { z } from 'zod';
 
 export interface CacheSettings {
-  /** All results together, in bytes. */
+  /** Limit for all results together, in bytes. */
   readonly maxBytes: number;
-  /** The largest result that is kept, in bytes. */
+  /** Limit for one result, in bytes; a larger one is not cached. */
   readonly maxResultBytes: number;
 }
 
-/** The members of the settings' schema. Sealed a result takes four thirds of its size, and a row of an object 2 MB at most. */
+/** Members of the settings' schema. A sealed result takes 4/3 of its size, and a row of an object holds 2 MB at most. */
 export const CACHE_SETTINGS = {
   PORTICO_CACHE_BYTES: z.coerce
     .number()

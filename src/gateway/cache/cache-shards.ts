@@ -1,7 +1,7 @@
-/** How the cache of results is spread over objects: by the first digit of a key, which is a hash in hex digits. */
+/** Spreads cached results over objects by the first digit of their key, which is a hash in hex digits. */
 
-/** How many objects there are. */
+/** Number of objects. */
 export const SHARDS = 16;
 
-/** The name of a key's object. */
+/** Returns the name of the object for a key. */
 export const shardOf = (key: string): string => `results-${key.slice(0, 1)}`;

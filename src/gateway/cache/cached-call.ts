@@ -1,9 +1,9 @@
 /**
- * One call of a tool whose results may be kept: takes what there is, waits for an equal call that is under way, or makes the call, keeps its
- * result and hands it to those who wait.
+ * One call of a tool whose results may be cached. It uses a cached result, waits for an equal call in flight, or makes the call, stores its
+ * result and hands it to the callers that wait.
  *
- * Invariants: the call is made at most once; whoever leads says so until it is back, and says so when it is not coming back; the cache
- * never makes a call fail.
+ * Invariants: the call is made at most once; a leader renews its lease until its call returns, and gives the lease up if the call will not
+ * return; the cache never makes a call fail.
  */
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import type { CallContext, CallMessages, CallReply } from '../../upstream/protocol/call.ts';
@@ -21,13 +21,13 @@ export interface CachedRequestPorts {
   now(): number;
 }
 
-/** What a call is answered with; a hit is a result of before. */
+/** The answer to a call; with `isHit` it is a cached result. */
 export interface CacheAnswer {
   reply: CallReply;
   isHit?: true;
 }
 
-/** How often a leader says that it lives, in milliseconds: well within the lease of `single-flight.ts`. */
+/** How often a leader renews its lease, in milliseconds: well within the lease of `single-flight.ts`. */
 const RENEWAL_MS = 3_000;
 const ALONE: Taken = { kind: 'alone' };
 
@@ -59,7 +59,7 @@ export class CachedRequest {
     this.#shard = ports.shardOf(key.key);
   }
 
-  /** What is there, else what an equal call brings, else the call. */
+  /** Answers from the cache, else with the result of an equal call in flight, else by making the call. */
   async taken(): Promise<CacheAnswer> {
     const { signal } = this.#context;
     signal.addEventListener('abort', this.#onGone, { once: true });
@@ -84,7 +84,7 @@ export class CachedRequest {
     return this.#led();
   }
 
-  /** The call, whatever is there; its result takes that place. */
+  /** Makes the call even if a result is cached; the new result replaces that one. */
   renewed(): Promise<CacheAnswer> {
     return this.#led();
   }
@@ -103,7 +103,7 @@ export class CachedRequest {
     }
   }
 
-  /** What comes before the result is for who leads; where it is asked something, the result is its own. */
+  /** Forwards what comes before the result to the leader. Once the server asks the client something, the result is the leader's alone. */
   async *#watch(messages: CallMessages, madeAt: number): CallMessages {
     let isAsked = false;
     try {
@@ -123,7 +123,7 @@ export class CachedRequest {
     }
   }
 
-  /** The call is back. */
+  /** Handles the response: caches it if that is allowed, else lets the callers that wait make their own calls. */
   #land(response: RawResponse, madeAt: number): RawResponse {
     if (!isKeepable(response, this.#ports.maxResultBytes)) {
       this.#over(() => this.#shard.release(this.#key.key, this.#id));
@@ -158,12 +158,12 @@ export class CachedRequest {
     this.#shard.renew(this.#key.key, this.#id).catch(() => {});
   }
 
-  /** Tells the shard how it ended, once; nobody waits for that. */
+  /** Reports the end of the call to the shard, once; nobody waits for the report. */
   #over(tell: () => Promise<void>): void {
     if (this.#isOver) return;
     this.#close();
     const telling = tell().catch(() => {});
-    // After the client has gone nothing can be deferred; what was begun in that event may go on.
+    // After the client has gone no work can be deferred; work begun within that event may finish.
     if (!this.#context.signal.aborted) this.#context.waitUntil(telling);
   }
 

@@ -1,4 +1,4 @@
-/** Results on their way into the cache and out of it: which may be kept, and how one tells where it comes from. Pure. */
+/** Decides which results may be cached, reads cached ones, and adds a note about the cache to results. Pure. */
 import { taskFormOf } from '../../upstream/protocol/message.ts';
 import { fromRawMembers, rawMembers } from '../../shared/json/json-spans.ts';
 import { isObject } from '../../shared/protocol.ts';
@@ -7,7 +7,7 @@ import { CACHE_META } from './cache-control.ts';
 
 type GoodResponse = Extract<RawResponse, { result: string }>;
 
-/** Whether a response may stand in for another: a whole result that is no failure, no question and no task. */
+/** Whether a response may answer other calls too: a complete result that is no error, no request for input and no task. */
 export function isKeepable(response: RawResponse, maxBytes: number): response is GoodResponse {
   if (!('result' in response)) return false;
   const { resultType, isError } = response.parsed;
@@ -19,22 +19,22 @@ export function isKeepable(response: RawResponse, maxBytes: number): response is
   );
 }
 
-/** The response that a kept result is; undefined where it is none. */
+/** Returns a cached result as a response; undefined if it is not a JSON object. */
 export function toResponse(result: string): GoodResponse | undefined {
   const parsed: unknown = JSON.parse(result);
   return isObject(parsed) ? { kind: 'response', result, parsed } : undefined;
 }
 
-/** What a result tells of the cache. */
+/** What a result says about the cache. */
 export interface CacheNote {
   hit: boolean;
-  /** How long ago its call was made; of a hit. */
+  /** Time since its call was made; only in a hit. */
   age_ms?: number;
-  /** How old a result may be. */
+  /** How old a result may get. */
   ttl_ms: number;
 }
 
-/** The response with a note in its `_meta`, every other byte as it was. */
+/** Returns the response with a note in its `_meta`; every other byte stays as it was. */
 export function withNote(response: GoodResponse, note: CacheNote): GoodResponse {
   const members = rawMembers(response.result);
   const own = members.get('_meta');

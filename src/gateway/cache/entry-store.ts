@@ -1,6 +1,6 @@
 /**
- * Results in the SQLite of their object: bounded in bytes, the least recently used goes. Synchronous. When one was used is kept in steps, so
- * that a hit is seldom a write.
+ * Stores results in the SQLite of their object: bounded in bytes, the least recently used are evicted. Synchronous. The time of the last
+ * use is stored in coarse steps, so that a hit is seldom a write.
  */
 import type { Entry } from './cache-port.ts';
 
@@ -10,11 +10,11 @@ interface Row extends Record<string, SqlStorageValue> {
   used_at: number;
 }
 
-/** Steps in which the last use of a result is known, in milliseconds. */
+/** Precision of the time of the last use, in milliseconds. */
 const USED_STEP_MS = 10_000;
-/** What a row takes beside its result, about. */
+/** Approximate bytes of a row besides its result. */
 const ROW_BYTES = 128;
-/** Results that go at once where there is no room. */
+/** Results evicted at once when there is no room. */
 const EVICTED_AT_ONCE = 16;
 
 export class EntryStore {
@@ -36,12 +36,12 @@ export class EntryStore {
     this.#bytes = this.#count('SELECT coalesce(sum(bytes), 0) AS value FROM entries') ?? 0;
   }
 
-  /** The bytes of all results, about. */
+  /** Approximate bytes of all results. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** A result that is still good. */
+  /** Returns a result that has not expired. */
   find(key: string, now: number): Entry | undefined {
     const [row] = this.#sql
       .exec<Row>(
@@ -57,7 +57,7 @@ export class EntryStore {
     return { sealed: row.sealed, madeAt: row.made_at };
   }
 
-  /** Keep a result. @returns false where it is larger than all that may be kept */
+  /** Stores a result. @returns false if it is larger than the whole cache */
   put(key: string, { sealed, madeAt }: Entry, expiresAt: number, now: number): boolean {
     const bytes = sealed.length + ROW_BYTES;
     if (bytes > this.#maxBytes) return false;
@@ -79,12 +79,12 @@ export class EntryStore {
     return true;
   }
 
-  /** Forget what is no longer good. */
+  /** Deletes expired results. */
   sweep(now: number): void {
     this.#delete('expires_at <= ?', now);
   }
 
-  /** When the first of the results ends; undefined where there is none. */
+  /** Returns when the first result expires; undefined if there is none. */
   nextExpiry(): number | undefined {
     return this.#count('SELECT min(expires_at) AS value FROM entries') ?? undefined;
   }

@@ -1,20 +1,20 @@
 /**
- * Single flight: of equal calls at one moment one leads and goes out, the others wait for its result. In memory; what is lost with it
- * costs a second call, never a wrong answer.
+ * Single flight: of equal calls at one moment one leads and is sent, the others wait for its result. State is in memory only; if it is
+ * lost, that costs a second call, never a wrong answer.
  *
- * Invariants: an in-flight call has one leader at a time; every caller that waits is answered, at the latest when its time is over; a leader that
- * does not say that it lives is replaced by the next that waits.
+ * Invariants: an in-flight call has one leader at a time; every waiting caller is answered, at the latest when its waiting time is over; a
+ * leader that does not renew its lease is replaced by the next waiting caller.
  */
 import type { Entry, Taken } from './cache-port.ts';
 
-/** How long a leader is believed without a word, in milliseconds. */
+/** Lease of a leader, in milliseconds; it leads until then without a renewal. */
 export const LEASE_MS = 10_000;
-/** The same of one that waited before: it may have gone away meanwhile. */
+/** Lease of a leader that had been waiting, in milliseconds: it may have gone away meanwhile. */
 export const CLAIM_MS = 2_000;
-/** Most callers that wait for one in-flight call; more go out by themselves. */
+/** Most callers that wait for one in-flight call; further callers make their own calls. */
 export const MAX_WAITERS = 1_000;
 
-/** Most in-flight calls; past it those are forgotten whose leader is lost. */
+/** Most in-flight calls; at this number those are dropped whose lease is over and for which nobody waits. */
 export const MAX_IN_FLIGHT = 10_000;
 
 interface Waiter {
@@ -25,7 +25,7 @@ interface Waiter {
 
 interface InFlightCall {
   leader: string;
-  /** Until when the leader is believed. */
+  /** When the leader's lease ends. */
   until: number;
   waiters: Waiter[];
   timer: unknown;
@@ -33,7 +33,7 @@ interface InFlightCall {
 
 export interface SingleFlightPorts {
   now(): number;
-  /** Calls back after a time; the handle takes it back. */
+  /** Runs a callback after a time; `cancel` takes the returned handle. */
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
 }
@@ -47,9 +47,9 @@ export class SingleFlight {
   }
 
   /**
-   * A caller joins the in-flight call of a key.
-   * @param id the caller's own, made anew for each call
-   * @param waitMs how long it waits at most
+   * Joins the in-flight call of a key.
+   * @param id the caller's own, a new one for each call
+   * @param waitMs how long the caller waits at most
    */
   join(key: string, id: string, waitMs: number): Taken | Promise<Taken> {
     const inFlight = this.#singleFlight.get(key);
@@ -66,13 +66,13 @@ export class SingleFlight {
     return promise;
   }
 
-  /** The leader lives. */
+  /** Renews the leader's lease. */
   renew(key: string, id: string): void {
     const inFlight = this.#singleFlight.get(key);
     if (inFlight?.leader === id) inFlight.until = this.#ports.now() + LEASE_MS;
   }
 
-  /** The leader is back. @param entry its result; undefined where it is nobody else's */
+  /** The leader's call has returned. @param entry its result; undefined if nobody else may have it */
   land(key: string, id: string, entry: Entry | undefined): void {
     const inFlight = this.#singleFlight.get(key);
     if (inFlight?.leader !== id) return;
@@ -83,7 +83,7 @@ export class SingleFlight {
     }
   }
 
-  /** A caller wants no more of it: of a leader the next that waits takes the place. */
+  /** A caller gives up. If it was the leader, the next waiting caller leads. */
   leave(key: string, id: string): void {
     const inFlight = this.#singleFlight.get(key);
     if (!inFlight) return;
@@ -120,7 +120,7 @@ export class SingleFlight {
     this.#watch(key, inFlight);
   }
 
-  /** Looks after the leader while somebody waits for it. */
+  /** Times the leader's lease while callers wait for it. */
   #watch(key: string, inFlight: InFlightCall): void {
     this.#ports.cancel(inFlight.timer);
     inFlight.timer = undefined;

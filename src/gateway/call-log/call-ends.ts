@@ -1,7 +1,7 @@
 /**
- * Ends of calls on their way from an isolate to their principals' objects. No call waits for it: an end goes along with the next call
- * that begins, or soon after with the others that are there. One that is lost with the isolate is found by its lease, as `unknown`.
- * On one machine an end is seen through until its row is in the database.
+ * Sends the ends of calls from an isolate to their principals' objects. No call waits for that: an end is sent along with the next call
+ * that begins, or soon after together with the others gathered so far. If an end is lost with its isolate, the lease of its call runs out
+ * and the call ends as `unknown`. On one machine sending goes on until the row is in the database.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { CallEnd, CallShard } from '../../audit/calls/call-schema.ts';
@@ -11,20 +11,20 @@ export interface CallEndsPorts {
   shardOf(principalId: string): Pick<CallShard, 'end' | 'settle'>;
   wait(ms: number): Promise<unknown>;
   now(): number;
-  /** Whether the objects are on one machine, whose full disk loses their alarms; see `late-rows.ts`. */
+  /** Whether the objects run on one machine, where a full disk loses their alarms; see `late-rows.ts`. */
   isOneMachine?: boolean;
 }
 
-/** Ends of one principal that wait. */
+/** Ends of one principal that wait to be sent. */
 interface Waiting {
   ends: { end: CallEnd; since: number }[];
-  /** When somebody last set out to send them. */
+  /** When sending was last scheduled. */
   scheduledAt: number;
 }
 
-/** Time in which a call that begins may take ends along, in milliseconds. */
+/** How long ends are gathered, in milliseconds; a call that begins meanwhile takes them along. */
 const GATHER_MS = 20;
-/** Waits before ends are sent again that are not known to have arrived, in milliseconds. */
+/** Waits before ends that may not have arrived are sent again, in milliseconds. */
 const RETRY_MS = [250, 1_000, 4_000, 10_000];
 /** Most ends in one message. */
 const MAX_TAKEN = 256;
@@ -39,7 +39,7 @@ export class CallEnds {
     this.#late = ports.isOneMachine ? new LateRows(ports) : undefined;
   }
 
-  /** Ends that a call of this principal takes along. Those of this very moment may still be corrected and stay. */
+  /** Takes the ends that a call of this principal sends along. Ends of the current millisecond may still be corrected, so they stay. */
   take(principalId: string): CallEnd[] {
     const ends = this.#waiting.get(principalId)?.ends;
     if (!ends || ends.length === 0) return [];
@@ -48,24 +48,24 @@ export class CallEnds {
     return ends.splice(0, Math.min(MAX_TAKEN, ready === -1 ? ends.length : ready)).map(toEnd);
   }
 
-  /** Ends that were taken and did not arrive, as far as is known. */
+  /** Puts back ends that were taken and may not have arrived. */
   giveBack(principalId: string, ends: readonly CallEnd[]): void {
     if (ends.length === 0) return;
     this.#of(principalId).ends.unshift(...ends.map(end => ({ end, since: 0 })));
   }
 
-  /** Bring an end to its object with the others of its time. @param defer runs what outlives the response */
+  /** Sends an end to its object together with others of its time. @param waitUntil runs what outlives the response */
   bring(principalId: string, end: CallEnd, waitUntil: WaitUntil): void {
     const now = this.#ports.now();
     const waiting = this.#of(principalId);
     waiting.ends.push({ end, since: now });
-    // Who set out before may have been cut off; twice the time is enough to know.
+    // The request that scheduled the sending may have been cut off; after twice the time it was.
     if (now - waiting.scheduledAt < 2 * GATHER_MS) return;
     waiting.scheduledAt = now;
     waitUntil(this.#sendSoon(principalId));
   }
 
-  /** Bring an end at once, from within an event after which nothing may be begun. */
+  /** Sends an end at once, from within an event after which no work may begin. */
   async bringNow(principalId: string, end: CallEnd): Promise<void> {
     const undelivered = await this.#sendAll(principalId, [end]);
     await this.#late?.see(principalId, undelivered);
@@ -80,7 +80,7 @@ export class CallEnds {
     await this.#late?.see(principalId, undelivered);
   }
 
-  /** @returns those that did not arrive, and are left to their leases */
+  /** @returns the ends that did not arrive; they are left to their leases */
   async #sendAll(principalId: string, ends: readonly CallEnd[]): Promise<CallEnd[]> {
     const undelivered: CallEnd[] = [];
     for (let from = 0; from < ends.length; from += MAX_TAKEN) {
@@ -90,7 +90,7 @@ export class CallEnds {
     return undelivered;
   }
 
-  /** Again and again, until they arrived or it is time to leave them. */
+  /** Retries until the ends have arrived or the waits are used up. */
   async #sendWithRetry(principalId: string, ends: readonly CallEnd[]): Promise<boolean> {
     for (const ms of [0, ...RETRY_MS]) {
       if (ms > 0) await this.#ports.wait(ms);

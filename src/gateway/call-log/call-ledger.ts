@@ -1,6 +1,6 @@
 /**
- * The Worker's side of the audit of calls and of their limits: what a call is recorded as, and by which limits it is bounded
- * (`call-log.ts` has how). Fails closed: a call that cannot be recorded does not leave.
+ * The Worker's side of auditing and limiting calls: what is recorded of a call, and which limits it counts against (`call-log.ts` has how
+ * it is recorded). Fails closed: a call that cannot be recorded is not sent.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../../access/policy/caller.ts';
@@ -22,42 +22,42 @@ import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';
 
 export interface CallLedgerPorts {
   log: CallLog;
-  /** Takes tokens for what is not recorded. */
+  /** Takes tokens for calls that are not recorded. */
   tokens: Pick<LeasedLimits, 'take'>;
-  /** Counts calls of those who have a budget. */
+  /** Counts calls of callers that have a budget. */
   budgets: Pick<DayBudgets, 'take'>;
   keys: Pick<KeyRing, 'digest'>;
-  /** Whether calls have rows; where not, they are limited only. */
+  /** Whether calls have rows; if not, they are only limited. */
   isRecording: boolean;
-  /** Of one principal, and of one principal at one server. */
+  /** Per principal, and per principal at one server. */
   limits: { principal?: Limit | undefined; server?: Limit | undefined };
 }
 
-/** A call that wants to leave, or may not. */
+/** A call that is about to be sent, or is refused. */
 export interface NamedCall {
   /** UUID of its row. */
   id: string;
   caller: Pick<Caller, 'principalId' | 'tokenId' | 'budgets'>;
-  /** When it came, in milliseconds since the epoch. */
+  /** When it arrived, in milliseconds since the epoch. */
   at: number;
   facts: CallFacts;
   server?: CalledServer | undefined;
-  /** There where it does not leave, for another reason than its limits. */
+  /** Set if the call is not sent, for another reason than its limits. */
   refused?: Omit<CallEnd, 'id'>;
 }
 
-/** What a call is, as far as it is known. */
+/** What is known of a call. */
 export interface CallFacts {
   action: string;
-  /** Qualified name, or the name as it was given. */
+  /** Qualified name, or the name as the client gave it. */
   subject: string;
-  /** Raw JSON; absent where it has none. */
+  /** Raw JSON; absent if there are none. */
   arguments?: string | undefined;
   /** Characters of the request, which is in memory as long as its arguments are. */
   requestChars?: number;
-  /** What is called, of which the schema marks secrets. */
+  /** The called item, whose schema marks secrets. */
   item?: CatalogItem | undefined;
-  /** What else its row tells. */
+  /** Other members of the row's detail. */
   detail: JsonObject;
 }
 
@@ -65,7 +65,7 @@ export interface CallFacts {
 export type CalledServer = Pick<Server, 'id' | 'name' | 'status'>;
 
 const MAX_SUBJECT_CHARS = 200;
-/** Requests of no more characters wait in memory until their rows are made. */
+/** Requests up to this many characters wait in memory until their rows are made. */
 const MAX_WAITING_CHARS = 4_096;
 
 export class CallLedger {
@@ -75,13 +75,13 @@ export class CallLedger {
     this.#ports = ports;
   }
 
-  /** Whether calls are to be recorded or limited, whoever makes them. */
+  /** Whether calls are recorded or limited for every caller. */
   get isNeeded(): boolean {
     const { isRecording, limits } = this.#ports;
     return isRecording || limits.principal !== undefined || limits.server !== undefined;
   }
 
-  /** Whether anything of this caller is to be recorded or limited. */
+  /** Whether calls of this caller are recorded or limited. */
   isNeededFor({ budgets }: Pick<Caller, 'budgets'>): boolean {
     return budgets !== undefined || this.isNeeded;
   }
@@ -91,14 +91,14 @@ export class CallLedger {
   }
 
   /**
-   * A call leaves when this resolves.
-   * @returns what is told how it ended; undefined where it is over, or not recorded
-   * @throws PorticoError `rate_limited`, `budget_reached`, after which its row has its end; `busy` where that is not known
+   * Admits a call, which may be sent when this resolves.
+   * @returns the open call, which takes its end; undefined if the call is over or not recorded
+   * @throws PorticoError `rate_limited` or `budget_reached`, after which the row has its end; `busy` if that cannot be found out
    */
   async begin(call: NamedCall, waitUntil: WaitUntil): Promise<OpenCall | undefined> {
     const open = await this.#admit(call, waitUntil);
     const { budgets } = call.caller;
-    // What is refused anyway counts against no budget.
+    // A call that is refused anyway counts against no budget.
     if (!budgets || call.refused) return open;
     try {
       await this.#ports.budgets.take(budgets, waitUntil);
@@ -127,8 +127,8 @@ export class CallLedger {
   }
 
   /**
-   * Takes a call from a principal's limit, without a call.
-   * @throws PorticoError `rate_limited`; `busy` where that is not known
+   * Takes a token of a principal's limit, without a call.
+   * @throws PorticoError `rate_limited`; `busy` if that cannot be found out
    */
   async spend({ principalId }: Pick<Caller, 'principalId'>): Promise<void> {
     const retryAfterMs = await this.#ports.tokens.take(principalId, this.#limitsFor(undefined));
@@ -166,12 +166,12 @@ export class CallLedger {
 }
 
 function madeNow(made: Promise<StartedCall>): MakeStarted {
-  // Whoever needs it hears of it.
+  // Marks a rejection as handled; the code that awaits the row still gets it.
   made.catch(() => {});
   return () => made;
 }
 
-/** A call whose row is begun may not leave. @returns what its caller is told */
+/** Ends the row of a call that may not be sent. @returns the error for its caller */
 async function refusedAs(
   thrown: unknown,
   id: string,
@@ -197,5 +197,5 @@ function limited(retryAfterMs: number, server: CalledServer | undefined): Portic
 
 const shown = ({ id, name, status }: CalledServer) => ({ id, name, status });
 
-/** How a call ended that failed with a code. */
+/** Returns the outcome of a call that failed with a code. */
 export const outcomeOfCode = (code: ErrorCode) => (isDenial(code) ? 'denied' : 'failed');

@@ -1,7 +1,7 @@
 /**
- * How calls are recorded. `batched`: nothing waits, an isolate gathers what has ended and hands it over (`gathered-calls.ts`).
- * `durable`: the row of a call is sent when it leaves (`group-commit.ts`) and in the database before its answer goes out; its end is
- * gathered. `before`: a call leaves when its row is durable in its principal's object, and that object sees to its end.
+ * The ways to record calls. `batched`: nothing waits; an isolate gathers ended calls and hands them over (`gathered-calls.ts`). `durable`:
+ * the row of a call is written when the call is sent (`group-commit.ts`) and is in the database before the response goes out; its end is
+ * gathered. `before`: a call is sent once its row is durable in its principal's object, and that object sees to its end.
  */
 import type {
   Admission,
@@ -18,31 +18,31 @@ import type { EndedCall, GatheredCalls, MakeStarted } from './gathered-calls.ts'
 import type { GroupCommit } from './group-commit.ts';
 import type { LeasedLimits } from './leased-limits.ts';
 
-/** A call that asks to leave, or was refused. */
+/** A call that is about to be sent, or is refused. */
 export interface AskingCall {
   principalId: string;
   started: MakeStarted;
   limits: readonly NamedLimit[];
-  /** There where it does not leave, for another reason than its limits. */
+  /** Set if the call is not sent, for another reason than its limits. */
   refused?: Omit<CallEnd, 'id'> | undefined;
   waitUntil: WaitUntil;
 }
 
-/** A call that has left. */
+/** A call that has been sent. */
 export interface OpenCall {
-  /** It has ended; nobody waits for it. @param isLast nothing may be begun after this */
+  /** Records how the call ended; nobody waits for that. @param isLast no work may begin after this */
   end(end: CallEnd, isLast: boolean): void;
-  /** It goes on; absent where nobody needs to know. */
+  /** Renews the lease of the call; absent if there is none. */
   renew?(): Promise<void>;
-  /** Resolves when its answer may go out; absent where no answer waits. @throws PorticoError `call_not_recorded` */
+  /** Resolves when the response may go out; absent if no response waits. @throws PorticoError `call_not_recorded` */
   canAnswer?(): Promise<void>;
 }
 
 export interface CallLog {
   /**
-   * A call leaves when this resolves: its tokens are taken, and it is recorded as far as the log has it before a call leaves.
-   * @returns `open` where it has left
-   * @throws PorticoError `busy` where that cannot be known
+   * Admits a call, which may be sent when this resolves: its tokens are taken, and it is recorded if this log records before sending.
+   * @returns `open` if the call may be sent
+   * @throws PorticoError `busy` if that cannot be found out
    */
   begin(call: AskingCall): Promise<{ open?: OpenCall; retryAfterMs?: number | undefined }>;
 }
@@ -56,16 +56,16 @@ export interface ShardPorts {
 /** Waits before an object that did not answer is asked again, in milliseconds. */
 const RETRY_MS = [20, 100, 400, 0];
 const LIMITED = { outcome: 'denied', code: 'rate_limited', detail: {} } as const;
-/** How a call ended that has left, until that is known. */
+/** End of a sent call in its row until the real one is known. */
 const OPEN = { outcome: 'unknown', code: null, detail: {} } as const;
 const NOT_MADE = { outcome: 'failed', code: 'busy', detail: {} } as const;
-/** An answer waits for its row so long, in milliseconds, and a call that may not leave without it so long. */
+/** How long a response waits for its row, and how long a call that may not be sent without its row, in milliseconds. */
 const ANSWER_MS = 10_000;
 const REFUSAL_MS = 2_000;
 
 const notMade = () => new PorticoError('busy', 'The call cannot be recorded now; it was not made');
 
-/** Puts a call to its principal's object, with ends of others. @throws PorticoError `busy` */
+/** Asks the principal's object to admit a call, and sends ends of other calls along. @throws PorticoError `busy` */
 async function ask(
   { shardOf, ends, wait }: ShardPorts,
   { principalId, limits, refused }: AskingCall,
@@ -90,14 +90,14 @@ async function ask(
   throw notMade();
 }
 
-/** Records a call before it leaves. */
+/** Records a call before it is sent. */
 export function createBeforeLog(ports: ShardPorts): CallLog {
   const openCall = (principalId: string, id: string, waitUntil: WaitUntil): OpenCall => ({
     end(end, isLast) {
       if (isLast) waitUntil(ports.ends.bringNow(principalId, end));
       else ports.ends.bring(principalId, end, waitUntil);
     },
-    // What cannot be told so now is told again.
+    // A failed renewal is retried at the next interval.
     renew: () =>
       ports
         .shardOf(principalId)
@@ -116,8 +116,8 @@ export function createBeforeLog(ports: ShardPorts): CallLog {
 }
 
 /**
- * Records calls in chunks: when they have ended, or when they leave and again with their end.
- * @param commits brings rows that are waited for; absent where none is
+ * Records calls in chunks: once they have ended, or when they are sent and again with their end.
+ * @param commits writes the rows that calls wait for; absent if calls wait for none
  */
 export function createChunkLog(
   tokens: Pick<LeasedLimits, 'take'>,
@@ -138,7 +138,7 @@ export function createChunkLog(
         return { retryAfterMs };
       }
       const row = commits.add({ principalId, started, end: end ?? OPEN }, waitUntil);
-      // What is refused is answered now; and while nothing can be written, nothing leaves without its row.
+      // A refusal is answered at once, so its row is written first; and while writes fail, no call is sent without its row.
       const mustWait = end !== undefined || commits.isFailing;
       if (mustWait && !(await row.isStoredWithin(REFUSAL_MS))) {
         if (!end) add(NOT_MADE);

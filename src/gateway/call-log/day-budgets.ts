@@ -1,8 +1,8 @@
 /**
- * A call counts against the budgets of its caller and of the caller's groups: of each a token is taken from what the isolate holds, or
- * of the object that counts for the subject. A caller without a budget costs nothing.
+ * Counts a call against the budgets of its caller and of the caller's groups. Each budget costs a token, which the isolate holds or the
+ * object that counts for the subject hands out. A caller without a budget costs nothing.
  *
- * Invariant: a call that does not leave counts against none of them.
+ * Invariant: a call that is not sent counts against none of them.
  */
 import { budgetObjectOf, type Budget } from '../../access/policy/budget.ts';
 import { toDayLimit, type BudgetShard } from '../../audit/limits/day-budget.ts';
@@ -18,7 +18,7 @@ export interface DayBudgetsPorts {
   now(): number;
 }
 
-/** Waits before an object that did not answer is told again of a call that did not leave, in milliseconds. */
+/** Waits before the refund for a call that was not sent is tried again, in milliseconds. */
 const REFUND_MS = [250, 1_000, 0];
 
 export class DayBudgets {
@@ -38,8 +38,8 @@ export class DayBudgets {
   }
 
   /**
-   * Count a call that wants to leave.
-   * @throws PorticoError `budget_reached`; `busy` where that cannot be known
+   * Counts a call that is about to be sent.
+   * @throws PorticoError `budget_reached`; `busy` if that cannot be found out
    */
   async take(budgets: readonly Budget[], waitUntil: WaitUntil): Promise<void> {
     const taken: Budget[] = [];
@@ -76,7 +76,7 @@ export class DayBudgets {
 function reached({ subject, callsPerDay }: Budget, ms: number, now: number): PorticoError {
   const whose = subject.kind === 'group' ? `The group ${subject.name}` : 'You';
   const verb = subject.kind === 'group' ? 'has' : 'have';
-  // To the minute: midnight, whatever the clocks of objects differ by.
+  // To the minute: midnight, however much the clocks of objects differ.
   const endsAt = new Date(Math.round((now + ms) / 60_000) * 60_000).toISOString();
   const retryAfterSeconds = Math.max(1, Math.ceil(ms / 1_000));
   const calls = callsPerDay === 1 ? 'call' : 'calls';

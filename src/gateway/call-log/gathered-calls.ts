@@ -1,10 +1,10 @@
 /**
- * Rows of calls of an isolate on their way to the database. Those that ended wait for nobody and nobody for them: they are gathered, and
- * handed over many at once, by the first of them that ended or by whoever finds that there are enough. Rows that somebody waits for go
- * with the next chunk (`group-commit.ts`). What an isolate that is cut off had gathered is lost, and no more.
+ * Brings rows of an isolate's calls to the database. Rows of ended calls are gathered, and nothing waits for them: they are handed over
+ * many at once, by the request that first had one or by the one that fills a chunk. Rows that a request waits for go with the next chunk
+ * (`group-commit.ts`). An isolate that is cut off loses what it had gathered, and no more.
  *
- * Invariants: no row is handed over twice, since a chunk keeps its id until it is there or can never come; what is held is bounded in
- * number and in bytes, beyond which no call may leave.
+ * Invariants: no row is written twice, since a chunk keeps its id until it is stored or can no longer be stored; what is held is bounded in
+ * number and in bytes, and at that bound no further call is sent.
  */
 import type { CallChunk } from '../../audit/chunks/call-chunk.ts';
 import type { AuditEvent } from '../../audit/audit-schema.ts';
@@ -13,22 +13,22 @@ import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { toTimeId } from '../../shared/util/time-id.ts';
 
 export interface GatheredCallsPorts {
-  /** Makes a chunk of calls (`toCallChunk`), and the same with another id (`withId`). */
+  /** Packs calls into a chunk (`toCallChunk`), and gives a chunk another id (`withId`). */
   pack(id: string, events: readonly AuditEvent[]): Promise<CallChunk>;
   rename(chunk: CallChunk, id: string): Promise<CallChunk>;
-  /** Writes a chunk; tells whether it is there then, and what time it is at the database, in milliseconds since the epoch. */
+  /** Writes a chunk; returns whether it is stored then, and the time of the database in milliseconds since the epoch. */
   write(chunk: CallChunk): Promise<{ isThere: boolean; now: number }>;
-  /** Wakes who seals what was written; called now and then. */
+  /** Wakes the object that seals written chunks; called now and then. */
   wakeChain(): Promise<unknown>;
-  /** Calls are gathered this long at most, in milliseconds. */
+  /** How long calls are gathered at most, in milliseconds. */
   gatherMs: number;
   wait(ms: number): Promise<unknown>;
   now(): number;
-  /** Whether the isolate lives on with what it holds when its request is over. */
+  /** Whether the isolate lives on with what it holds after its request is over. */
   isOneMachine: boolean;
 }
 
-/** Makes what a call was begun with, the same each time. It is made with those of others, when they are handed over: that costs half. */
+/** Makes the beginning of a call's row, the same each time. It runs together with others when rows are handed over: that costs half. */
 export type MakeStarted = () => Promise<StartedCall>;
 
 /** A call that has ended; its end may change within its millisecond. */
@@ -38,7 +38,7 @@ export interface EndedCall {
   end: Pick<CallEnd, 'outcome' | 'code' | 'detail'>;
 }
 
-/** A row that somebody waits for. */
+/** A row that a request waits for. */
 export interface AwaitedRow {
   isStored: boolean;
 }
@@ -48,32 +48,32 @@ interface Gathered extends EndedCall {
   awaited?: AwaitedRow;
 }
 
-/** A row that was read of what was gathered. */
+/** A gathered call as a row. */
 interface Read {
   event: AuditEvent;
-  /** About as many characters as it has, without what all rows have. */
+  /** Approximate characters of the row, without the parts that all rows share. */
   chars: number;
   awaited: AwaitedRow | undefined;
 }
 
-/** A chunk on its way. */
+/** A chunk that is being written. */
 interface Sending {
   chunk: CallChunk;
   awaited: AwaitedRow[];
-  /** When it was tried last, which may have been cut off. */
+  /** When it was last tried; that try may have been cut off. */
   triedAt: number;
 }
 
-/** Rows in one chunk; and their characters, so that it fits into one row of the database (2 MB) whatever they are. */
+/** Most rows in one chunk, and most characters, so that it fits into one row of the database (2 MB) in any case. */
 const MAX_CHUNK = { calls: 200, chars: 400_000 };
 /** Most rows that are held, and most bytes of chunks that could not be written yet. */
 const MAX_HELD = { calls: 8_000, bytes: 16_777_216 };
-/** Waits before a chunk is tried again, in milliseconds; on one machine the last of them again and again. */
+/** Waits before a chunk is tried again, in milliseconds; on one machine `RETRY_ON_MS` follows without end. */
 const RETRY_MS = [0, 250, 1_000, 2_500];
 const RETRY_ON_MS = 10_000;
-/** A try, or a gathering, that is so late was cut off, in milliseconds. */
+/** After this time a try or a gathering counts as cut off, in milliseconds. */
 const CUT_OFF_MS = 5_000;
-/** Who seals is woken this often at most, in milliseconds. */
+/** Shortest time between two wakes of the object that seals, in milliseconds. */
 const WAKE_GAP_MS = 300_000;
 const LOOK_MS = 20;
 
@@ -87,7 +87,7 @@ export class GatheredCalls {
   /** When what is gathered is to be handed over. */
   #dueAt = Number.NEGATIVE_INFINITY;
   #isHandingOver = false;
-  /** How far the clock of the database is ahead, as far as is known. */
+  /** How far the clock of the database is ahead, as far as known. */
   #aheadMs = 0;
   #hasStored = false;
   #wokenAt = Number.NEGATIVE_INFINITY;
@@ -101,12 +101,12 @@ export class GatheredCalls {
     return this.#held >= MAX_HELD.calls || this.#heldBytes >= MAX_HELD.bytes;
   }
 
-  /** Whether nothing was written since a write failed. */
+  /** Whether no write has succeeded since one failed. */
   get isFailing(): boolean {
     return this.#isFailing;
   }
 
-  /** A call has ended. @param isLast nothing may be begun after this */
+  /** Adds a call that has ended. @param isLast no work may begin after this */
   add(call: EndedCall, isLast: boolean, waitUntil: WaitUntil): void {
     const now = this.#ports.now();
     this.#gathered.push({ ...call, since: now });
@@ -116,13 +116,13 @@ export class GatheredCalls {
       this.#isHandingOver = true;
       return waitUntil(this.#handOverReady().finally(() => (this.#isHandingOver = false)));
     }
-    // Who set out to hand over what was there may have been cut off.
+    // The request that was to hand over the rows may have been cut off.
     if (now < this.#dueAt + CUT_OFF_MS) return;
     this.#dueAt = now + this.#ports.gatherMs;
     waitUntil(this.#handOverLater());
   }
 
-  /** A row that goes with the next `handOver`, whoever calls that. */
+  /** Adds a row that goes with the next `handOver`, from whichever request that comes. */
   hold(call: EndedCall): AwaitedRow {
     const awaited = { isStored: false };
     this.#gathered.push({ ...call, since: Number.NEGATIVE_INFINITY, awaited });
@@ -130,7 +130,7 @@ export class GatheredCalls {
     return awaited;
   }
 
-  /** Hands over what is there. Resolves when all of it is in the database, or after a time, in milliseconds. */
+  /** Hands over everything. Resolves when all of it is in the database, or after a time, in milliseconds. */
   async flush(ms: number): Promise<void> {
     const { now, wait } = this.#ports;
     const until = now() + ms;
@@ -139,8 +139,8 @@ export class GatheredCalls {
   }
 
   /**
-   * Hands over rows that somebody waits for, those of calls that had ended before a time, and what was tried before. Resolves when it
-   * is in the database, or was tried some times.
+   * Hands over rows that requests wait for, rows of calls that ended before a time, and chunks tried earlier. Resolves when they are in the
+   * database, or after some tries.
    */
   async handOver(before: number): Promise<void> {
     const { now, pack } = this.#ports;
@@ -159,13 +159,13 @@ export class GatheredCalls {
     await Promise.all(late.map(sending => this.#send(sending)));
   }
 
-  /** Wakes who seals, where that is due. */
+  /** Wakes the object that seals, if that is due. */
   async wake(): Promise<void> {
     const now = this.#ports.now();
     if (!this.#hasStored || now < this.#wokenAt + WAKE_GAP_MS) return;
     this.#hasStored = false;
     this.#wokenAt = now;
-    // Who is not woken now is woken with the next chunk.
+    // A wake that failed is retried with the next chunk.
     await this.#ports.wakeChain().catch(() => (this.#wokenAt = Number.NEGATIVE_INFINITY));
   }
 
@@ -178,7 +178,7 @@ export class GatheredCalls {
   async #handOverReady(): Promise<void> {
     const { now, wait } = this.#ports;
     const until = now() + 1;
-    // What ended in this very millisecond may still be corrected.
+    // The end of a call may still be corrected within its millisecond.
     await wait(1);
     await this.handOver(until);
     await this.wake();
@@ -200,7 +200,7 @@ export class GatheredCalls {
     }
   }
 
-  /** @returns whether it is there */
+  /** @returns whether the chunk is stored */
   async #write(sending: Sending, isRenamed = false): Promise<boolean> {
     const { chunk } = sending;
     const { write, rename, now } = this.#ports;
@@ -210,15 +210,15 @@ export class GatheredCalls {
         this.#isStored(sending, chunk);
         return true;
       }
-      // Its time is over, so it can never come: it is another chunk now.
+      // The time of its id has passed, so it can never be stored: its rows become another chunk.
       this.#aheadMs = written.now - now();
       const renamed = await rename(chunk, this.#newId());
-      // Where this try was late, somebody else has seen that before.
+      // This try was late: another one has dealt with the chunk.
       if (!this.#sending.delete(chunk.id)) return false;
       sending.chunk = renamed;
       this.#sending.set(renamed.id, sending);
     } catch {
-      // It may be there or not; it is tried under the same id.
+      // It may be stored or not; it is tried again under the same id.
       this.#isFailing = true;
       return false;
     }
@@ -247,7 +247,7 @@ async function toRead({ principalId, started, end, awaited }: Gathered): Promise
   return { event, chars: detail.length + call.subject.length, awaited };
 }
 
-/** In their order, as many together as a chunk may hold. */
+/** Groups rows in their order, as many together as a chunk may hold. */
 function inChunks(rows: readonly Read[]): Read[][] {
   const chunks: Read[][] = [];
   let room = { calls: 0, chars: 0 };

@@ -1,6 +1,6 @@
 /**
- * Rows that somebody waits for, on their way to the database: one commit of an isolate is under way, and the rows that come meanwhile go
- * together with the next. Each commit is made by a request that has a row in it, so none depends on a request that is over.
+ * Writes rows that requests wait for. An isolate has one commit under way, and the rows that come meanwhile go together with the next. Each
+ * commit is made by a request that has a row in it, so none depends on a request that is over.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { AwaitedRow, EndedCall, GatheredCalls } from './gathered-calls.ts';
@@ -11,17 +11,17 @@ export interface GroupCommitPorts {
   now(): number;
 }
 
-/** A row on its way. */
+/** A row that is being written. */
 export interface CommittedRow {
-  /** Resolves to whether it is in the database, after so many milliseconds at the latest. */
+  /** Resolves to whether the row is in the database, after so many milliseconds at the latest. */
   isStoredWithin(ms: number): Promise<boolean>;
 }
 
-/** Who makes a commit is given up after this, in milliseconds, and another one begins. */
+/** After this time, in milliseconds, a commit counts as cut off and another one begins. */
 const CUT_OFF_MS = 5_000;
-/** A request looks after its row this long, in milliseconds; afterwards it goes with those of others. */
+/** How long a request looks after its row, in milliseconds; afterwards the row goes with those of other requests. */
 const LOOK_AFTER_MS = 20_000;
-/** Wait after a commit that did not bring its row, in milliseconds: where somebody else has it, and where rows cannot be written now. */
+/** Wait after a commit that did not write the row, in milliseconds: if another request has the row, and if writes fail. */
 const PAUSE_MS = { elsewhere: 10, failing: 500 };
 
 export class GroupCommit {
@@ -32,7 +32,7 @@ export class GroupCommit {
     this.#ports = ports;
   }
 
-  /** Whether rows cannot be written now. */
+  /** Whether writes fail at present. */
   get isFailing(): boolean {
     return this.#ports.gathered.isFailing;
   }
@@ -67,7 +67,7 @@ export class GroupCommit {
 
   async #handOver(): Promise<void> {
     const { gathered, now } = this.#ports;
-    // Those that ended in this very millisecond may still be corrected.
+    // The end of a call may still be corrected within its millisecond.
     await gathered.handOver(now()).catch(() => {});
     this.#underWay = undefined;
   }

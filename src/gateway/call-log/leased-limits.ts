@@ -1,9 +1,9 @@
 /**
- * An isolate's side of limits: calls spend tokens that the isolate holds, and more are fetched from the principal's object before they
- * run out, so that a warm call asks nobody. Where none are held, the calls of a moment ask together and wait.
+ * An isolate's side of limits: calls spend tokens that the isolate holds, and more are fetched from the principal's object before they run
+ * out, so that a warm call makes no request for them. If none are held, the calls of a moment wait for one request.
  *
  * Invariants: one request of a caller is under way at a time, and is repeated under its id until it is answered; a token that was given
- * back is never spent; no promise of one request is awaited by another. Fails closed: who cannot be limited does not leave.
+ * back is never spent; no promise of one request is awaited by another. Fails closed: a call that cannot be limited is not sent.
  */
 import type { CallShard } from '../../audit/calls/call-schema.ts';
 import { Hand } from '../../audit/limits/hand.ts';
@@ -18,41 +18,41 @@ export interface LeasedLimitsPorts {
   now(): number;
 }
 
-/** What becomes of a call that waits; a number is the time until there may be a token, in milliseconds. */
+/** Decision on a waiting call; a number is the time until there may be a token, in milliseconds. */
 type Verdict = 'passed' | 'busy' | number;
 interface Waiting {
   verdict?: Verdict;
 }
 
-/** A request that is under way. */
+/** A request for tokens that is under way. */
 interface Asking {
   request: LeaseRequest;
   calls: readonly Waiting[];
-  /** When it was sent last. */
+  /** When it was last sent. */
   sentAt: number;
 }
 
-/** What is drawn on together: a principal, or a principal at a server. */
+/** Who shares one set of tokens: a principal, or a principal at a server. */
 interface Lane {
   principalId: string;
   limits: readonly NamedLimit[];
   hand: Hand;
   waiting: Waiting[];
   asking?: Asking | undefined;
-  /** Until when nothing is fetched ahead, since there was nothing. */
+  /** Until when nothing is fetched ahead, because no tokens were left. */
   dryUntil: number;
 }
 
 /** Waits before an object that did not answer is asked again, in milliseconds. */
 const RETRY_MS = [20, 100, 400, 0];
-/** The same for what is given back. */
+/** The same for tokens that are given back. */
 const RETURN_MS = [250, 1_000, 0];
-/** A request that is under way for so long was cut off; another call sends it again. */
+/** After this time a request counts as cut off and another call sends it again, in milliseconds. */
 const CUT_OFF_MS = 2_000;
 const DRY_MS = 1_000;
-/** A call that waits looks so often, in milliseconds; the more wait, the less often. */
+/** How often a waiting call polls, in milliseconds; the more calls wait, the less often. */
 const LOOK_MS = { first: 5, each: 0.05, most: 250 };
-/** From so many callers on, those are forgotten that hold nothing. */
+/** From this number of lanes on, those that hold nothing are dropped. */
 const MANY_LANES = 1_000;
 
 export class LeasedLimits {
@@ -64,10 +64,10 @@ export class LeasedLimits {
   }
 
   /**
-   * Take a token of every limit for a call that wants to leave.
-   * @param waitUntil absent where nothing may outlive the response; then nothing is fetched ahead
-   * @returns the time until there may be one, in milliseconds; undefined where the call may leave
-   * @throws PorticoError `busy` where that cannot be known
+   * Takes a token of every limit for a call that is about to be sent.
+   * @param waitUntil absent if nothing may outlive the response; then nothing is fetched ahead
+   * @returns the time until there may be a token, in milliseconds; undefined if the call may be sent
+   * @throws PorticoError `busy` if that cannot be found out
    */
   async take(
     principalId: string,
@@ -120,7 +120,7 @@ export class LeasedLimits {
     return !asking || asking.sentAt + CUT_OFF_MS < this.#ports.now();
   }
 
-  /** Asks for what waits, or again for what was cut off. */
+  /** Asks for tokens for the waiting calls, or repeats a request that was cut off. */
   #ask(lane: Lane, waitUntil: WaitUntil | undefined): Promise<void> {
     lane.asking ??= this.#next(lane, waitUntil !== undefined);
     const asked = this.#send(lane, lane.asking, waitUntil);
@@ -159,7 +159,7 @@ export class LeasedLimits {
     sentAt: number,
     waitUntil: WaitUntil | undefined,
   ): void {
-    // It was sent twice, and answered before.
+    // The request was sent twice, and answered before.
     if (lane.asking !== asking) return;
     lane.asking = undefined;
     const { hand } = lane;
@@ -182,7 +182,7 @@ export class LeasedLimits {
     }
   }
 
-  /** Gives back what is not spent of a lease when it ends. */
+  /** Gives back the unspent tokens of a lease when it ends. */
   async #giveBackAt({ principalId, hand }: Lane, id: string, endsAt: number): Promise<void> {
     const { shardOf, wait, now } = this.#ports;
     await wait(Math.max(0, endsAt - now()));

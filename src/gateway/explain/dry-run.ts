@@ -1,6 +1,6 @@
 /**
- * What a list and a call of a tool would come to, without a word to any server: the gateway's own decisions on scopes, on
- * what is seen, on names and on circuits. So whoever asks why (`gateway/explain/explain-service.ts`) hears of the very decision that requests meet.
+ * Tries whether a tool would be listed and called, without sending anything to a server. The gateway's own code decides on scopes,
+ * visibility, names and circuits, so `gateway/explain/explain-service.ts` explains the very decision that requests get.
  */
 import { toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
@@ -13,11 +13,11 @@ import type { CallerView } from '../viewer.ts';
 
 export interface Trial {
   isListed: boolean;
-  /** What a call is refused with before it leaves; undefined where it would leave. */
+  /** The error that a call is refused with before it is sent; undefined if it would be sent. */
   code: ErrorCode | undefined;
 }
 
-/** @param tool the server's own name of it */
+/** @param tool the server's own name for the tool */
 export type TryTool = (view: CallerView, server: Server, tool: string) => Promise<Trial>;
 
 export type TrialPorts = Pick<ListPorts, 'catalogOf'>;

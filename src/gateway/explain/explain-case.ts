@@ -1,5 +1,5 @@
 /**
- * One case explained: whether a tool is listed and may be called is found by trying both on the gateway itself, without sending anything;
+ * Explains one case. Whether a tool is listed and may be called is found by trying both on the gateway itself, without sending anything;
  * the steps say why.
  */
 import { type Catalog, isReadOnly } from '../../servers/catalog/catalog.ts';
@@ -17,15 +17,15 @@ export interface CasePorts {
 }
 
 export interface Explained {
-  /** Whether a call would leave for the server now. */
+  /** Whether a call would be sent to the server now. */
   isAllowed: boolean;
   isListed: boolean;
-  /** What a call is refused with. */
+  /** The error that a call is refused with. */
   code: ErrorCode | undefined;
-  /** The first step of a call that does not pass; where all do, what the rules say. */
+  /** The first step of a call that does not pass; if all pass, what the rules say. */
   decided: Step;
   steps: Step[];
-  /** Undefined where the server offers no such tool now. */
+  /** Undefined if the server offers no such tool now. */
   isReadOnly: boolean | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function explainCase(given: Omit<Case, 'item'>, ports: CasePorts): 
   };
 }
 
-/** What comes before the gateway, as requests meet it, and then the gateway. */
+/** Applies what comes before the gateway in a request, then the gateway. */
 async function tryCase(
   { caller, isExpired, server, tool, toolset }: Omit<Case, 'item'>,
   { tryTool }: CasePorts,
@@ -56,7 +56,7 @@ async function tryCase(
   return tryTool({ caller, visible: withinToolset(toolset, whole) }, server, tool);
 }
 
-/** What a call is decided by. */
+/** Returns the step that decides on a call. */
 function decidedBy(steps: readonly Step[]): Step {
   const ofCall = steps.filter(({ step }) => step !== 'scope_list');
   const ruling = ofCall.find(({ step }) => step === 'rule' || step === 'posture');

@@ -1,4 +1,4 @@
-/** Why somebody may use a tool or not, for administrators: finds what the question is about and has the case explained. */
+/** Explains to administrators why a principal may use a tool or not: looks up what the question is about and explains that case. */
 import { toCaller, type Caller } from '../../access/policy/caller.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { findAccountOf } from '../../servers/accounts/account-store.ts';
@@ -15,10 +15,10 @@ import { findNamed } from '../../servers/server-names.ts';
 import { isExpired } from '../../access/tokens/token-schema.ts';
 import { TOKENS } from '../../access/tokens/token-list-store.ts';
 
-/** Whose right is asked for: a token's, or that of a principal with a token without limits. */
+/** Whose access is explained: that of a token, or of a principal with a token without limits. */
 export type Whose = { token: string } | { principal: string };
 
-/** What is asked about: a tool by its own name, at its server, or at the endpoint of a toolset. */
+/** What is explained: a tool by its own name, at its server or at the endpoint of a toolset. */
 export interface Question {
   server: string;
   tool: string;
@@ -49,8 +49,9 @@ export class ExplainService {
   }
 
   /**
+   * Explains whether a principal or a token may use a tool, and why.
    * @param servers the registry
-   * @throws PorticoError `forbidden`, `not_found` where token, principal, server or toolset do not exist
+   * @throws PorticoError `forbidden`, `not_found` if token, principal, server or toolset do not exist
    */
   async explain(
     caller: Caller,
@@ -74,7 +75,7 @@ export class ExplainService {
     return { ...found, server, principalId: asked.caller.principalId, groups: asked.groups };
   }
 
-  /** The record with what the account of whoever is asked about is listed there, and with nothing of whoever asks. */
+  /** Returns the server with the account of the principal in question, and without that of the administrator who asks. */
   async #as({ principalId }: Caller, server: Server): Promise<Server> {
     const { db } = this.#ports;
     const isShared = server.accounts === 'shared';

@@ -1,6 +1,6 @@
 /**
- * The steps that lead to a tool, each judged by itself, so that an administrator sees everything that stands in the way. Pure. What they
- * come to is not decided here: that is the gateway's trial of the very request.
+ * The steps that decide on a tool, each judged by itself, so that an administrator sees everything that stands in the way. Pure. The
+ * outcome is not decided here: the gateway decides it by trying the request.
  */
 import { viewOfAccount } from '../../access/policy/account-view.ts';
 import type { Caller } from '../../access/policy/caller.ts';
@@ -33,29 +33,29 @@ export type StepName = (typeof STEPS)[number];
 
 export interface Step {
   step: StepName;
-  /** Null where it cannot be known: what it depends on is missing. */
+  /** Null if it cannot be known, because what it depends on is missing. */
   passes: boolean | null;
   detail: string;
   ruleIds: readonly string[];
 }
 
-/** What the steps are about. */
+/** The case that the steps explain. */
 export interface Case {
   caller: Caller;
-  /** Whether the token has run out. */
+  /** Whether the token has expired. */
   isExpired: boolean;
-  /** With the account that the principal has there, if it has one. */
+  /** With the account that the principal has there, if any. */
   server: Server;
   tool: string;
-  /** As the catalog has it, if it does. */
+  /** As in the catalog; undefined if it is not there. */
   item: CatalogItem | undefined;
-  /** What is known of its approval. */
+  /** The state of its approval, as far as known. */
   approvalState: ApprovalState | undefined;
-  /** Where the endpoint of one is asked about. */
+  /** Set if the case is about the endpoint of a toolset. */
   toolset: Toolset | undefined;
 }
 
-/** In the order in which the first that does not pass is named. */
+/** Returns the steps in their order: the first that does not pass is named as the reason. */
 export function toSteps(given: Case, now: number): Step[] {
   const { caller, isExpired, server, toolset } = given;
   const step = (name: StepName, passes: boolean | null, detail: string): Step => {
@@ -83,7 +83,10 @@ export function toSteps(given: Case, now: number): Step[] {
   ];
 }
 
-/** Rules and limits. Where the tool is not there, nobody knows whether it is read-only: a rule that depends on it decides nothing yet. */
+/**
+ * The steps of rules and token limits. If the tool is missing, nobody knows whether it is read-only: a rule that depends on it decides
+ * nothing yet.
+ */
 function accessSteps({ caller: { policy }, server, tool, item }: Case): Step[] {
   const reasons = policy.reasons(server, tool, item !== undefined && isReadOnly(item));
   const [ruling] = reasons;

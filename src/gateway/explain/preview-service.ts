@@ -1,4 +1,7 @@
-/** What a rule or a toolset would change for people, before it is saved: the gateway's own decision on what servers offer now. */
+/**
+ * Previews what a rule or a toolset would change for people, before it is saved: applies the gateway's own decision to what servers offer
+ * now.
+ */
 import {
   atToolset,
   changesFor,
@@ -27,10 +30,10 @@ import { withGone } from '../../servers/server-names.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 
-/** Most people that are looked at, the newest first. */
+/** Most people that a preview covers, the newest first. */
 export const MAX_PEOPLE = 1_000;
 const BESIDE = ['resources', 'resourceTemplates', 'prompts'] as const;
-/** In place of the id of what is not there yet. */
+/** Stands for the id of a record that does not exist yet. */
 const NEW = 'new';
 
 export interface PreviewPorts {
@@ -38,14 +41,14 @@ export interface PreviewPorts {
   catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
 }
 
-/** What is there now, as the caller's snapshot has it. */
+/** The present state, from the caller's snapshot. */
 export interface Now {
   servers: readonly Server[];
   access: AccessState;
 }
 
 export interface Preview extends Changes {
-  /** How many people the change is about; more than were looked at, where they are too many. */
+  /** How many people the change is about; may be more than the preview covers. */
   people: number;
 }
 
@@ -57,8 +60,8 @@ export class PreviewService {
   }
 
   /**
-   * @param rule undefined: the one that is replaced is deleted
-   * @param replaces id of the rule in whose place it comes
+   * @param rule undefined: the replaced rule is deleted
+   * @param replaces id of the rule that it replaces
    * @throws PorticoError `forbidden`, `not_found`, `validation_failed`
    */
   async ofRule(
@@ -79,7 +82,7 @@ export class PreviewService {
     const both = [before, after].filter(each => each !== undefined);
     const others = access.rules.filter(({ id }) => id !== replaces);
     const rules = after ? [...others, after] : others;
-    // What no pattern of the rule stands for stays as it is.
+    // Items that match no pattern of either rule stay as they are.
     const concern = (server: Server) => selectionOf(server, both, []);
     const subjects = both.map(({ subject }) => subject);
     const states = [access, { ...access, rules }] as const;
@@ -87,7 +90,7 @@ export class PreviewService {
   }
 
   /**
-   * @param toolset undefined: the one that is replaced is deleted
+   * @param toolset undefined: the replaced toolset is deleted
    * @returns also what the toolset itself gains and loses
    * @throws PorticoError `forbidden`, `not_found`, `validation_failed`
    */
@@ -138,7 +141,7 @@ export class PreviewService {
     return { ...changesFor(people, endpoint, states, offers), people: total };
   }
 
-  /** Of what servers offer that which a change is about. */
+  /** Returns those items of the servers that a change is about. */
   async #offers(servers: readonly Server[], concern: (server: Server) => View): Promise<Offer[]> {
     const concerned = servers.filter(server => concern(server) !== NOTHING);
     const catalogs = await this.#ports.catalogsOf(concerned);

@@ -1,25 +1,25 @@
 /**
- * The monitor's side of draining: the calls that last, each by the WebSocket on which its Worker listens
- * (`steps/end-when-drained.ts`). When the server is taken down, each is told how much longer it may take.
+ * The monitor's side of draining. Each long call has a WebSocket on which its Worker listens (`steps/end-when-drained.ts`). When the server
+ * is taken down, the monitor sends each of them the time it has left.
  */
 import type { DrainNotice } from '../steps/end-when-drained.ts';
 
 const TAG = 'call';
 const CUT_AT = 'cutAt';
 
-/** The calls of one server that last, each by its socket. */
+/** The long calls of one server, each by its socket. */
 export class PendingCalls {
   readonly #ctx: DurableObjectState;
   readonly #drainMs: number;
 
-  /** @param drainMs time that calls have from when their server is taken down, in milliseconds */
+  /** @param drainMs time that calls have after their server is taken down, in milliseconds */
   constructor(ctx: DurableObjectState, drainMs: number) {
     this.#ctx = ctx;
     this.#drainMs = drainMs;
   }
 
   /**
-   * Take the socket of a call; where the server was taken down before, the call hears so at once.
+   * Accepts the socket of a call; if the server was taken down before, the call is notified at once.
    * @param isGone the server was deleted
    */
   async accept(isGone: boolean): Promise<Response> {
@@ -30,14 +30,14 @@ export class PendingCalls {
     return new Response(null, { status: 101, webSocket: worker });
   }
 
-  /** How many calls last. */
+  /** Returns the number of calls that are still open. */
   count(): number {
     return this.#open().length;
   }
 
   /**
-   * The server was taken down at a time: calls have the time of draining from then.
-   * @returns whether that is news
+   * The server was taken down at a time: calls may go on for the drain time from then.
+   * @returns whether this changes anything
    */
   async drain(takenDownAt: number): Promise<boolean> {
     const cutAt = takenDownAt + this.#drainMs;
@@ -47,7 +47,7 @@ export class PendingCalls {
     return true;
   }
 
-  /** The server is there again, or was all the time: calls go on. */
+  /** The server is back, or was never gone: calls go on. */
   async keep(): Promise<void> {
     if ((await this.#ctx.storage.get(CUT_AT)) === undefined) return;
     await this.#ctx.storage.delete(CUT_AT);
@@ -59,12 +59,12 @@ export class PendingCalls {
   }
 }
 
-/** A socket that broke a moment ago takes nothing: its call is over. */
+/** Sends a drain notice. A socket that broke a moment ago refuses it: its call is over. */
 function tell(socket: WebSocket, cutAt: number | null): void {
   const cutInMs = cutAt === null ? null : Math.max(0, cutAt - Date.now());
   try {
     socket.send(JSON.stringify({ cutInMs } satisfies DrainNotice));
   } catch {
-    // Nobody waits for it.
+    // The call is over, so nobody waits for the notice.
   }
 }

@@ -1,15 +1,15 @@
-/** Other names and descriptions that an endpoint gives to single tools. Pure. */
+/** Names and descriptions that an endpoint gives to single tools in place of their own. Pure. */
 import type { Override } from '../../access/policy/toolset.ts';
 import { matchesServer, type NamedServer } from '../../shared/util/name-pattern.ts';
 import type { CatalogItem } from '../../servers/catalog/catalog.ts';
 
-/** A tool that is shown otherwise. */
+/** How a renamed tool is shown. */
 export interface Renamed {
   name?: string | undefined;
   description?: string | undefined;
 }
 
-/** Where a name that an endpoint gave leads. */
+/** The tool behind a name that an endpoint gave. */
 export interface Origin {
   serverId: string;
   tool: string;
@@ -21,7 +21,7 @@ export class Renames {
   readonly #byOrigin = new Map<string, Renamed>();
   readonly #byName = new Map<string, Origin>();
 
-  /** @param servers the servers there are; what is said of others waits for them */
+  /** @param servers the existing servers; overrides for others take effect once those exist */
   constructor(overrides: readonly Override[], servers: readonly NamedServer[]) {
     for (const { server: pattern, tool, name, description } of overrides) {
       const server = servers.find(candidate => matchesServer(pattern, candidate));
@@ -32,12 +32,12 @@ export class Renames {
     this.key = JSON.stringify([...this.#byOrigin]);
   }
 
-  /** What a tool is shown as, where that is otherwise. */
+  /** Returns how a tool is shown; undefined if it is shown unchanged. */
   of(serverId: string, tool: string): Renamed | undefined {
     return this.#byOrigin.get(originKey(serverId, tool));
   }
 
-  /** The tool behind a name that was given here. */
+  /** Returns the tool behind a name that the endpoint gave. */
   origin(name: string): Origin | undefined {
     return this.#byName.get(name);
   }
@@ -45,7 +45,7 @@ export class Renames {
 
 const originKey = (serverId: string, tool: string) => `${serverId} ${tool}`;
 
-/** An item with the description it is shown with. */
+/** Returns an item with the description that the endpoint gives it. */
 export function described(item: CatalogItem, { description }: Renamed): CatalogItem {
   if (description === undefined) return item;
   return { ...item, raw: new Map(item.raw).set('description', JSON.stringify(description)) };

@@ -1,24 +1,24 @@
 /**
- * Where blocks of content stand in results of tools, prompts and tasks, and how some of them are changed without a byte of anything
- * else. What was parsed decides, so that a result with nothing to change is not read again. Pure, linear.
+ * Finds the blocks of content in results of tools, prompts and tasks, and changes some of them without touching any other byte. The parsed
+ * result decides, so that a result with nothing to change is not read again. Pure, linear.
  */
 import { editElements, editMember } from '../../shared/json/json-edit.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
-/** Makes raw JSON other raw JSON. */
+/** Turns raw JSON into other raw JSON. */
 export type Edit = (raw: string) => string;
-/** What a block needs; undefined where it stays. */
+/** Returns the edit that a block needs; undefined if it stays as it is. */
 export type BlockEdit = (block: JsonObject) => Edit | undefined;
 
 /**
  * @param result raw result of a call or a prompt, or a task that has one
- * @param parsed the same parsed
+ * @param parsed the same, parsed
  */
 export function editBlocks(result: string, parsed: JsonObject, ofBlock: BlockEdit): string {
   return editOf(parsed, ofBlock)?.(result) ?? result;
 }
 
-/** The edit of the value under a key. */
+/** Returns an edit of the value under a key. */
 export function within(key: string, edit: Edit | undefined): Edit | undefined {
   return edit && (raw => editMember(raw, key, edit));
 }

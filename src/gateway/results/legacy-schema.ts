@@ -1,8 +1,8 @@
 /**
- * Schemas of tools as clients of the legacy era take them. From 2024-11-05 to 2025-11-25 both schemas of a tool are objects of
- * `type: "object"` whose `properties` are objects and whose `required` are strings (`Tool` in each revision's schema.json).
- * 2026-07-28 asks for `type: "object"` of the input only and takes any JSON Schema else. A client that parses the whole list
- * by the older schema refuses all of it for one such tool. Pure.
+ * Rewrites schemas of tools for clients of the legacy era. From 2024-11-05 to 2025-11-25 both schemas of a tool are objects of
+ * `type: "object"` whose `properties` are objects and whose `required` are strings (`Tool` in each revision's schema.json). 2026-07-28 asks
+ * for `type: "object"` only in the input and otherwise takes any JSON Schema. A client that parses the whole list by the older schema
+ * refuses all of it for one such tool. Pure.
  */
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
@@ -10,7 +10,7 @@ import { compiles } from './schema-compiles.ts';
 
 /** Keywords whose value is data, not a schema. */
 const DATA = new Set(['const', 'enum', 'default', 'examples']);
-/** Keywords whose value has a schema for each name. */
+/** Keywords whose value maps names to schemas. */
 const BY_NAME = new Set([
   'properties',
   'patternProperties',
@@ -19,14 +19,14 @@ const BY_NAME = new Set([
   'dependentSchemas',
   'dependencies',
 ]);
-/** Keywords whose meaning hangs on where the root of the document is, in ways that are not followed here. */
+/** Keywords whose meaning depends on the root of the document in ways that are not followed here. */
 const ROOTED = new Set(['$recursiveRef', '$dynamicRef']);
 
-/** The member under which what is no object stands, as the SDK's servers have it for such clients. */
+/** The member that holds a value that is no object, named as the SDK's servers name it for such clients. */
 export const WRAPPED_AS = 'result';
 
 /**
- * The input schema with `true` and `false` as properties written as the objects that mean the same.
+ * Returns the input schema with boolean properties (`true`, `false`) written as the equivalent objects.
  * @param text raw JSON of the schema, an object of `type: "object"`
  */
 export function legacyInputSchema(text: string): string {
@@ -37,8 +37,8 @@ export function legacyInputSchema(text: string): string {
 }
 
 /**
- * The output schema as such a client takes it: wrapped where it is not about an object.
- * @returns undefined where the client could not make a validator of it, which some do for the whole list at once
+ * Returns the output schema for such a client: wrapped if it does not describe an object.
+ * @returns undefined if the client could not make a validator of it, for which some refuse the whole list
  */
 export function legacyOutputSchema(text: string): string | undefined {
   const own: unknown = JSON.parse(text);
@@ -50,16 +50,16 @@ export function legacyOutputSchema(text: string): string | undefined {
   }
   const schema = rawMembers(text);
   const named = withObjectProperties(schema);
-  // Clients keep validators by `$id`, so one server's could stand in for another's.
+  // Clients cache validators by `$id`, so one server's could replace another's.
   return schema.delete('$id') || named ? fromRawMembers(schema) : text;
 }
 
-/** Whether an output schema is wrapped for such clients, and the results of its tool with it. */
+/** Whether an output schema, and with it the results of its tool, is wrapped for such clients. */
 export function isWrapped(schema: JsonObject): boolean {
   return schema['type'] !== 'object';
 }
 
-/** Puts objects in the place of properties that are none. @returns whether there were any */
+/** Replaces properties that are no objects by objects. @returns whether there were any */
 function withObjectProperties(schema: RawObject): boolean {
   const text = schema.get('properties');
   if (!text?.startsWith('{')) return false;
@@ -67,7 +67,7 @@ function withObjectProperties(schema: RawObject): boolean {
   let changed = false;
   for (const [name, value] of properties) {
     if (value.startsWith('{')) continue;
-    // What is neither a schema nor a boolean says nothing.
+    // A value that is neither a schema nor a boolean puts no restriction.
     properties.set(name, value === 'false' ? '{"not":{}}' : '{}');
     changed = true;
   }
@@ -75,7 +75,7 @@ function withObjectProperties(schema: RawObject): boolean {
   return changed;
 }
 
-/** An object whose one member is what the schema is about; references follow it there. */
+/** Returns an object schema whose one member has the given schema; references are moved along. */
 function wrap({ $id: _dropped, ...schema }: JsonObject): JsonObject | undefined {
   const moved = move(schema, false);
   if (moved === undefined) return undefined;
@@ -88,7 +88,7 @@ function wrap({ $id: _dropped, ...schema }: JsonObject): JsonObject | undefined 
   };
 }
 
-/** A schema one level down. @returns undefined where its references cannot follow */
+/** Moves a schema one level down. @returns undefined if its references cannot be moved */
 function move(node: unknown, isByName: boolean): unknown {
   if (Array.isArray(node)) {
     const moved = node.map(each => move(each, false));

@@ -1,7 +1,7 @@
 /**
- * Tools and their results for clients of the legacy era, whose schemas are narrower (`legacy-schema.ts`). What such a client
- * cannot take is written in a way that it takes, as the SDK's servers write it for such clients; `content` stays as it is, with
- * the same as text where there was none (SEP-2106, Backward Compatibility). Pure.
+ * Rewrites tools and their results for clients of the legacy era, whose schemas are narrower (`legacy-schema.ts`), in the way in which the
+ * SDK's servers do it for such clients. `content` stays as it is; if it has no text, the structured content is added as text (SEP-2106,
+ * Backward Compatibility). Pure.
  */
 import type { CatalogItem } from '../../servers/catalog/catalog.ts';
 import { editMember } from '../../shared/json/json-edit.ts';
@@ -16,7 +16,7 @@ import { isWrapped, legacyInputSchema, legacyOutputSchema, WRAPPED_AS } from './
 
 const remembered = new WeakMap<CatalogItem, CatalogItem>();
 
-/** A tool as a legacy client takes it; the same object where nothing has to change. */
+/** Returns a tool for a legacy client; the same object if nothing has to change. */
 export function toLegacyTool(item: CatalogItem): CatalogItem {
   const held = remembered.get(item);
   if (held) return held;
@@ -38,9 +38,9 @@ function legacyTool(item: CatalogItem): CatalogItem {
 }
 
 /**
- * A result of a tool as a legacy client takes it.
+ * Returns a tool's result for a legacy client.
  * @param result raw result of the server
- * @param parsed the same parsed; nothing else is read where its structured content is fine
+ * @param parsed the same, parsed; the raw one is read only if its structured content has to change
  */
 export function toLegacyResult(item: CatalogItem, result: string, parsed: JsonObject): string {
   const { structuredContent } = parsed;
@@ -51,7 +51,7 @@ export function toLegacyResult(item: CatalogItem, result: string, parsed: JsonOb
     return `{"${WRAPPED_AS}":${raw}}`;
   });
   if (isObject(structuredContent) || hasText(parsed['content'])) return wrapped;
-  // Clients that look at text only find nothing else there.
+  // Clients that look only at text would find nothing.
   const said = `{"type":"text","text":${JSON.stringify(structured)}}`;
   const members = rawMembers(wrapped);
   const content = members.get('content');
@@ -63,7 +63,7 @@ function hasToBeWrapped({ raw }: CatalogItem, { structuredContent, resultType }:
   if (!isObject(structuredContent)) return true;
   const schema = raw.get('outputSchema');
   if (schema === undefined || !isWrapped(JSON.parse(schema) as JsonObject)) return false;
-  // A server of both eras has wrapped it by itself where it was asked in the legacy one.
+  // A server of both eras wraps it by itself if the call was made in the legacy one.
   const [only, ...others] = Object.keys(structuredContent);
   return resultType !== undefined || only !== WRAPPED_AS || others.length > 0;
 }

@@ -1,17 +1,17 @@
 /**
- * Takes out of what a server says during a call what is none of its caller's. The server's own URI of a resource is not: an update goes
- * to who subscribed, on the stream where that is heard. Log messages are not where the caller did not ask for them: a legacy server logs
- * as its session says, whatever the single request wants. Pure but for the messages it reads.
+ * Removes from a server's messages during a call what the caller must not get here. Updates of resources: they have the server's own URI,
+ * and go to subscribers on the stream for them. Log messages that the caller did not ask for: a legacy server logs at the level of its
+ * session, whatever the single request wants. Pure but for the messages it reads.
  */
 import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { CallContext, CallMessages } from '../../upstream/protocol/call.ts';
 import { isObject, LOG_LEVELS, type LogLevel } from '../../shared/protocol.ts';
 
-/** Resources one reply may tell of. */
+/** Most resources whose updates one reply may announce. */
 const MAX_UPDATES = 100;
 
-/** The messages without updates; each is passed on once. */
+/** Returns the messages without updates of resources; each update is passed to `onUpdated` once. */
 export async function* withoutUpdates(
   { id, verdict }: Pick<Server, 'id' | 'verdict'>,
   messages: CallMessages,
@@ -24,7 +24,7 @@ export async function* withoutUpdates(
       continue;
     }
     const change = parseUpdated(message.text);
-    // In the modern era they have their place on a listener's stream.
+    // In the modern era updates belong on a listener's stream.
     const isNew = change !== undefined && verdict?.era === 'legacy' && !told.has(change.uri);
     if (!isNew || told.size >= MAX_UPDATES) continue;
     told.add(change.uri);
@@ -34,7 +34,7 @@ export async function* withoutUpdates(
 
 const LOG_MESSAGE = 'notifications/message';
 
-/** @param level least severe messages that pass; all do where it is absent */
+/** @param level least severe messages that pass; all pass if it is absent */
 export function withLogLevel(
   messages: CallMessages,
   level: LogLevel | 'none' | undefined,
@@ -49,7 +49,7 @@ async function* wanted(messages: CallMessages, level: LogLevel | 'none'): CallMe
   }
 }
 
-/** A level nobody knows passes where any is wanted: it is not ours to judge. */
+/** Whether a log message passes. An unknown level passes if any is wanted: it is not for the gateway to judge. */
 export function isWanted(text: string, level: LogLevel | 'none' | undefined): boolean {
   if (level === undefined) return true;
   if (level === 'none') return false;

@@ -1,11 +1,11 @@
 /**
- * Blocks of content for clients whose revision did not have them: their parsers refuse a whole result for one kind of block that
- * they do not know (`PromptMessage` and `CallToolResult` in schema.json of 2024-11-05 and 2025-03-26). Pure.
+ * Replaces content blocks that a client's revision does not have: such clients refuse a whole result for one kind of block that they do not
+ * know (`PromptMessage` and `CallToolResult` in schema.json of 2024-11-05 and 2025-03-26). Pure.
  */
 import type { JsonObject } from '../../shared/protocol.ts';
 import { editBlocks, type Edit } from './content-blocks.ts';
 
-/** The revisions that brought kinds of blocks, and what a client of an older one gets. */
+/** The revisions that introduced kinds of blocks, and what a client of an older one gets instead. */
 const NEWER: readonly { since: string; type: string; edit: Edit }[] = [
   { since: '2025-06-18', type: 'resource_link', edit: toText },
   { since: '2025-03-26', type: 'audio', edit: toEmbedded },
@@ -22,7 +22,7 @@ export function toOlderContent(result: string, parsed: JsonObject, version: stri
   );
 }
 
-/** A link said in words. */
+/** Writes a link as text. */
 function toText(raw: string): string {
   const link = JSON.parse(raw) as JsonObject;
   const texts = ['title', 'name', 'uri', 'description'].map(key => link[key]);
@@ -31,7 +31,7 @@ function toText(raw: string): string {
   return JSON.stringify({ type: 'text', text });
 }
 
-/** A sound as a resource of its own. */
+/** Writes audio as an embedded resource. */
 function toEmbedded(raw: string): string {
   const { data, mimeType } = JSON.parse(raw) as JsonObject;
   const resource = { uri: 'urn:audio', mimeType, blob: data };

@@ -1,7 +1,6 @@
 /**
- * Results of `resources/read` as an endpoint gives them: its own URIs in the contents, and never
- * shared between callers. What a server calls `public` was read here for a token that may see the
- * server; another token may not, so a cache above must not hand it on. Pure.
+ * Rewrites results of `resources/read` for an endpoint: with its own URIs in the contents, and never shared between callers. A result that
+ * a server calls `public` was read for a token that may see the server; another token may not, so a cache above must not hand it on. Pure.
  */
 import { fromRawMembers, rawElements, rawMembers } from '../../shared/json/json-spans.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -9,8 +8,8 @@ import { toQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 
 /**
  * @param result raw result of the server
- * @param parsed the same parsed
- * @param qualifier the server's name where the endpoint's URIs carry it
+ * @param parsed the same, parsed
+ * @param qualifier the server's name if the endpoint's URIs carry it
  */
 export function toReadResult(
   result: string,

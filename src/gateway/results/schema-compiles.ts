@@ -1,7 +1,7 @@
 /**
- * Whether a client's validator compiles a schema. SDK 1 compiles every output schema while it lists tools, and one that throws
- * takes the whole list. A Worker may not compile code, so this reads what Ajv 8 asks of the value of each keyword (draft-07 in
- * SDK 1, 2020-12 in SDK 2). What is not certain does not compile. Pure; each part of a schema is read once.
+ * Whether a client's validator can compile a schema. SDK 1 compiles every output schema while it lists tools, and loses the whole list if
+ * one throws. A Worker may not compile code, so this checks what Ajv 8 requires of the value of each keyword (draft-07 in SDK 1, 2020-12 in
+ * SDK 2). A schema that is not certain to compile counts as one that does not. Pure; each part of a schema is read once.
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
@@ -16,7 +16,7 @@ const TYPES = new Set<unknown>([
   'boolean',
   'null',
 ]);
-/** What gives a part of a schema a name of its own; Ajv refuses two equal ones, and `id` at all. */
+/** Keywords that name a part of a schema; Ajv refuses two equal names, and `id` in any case. */
 const NAMING = ['$id', 'id', '$anchor', '$dynamicAnchor', '$async'];
 const DATA = new Set(['const', 'enum', 'default', 'examples']);
 
@@ -33,7 +33,7 @@ const itself: Inner = value => [value];
 const elements: Inner = value => (Array.isArray(value) ? value : [undefined]);
 const values: Inner = value => (isObject(value) ? Object.values(value) : [undefined]);
 
-/** Keywords that hold schemas. What holds something else there is given as `undefined`, which is no schema. */
+/** Keywords that hold schemas. A value of the wrong form is given as `undefined`, which is no schema. */
 const INNER: ReadonlyMap<string, Inner> = new Map([
   ...named(['not', 'if', 'then', 'else', 'contains', 'propertyNames'], itself),
   ...named(['additionalProperties', 'additionalItems'], itself),
@@ -59,7 +59,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
   ['dependentRequired', value => values(value).every(areTexts)],
 ]);
 
-/** Whether validators are made of this schema without an error. An `$id` of the whole does no harm. */
+/** Whether validators compile this schema without an error. An `$id` of the whole schema does no harm. */
 export function compiles({ $id: _whole, ...schema }: JsonObject): boolean {
   return isFine(schema, { schema, seen: new Set() }, 0);
 }
@@ -86,7 +86,7 @@ function isFine(node: unknown, document: Document, depth: number): boolean {
   });
 }
 
-/** Whether references that lead to references lead to something else in the end. */
+/** Whether a chain of references ends in something that is no reference. */
 function ends(node: JsonObject, { schema }: Document): boolean {
   let at: unknown = node;
   for (let i = 0; i < MAX_DEPTH; i += 1) {
@@ -96,7 +96,7 @@ function ends(node: JsonObject, { schema }: Document): boolean {
   return false;
 }
 
-/** Whether nothing below an unknown keyword gives itself a name; Ajv looks for names there too. */
+/** Whether no part below an unknown keyword names itself; Ajv looks for names there too. */
 function isNameless(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (depth > MAX_DEPTH) return false;
@@ -112,7 +112,7 @@ function isExpression(value: unknown): boolean {
   }
 }
 
-/** What a reference leads to in its own document; undefined where that is not certain. */
+/** Returns the target of a reference in its own document; undefined if that is not certain. */
 function target(reference: unknown, root: JsonObject): unknown {
   if (reference === '#') return root;
   if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What a server asks of a client that did not say it can be asked that: such an `input_required` is
- * refused with the protocol's own error, and the client sees nothing of it. Pure.
+ * Refuses an `input_required` result that asks for input which the client did not declare it can give: the client gets the protocol's own
+ * error and nothing of the result. Pure.
  * Source: MCP 2026-07-28, Multi Round-Trip Requests; `MissingRequiredClientCapabilityError`.
  */
 import { errorEntry } from '../../shared/errors/table.ts';
@@ -11,8 +11,8 @@ import type { RawResponse } from '../../upstream/protocol/message.ts';
 
 /**
  * @param response an `input_required` result
- * @param capabilities what the client declared of what it can be asked
- * @returns the error in its place, or the response where the client can be asked all of it
+ * @param capabilities the client capabilities as declared
+ * @returns the error, or the response itself if the client can answer all of its requests
  */
 export function withoutUndeclaredInput(
   response: RawResponse & { result: string },
@@ -30,7 +30,7 @@ export function withoutUndeclaredInput(
   return { kind: 'response', error: JSON.stringify(error), parsed: error };
 }
 
-/** What a client lacks that is asked this; nothing where it can be asked, or where no capability is known for it. */
+/** Returns the capabilities that a client lacks for a request; nothing if it can answer, or if no capability is known for the request. */
 function missingFor(request: unknown, capabilities: JsonObject): JsonObject {
   const { method, params } = isObject(request) ? request : {};
   const needed = typeof method === 'string' ? capabilityFor(method) : undefined;
@@ -43,7 +43,7 @@ function missingFor(request: unknown, capabilities: JsonObject): JsonObject {
   return { [needed]: { [part]: {} } };
 }
 
-/** The part of a capability that a request needs beyond the capability itself. */
+/** Returns the part of a capability that a request needs beyond the capability itself. */
 function partOf(needed: string, params: JsonObject): string | undefined {
   if (needed === 'elicitation') return params['mode'] === 'url' ? 'url' : 'form';
   if (needed === 'sampling' && params['tools'] !== undefined) return 'tools';

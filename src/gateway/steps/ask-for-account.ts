@@ -1,7 +1,7 @@
 /**
- * Who lacks an account at a server is asked to connect one, where the client answers with its next round and can show a link: the call is
- * answered with that question, and its next round tries again. Everybody else gets the failure, which names the link. Nothing waits here,
- * and nothing is kept: whether an account is there by now is seen when the call comes again.
+ * Asks a caller that lacks an account at a server to connect one, if its client answers in a further round and can show a link: the call
+ * gets that request for an answer, and its next round tries again. All other callers get the failure, which names the link. Nothing waits
+ * here and nothing is stored: whether there is an account by then shows when the call comes again.
  * Source: MCP 2026-07-28, Elicitation (URL mode) and Multi Round-Trip Requests.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -15,22 +15,22 @@ import { isCall, type RelayedRequest } from '../gateway.ts';
 import { askText, linkOf, ServerFailure } from '../server-failure.ts';
 import type { CallRecord } from './record.ts';
 
-/** What the question is called among those of its round. */
+/** Key of this request among those of its round. */
 const KEY = 'connect_account';
-/** By this object, and by no equal one, is such a question told from those of servers. */
+/** This very object, not an equal one, marks the gateway's request among those of servers. */
 const PARSED: JsonObject = Object.freeze({ resultType: 'input_required' });
 
-/** A call that may be answered with the question. */
+/** A call that may be answered with the request. */
 export interface AskingCall {
-  /** With the state that the server itself gave, where this is a later round. */
+  /** With the server's own state, if this is a later round. */
   request: RelayedRequest;
-  /** What its client answered in this round, raw; absent in the first. */
+  /** What the client answered in this round, raw; absent in the first. */
   answers: string | undefined;
   context: CallContext;
   record: CallRecord;
 }
 
-/** The answer of a call, or the question in its place. @throws what the call throws, where its client is not asked */
+/** Answers the call, or asks for an account instead. @throws what the call throws, if its client is not asked */
 export async function orAskForAccount(
   call: AskingCall,
   answer: () => Promise<CacheAnswer>,
@@ -56,7 +56,7 @@ async function* asking(call: AskingCall, messages: CallMessages): CallMessages {
 const mayAsk = ({ request, context }: AskingCall): boolean =>
   context.questions === 'suspend' && opensLinks(context.capabilities) && isCall(request.method);
 
-/** @throws what it was given, where no account is lacking or the person does not want to connect one */
+/** @throws what it was given, if no account is lacking or the person does not want to connect one */
 async function questionFor(call: AskingCall, thrown: unknown): Promise<RawResponse> {
   const url = thrown instanceof ServerFailure ? linkOf(thrown.reason) : undefined;
   if (url === undefined || isDeclined(call.answers)) throw thrown;
@@ -74,17 +74,20 @@ async function questionFor(call: AskingCall, thrown: unknown): Promise<RawRespon
   return { kind: 'response', result: fromRawMembers(members), parsed: PARSED };
 }
 
-/** Whether a response is the question. */
+/** Whether a response is the request for an account. */
 export const asksForAccount = ({ parsed }: RawResponse): boolean => parsed === PARSED;
 
-/** Whether the person said no to it. */
+/** Whether the person declined or cancelled it. */
 function isDeclined(answers: string | undefined): boolean {
   const parsed: unknown = JSON.parse(answers ?? 'null');
   const answer = isObject(parsed) ? parsed[KEY] : undefined;
   return isObject(answer) && (answer['action'] === 'decline' || answer['action'] === 'cancel');
 }
 
-/** The params of the round after the question, without what only the gateway asked. @throws PorticoError `invalid_params` */
+/**
+ * Returns the params of the round after the request, without the answer that is for the gateway alone.
+ * @throws PorticoError `invalid_params`
+ */
 export function withoutAccountAnswer(params: RawObject): RawObject {
   const answers = params.get('inputResponses');
   if (answers === undefined) return params;

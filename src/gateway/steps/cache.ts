@@ -1,9 +1,9 @@
 /**
- * The cache of results. What comes here is resolved, admitted, recorded and counted already, so a hit is a call
- * like any other but for the server, which hears nothing of it. Of equal calls at one moment one goes out, the others wait for it.
+ * The result cache. A call that comes here is already resolved, admitted, recorded and counted, so a hit is a call like any other, except
+ * that nothing is sent to the server. Of equal calls at one moment one is sent, and the others wait for its result.
  *
- * Invariants: a call that no rule is for goes through as it is; the cache takes nothing away: where it fails, or has nothing in time, the
- * call is made; a result is opened only for whom it was sealed.
+ * Invariants: a call without a rule passes unchanged; the cache takes nothing away: if it fails, or has nothing in time, the call is made;
+ * a result can be opened only for the scope that it was sealed for.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { toCacheKey } from '../cache/cache-key.ts';
@@ -14,7 +14,7 @@ import type { CallContext, CallReply } from '../../upstream/protocol/call.ts';
 import type { RelayedRequest } from '../gateway.ts';
 import type { Resolved } from '../resolve.ts';
 
-/** Params of a call that is the next round of another, or makes a task. */
+/** Params of a call that is the next round of another, or that makes a task. */
 const NOT_ALONE = ['requestState', 'inputResponses', 'task'];
 
 /** A call that is resolved and recorded. */
@@ -25,7 +25,7 @@ export interface CacheableCall {
   resolved: Resolved;
 }
 
-/** Answers a call with a result of before, where a rule of the server allows it and there is one; else makes the call. */
+/** Answers a call with a cached result, if a rule of the server allows it and there is one; else makes the call. */
 export async function answerFromCache(
   { caller, request, context, resolved }: CacheableCall,
   ports: CachedRequestPorts,
@@ -52,7 +52,7 @@ export async function answerFromCache(
   return directive === 'fresh' ? cached.renewed() : cached.taken();
 }
 
-/** Params as far as the directive is in them. */
+/** Returns the part of the params that may hold the directive. */
 function metaOf(params: RelayedRequest['params']): unknown {
   const meta = params.get('_meta');
   return meta === undefined ? undefined : { _meta: JSON.parse(meta) as unknown };

@@ -1,7 +1,7 @@
 /**
- * A call under way hears that its server was taken down. A Worker whose call lasts holds a WebSocket to the server's monitor
- * (`health/draining.ts`), on which it is told how much longer the call may take; then the call is cut: its upstream is cancelled and its
- * caller gets a reason. A call that ends in time ends as it would have. Short calls pay for a timer only.
+ * Ends calls whose server is taken down. The Worker of a long call holds a WebSocket to the server's monitor (`health/draining.ts`), which
+ * announces how much longer the call may take; then the call is cut: its upstream request is cancelled, and its caller gets the reason. A
+ * call that ends in time ends as usual. Short calls cost a timer only.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { CallContext, CallMessages } from '../../upstream/protocol/call.ts';
@@ -9,17 +9,17 @@ import { RequestTimers } from '../../http/deadline.ts';
 import type { SendStep } from './send.ts';
 
 /**
- * A call that lasts this long can be cut from now on, in milliseconds. Each line is a request to an object, which most calls end
- * without.
+ * After this time, in milliseconds, a call opens its channel and can be cut. Each channel is a request to an object, and most calls end
+ * before they need one.
  */
 const LASTS_MS = 2_000;
 
-/** What the monitor tells: the time a call has left, in milliseconds, or null where it may go on. */
+/** The monitor's notice: the time that a call has left, in milliseconds, or null if it may go on. */
 export interface DrainNotice {
   cutInMs: number | null;
 }
 
-/** As much of a WebSocket as is needed here. */
+/** The part of a WebSocket that is needed here. */
 interface CallChannel {
   readonly readyState: number;
   accept(): void;
@@ -27,10 +27,10 @@ interface CallChannel {
   addEventListener(type: 'message', listener: (event: { data: unknown }) => void): void;
 }
 
-/** Opens the way to the monitor of a server; not yet accepted. */
+/** Opens the channel to the monitor of a server; it is not accepted yet. */
 export type OpenCallChannel = (serverId: string) => Promise<CallChannel | null>;
 
-/** Ends a call where its server was taken down and the time of draining is over. */
+/** Ends a call if its server was taken down and the drain time is over. */
 export function endWhenDrained(open: OpenCallChannel): SendStep {
   return next => (server, request, name, context) => {
     const pending = new PendingCall(context, () => open(server.id));
@@ -49,7 +49,7 @@ export function endWhenDrained(open: OpenCallChannel): SendStep {
   };
 }
 
-/** One call, from when it leaves to its end. */
+/** One call, from when it is sent to its end. */
 class PendingCall {
   readonly #client: AbortSignal;
   readonly #cancelTimer: () => void;
@@ -64,18 +64,18 @@ class PendingCall {
     open: () => Promise<CallChannel | null>,
   ) {
     this.#client = signal;
-    // Without a line a call ends by its own time.
+    // Without a channel the call ends by its own deadline.
     const listen = () => void this.#listen(open).catch(() => {});
     this.#cancelTimer = timers.set(LASTS_MS, listen);
   }
 
-  /** From now on this cuts it. */
+  /** Sets the function that cuts the call. */
   takeCut(cut: () => void): void {
     this.#cutNow = cut;
     if (this.#isCut) cut();
   }
 
-  /** What is thrown, or why. */
+  /** Returns the error for the caller: the reason of the cut, or what was thrown. */
   explain(thrown: unknown): unknown {
     if (!this.#isCut) return thrown;
     return new PorticoError(
@@ -105,7 +105,7 @@ class PendingCall {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.close();
   }
 
-  /** The call is not to be cut. */
+  /** Takes back a scheduled cut. */
   #withdraw(): void {
     if (this.#cut) clearTimeout(this.#cut.timer);
     this.#cut = undefined;

@@ -1,6 +1,6 @@
 /**
- * Tells who learns from use that a tool was called and answered with success. What it tells is of the caller's own view: a tool was found and
- * called within it. A result of the cache tells nothing, and nothing waits for it.
+ * Reports calls of tools that succeeded to what learns from uses. It reports only within the caller's own view: the tool was found and
+ * called in it. A cached result is not reported, and nothing waits for the report.
  */
 import type { CatalogItem } from '../../servers/catalog/catalog.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
@@ -12,18 +12,18 @@ import type { ListedItem } from '../listing.ts';
 import type { Resolved } from '../resolve.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** A tool, as its server's catalog has it. */
+/** A tool as in its server's catalog. */
 export type UsedTool = { server: Server; item: CatalogItem };
 
-/** Who learns from use. Neither function fails or waits. */
+/** Learns from uses. Neither function fails or waits. */
 export interface Uses {
-  /** Somebody searched, and was shown these. */
+  /** A principal searched and was shown these hits. */
   searched(principalId: string, query: string, hits: readonly ListedItem[]): void;
-  /** Somebody called a tool with success. */
+  /** A principal called a tool with success. */
   called(principalId: string, tool: UsedTool, waitUntil: WaitUntil): void;
 }
 
-/** The same reply. */
+/** Returns the same reply, watched for a success. */
 export function noteUse(
   uses: Uses,
   { caller }: Pick<Viewer, 'caller'>,
@@ -41,7 +41,7 @@ export function noteUse(
   return reply;
 }
 
-/** Neither an error nor a question nor the promise of a result. */
+/** Whether it is neither an error nor a request for input nor a task. */
 function isSuccess(response: RawResponse): boolean {
   const { isError, resultType = 'complete' } = response.parsed;
   return 'result' in response && isError !== true && resultType === 'complete';

@@ -1,6 +1,6 @@
 /**
- * A call as it is seen from outside: what it turned out to be, each request to its server with the trace that the server is told it is part
- * of, and how it ended. Nothing of what its caller may not see comes here.
+ * Observes a call for telemetry: what it turned out to be, each request to its server with the trace context that it carries, and how it
+ * ended. Nothing that the caller may not see comes here.
  */
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -24,7 +24,7 @@ import type { Resolved } from '../resolve.ts';
 import { failureCode } from '../server-failure.ts';
 import type { SendStep } from './send.ts';
 
-/** The step. It does nothing for a request that nobody looks at. */
+/** The step. It does nothing for a request that is not observed. */
 export const observe: SendStep = next => async (server, request, name, context) => {
   const { operation, signal } = context;
   if (!operation) return next(server, request, name, context);
@@ -53,7 +53,7 @@ function toFacts(
   return facts;
 }
 
-/** The request with the trace it is part of, in its headers and in `_meta` (SEP-414), which is all that a program hears. */
+/** Adds the trace context to the request: to its headers and to `_meta` (SEP-414), which is all that a stdio program gets. */
 function traced(request: OutboundRequest, { context }: Sending): OutboundRequest {
   if (!context) return request;
   const meta = withMembers(request.params.get('_meta') ?? '{}', context);
@@ -61,18 +61,18 @@ function traced(request: OutboundRequest, { context }: Sending): OutboundRequest
   return { ...request, params, traceHeaders: context };
 }
 
-/** It was answered: with its result, or with questions, after which the client calls again. */
+/** Notes a response: a result, or server requests, after which the client calls again. */
 function noteAnswer(operation: Operation, sending: Sending, response: RawResponse): void {
   if (operation.keepsContent && 'result' in response) operation.is({ result: response.result });
   const { resultType, inputRequests } = response.parsed;
   if (resultType === 'input_required') {
-    // A call that is suspended here tells of one question at a time.
+    // A call that is suspended in an object passes on one server request at a time.
     sending.asks(isObject(inputRequests) ? Object.keys(inputRequests).length : 1);
   }
   sending.ends(endingOf(response));
 }
 
-/** How a request ended that was answered. */
+/** Returns how a request ended that was answered. */
 function endingOf(response: RawResponse): Ending {
   const { parsed } = response;
   if ('error' in response) {
@@ -104,12 +104,12 @@ async function* watched(
     sending.ends(failure(thrown, signal));
     throw thrown;
   } finally {
-    // Whoever took the messages wanted no more of them.
+    // The consumer stopped reading the messages.
     sending.ends({ outcome: 'cancelled' });
   }
 }
 
-/** Its server is known, and its caller sees what is called. */
+/** Notes what is called: its server is known, and its caller may see it. */
 export function noteCalled(
   { operation }: CallContext,
   { method, params }: RelayedRequest,
@@ -128,12 +128,12 @@ export function noteCalled(
   operation.is(facts);
 }
 
-/** It failed with this. */
+/** Notes the error that the call failed with. */
 export function noteFailed({ operation, signal }: CallContext, thrown: unknown): void {
   operation?.ends(signal.aborted ? { outcome: 'cancelled' } : toEnding(failureCode(thrown)));
 }
 
-/** It was answered; where its caller gets something else than that, so it ended. */
+/** Notes a call that was answered. If its caller gets an error instead, the call ends with that. */
 export function noteReplaced({ operation }: CallContext, routed: RoutedReply): RoutedReply {
   if (!operation) return routed;
   if (routed.isHit) operation.is({ isHit: true });

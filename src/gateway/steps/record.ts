@@ -1,9 +1,9 @@
 /**
- * The record of calls and their limits. It begins before all other steps, so that it sees what they refuse, in the same way whether what
- * was asked for is unknown or hidden. When the row is durable is the log's (`call-log/call-log.ts`).
+ * Records calls and limits them. The record begins before all other steps, so that it sees what they refuse, in the same way for unknown
+ * and for hidden items. When the row is durable depends on the log (`call-log/call-log.ts`).
  *
- * Invariants: one row for each call, with one end; a call waits for its token and, where it is recorded before it leaves, for its row, and
- * its answer for nothing but its own row, where the log wants that. The rounds of one request are one call.
+ * Invariants: one row for each call, with one end; a call waits for its token and, if it is recorded before it is sent, for its row; its
+ * response waits for nothing but its own row, if the log wants that. The rounds of one request are one call.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import {
@@ -26,24 +26,24 @@ import { failureCode } from '../server-failure.ts';
 import { toTimeId } from '../../shared/util/time-id.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 
-/** Requests that are calls, and what their rows name them. */
+/** Requests that are calls, and the actions in their rows. */
 const ACTIONS = new Map<string, string>([
   ['tools/call', 'tool.call'],
   ['prompts/get', 'prompt.get'],
   ['resources/read', 'resource.read'],
 ]);
-/** Result types that do not complete a call, as rows tell them. */
+/** Result types that do not complete a call; their rows name them. */
 const TOLD_RESULTS = new Set<unknown>(['input_required', 'task']);
-/** A call is told to go on this often at most: three hours, longer than any may take. */
+/** Most renewals of a call's lease: three hours, longer than any call may take. */
 const MAX_RENEWALS = 720;
 
-/** The record of one request, from when it came to its end. */
+/** The record of one request, from its arrival to its end. */
 export interface CallRecord {
-  /** The call is about to leave. @throws PorticoError `rate_limited`, `budget_reached`, `busy` */
+  /** The call is about to be sent. @throws PorticoError `rate_limited`, `budget_reached`, `busy` */
   begin(resolved: Resolved): Promise<void>;
-  /** It got a reply, which may last. @throws PorticoError `call_not_recorded` */
+  /** The call got a reply, which may last. @throws PorticoError `call_not_recorded` */
   watch(routed: RoutedReply): Promise<RoutedReply>;
-  /** It got no reply. @returns what its caller is told: what was thrown, or `call_not_recorded` */
+  /** The call got no reply. @returns the error for its caller: what was thrown, or `call_not_recorded` */
   fail(thrown: unknown): Promise<unknown>;
 }
 
@@ -54,8 +54,8 @@ const NO_RECORD: CallRecord = {
 };
 
 /**
- * The record of a request; of one that is no call, or where nothing is recorded, one that does nothing.
- * @param ledger absent where nothing is recorded and nothing limited
+ * Returns the record of a request; it does nothing if the request is no call, or if calls of this caller are neither recorded nor limited.
+ * @param ledger absent if nothing is recorded and nothing limited
  */
 export function recordOf(
   ledger: CallLedger | undefined,
@@ -68,7 +68,7 @@ export function recordOf(
   return new AuditedCall(ledger, caller, action, request, context);
 }
 
-/** Records what was refused before it was a request that could be put to a server. */
+/** Records what was refused before it became a request to a server. */
 export async function noteRefusal(
   ledger: CallLedger,
   caller: Caller,
@@ -76,7 +76,7 @@ export async function noteRefusal(
   waitUntil: WaitUntil,
 ): Promise<void> {
   const code = failureCode(thrown);
-  // What is wrong with a request that is no call is nothing to be recorded.
+  // Errors of requests that are no calls are not recorded.
   if (code !== 'forbidden' && !ACTIONS.has(method)) return;
   const action = ACTIONS.get(method) ?? method;
   const facts = { action, subject, detail: { door: source } };
@@ -96,14 +96,14 @@ async function refuse(
   await ledger.begin({ ...call, refused }, waitUntil);
 }
 
-/** Characters of params, in which those of the names are not counted. */
+/** Counts the characters of params, without those of their names. */
 function charsOf(params: RawObject): number {
   let chars = 0;
   for (const value of params.values()) chars += value.length;
   return chars;
 }
 
-/** One call, from when it came to its end. */
+/** One call, from its arrival to its end. */
 class AuditedCall implements CallRecord {
   readonly #ledger: CallLedger;
   readonly #caller: Caller;
@@ -112,9 +112,9 @@ class AuditedCall implements CallRecord {
   readonly #context: CallContext;
   readonly #at = Date.now();
   readonly #id = toTimeId(this.#at);
-  /** What is told how it ended, from when it left. */
+  /** Takes the end of the call; set once the call may be sent. */
   #open: OpenCall | undefined;
-  /** `asked`: whether it may leave is being decided, or was refused. */
+  /** `asked`: whether the call may be sent is being decided, or was refused. */
   #state: 'new' | 'asked' | 'left' | 'over' = 'new';
   #end: CallEnd | undefined;
   #timer: ReturnType<typeof setInterval> | 0 = 0;
@@ -134,7 +134,6 @@ class AuditedCall implements CallRecord {
     this.#context = context;
   }
 
-  /** The call is about to leave. @throws PorticoError `rate_limited`, `budget_reached`, `busy` */
   async begin(resolved: Resolved): Promise<void> {
     const { server, name, item } = resolved;
     const isResource = this.#request.reference.kind === 'resource';
@@ -165,7 +164,6 @@ class AuditedCall implements CallRecord {
     return { id: this.#id, caller: this.#caller, at: this.#at, facts };
   }
 
-  /** It got no reply. */
   async fail(thrown: unknown): Promise<unknown> {
     if (this.#state !== 'new') return this.#failsWith(thrown);
     const { signal, waitUntil } = this.#context;
@@ -174,7 +172,6 @@ class AuditedCall implements CallRecord {
     return thrown;
   }
 
-  /** It got a reply, which may last. */
   async watch(routed: RoutedReply): Promise<RoutedReply> {
     if (this.#state !== 'left') return routed;
     return {
@@ -215,12 +212,12 @@ class AuditedCall implements CallRecord {
       throw await this.#failsWith(thrown);
     } finally {
       if (response) this.#answer(response);
-      // Whoever took the messages wanted no more of them.
+      // The consumer stopped reading the messages.
       else this.#finish('cancelled', null, {});
     }
   }
 
-  /** The server answered; a caller that is asked by it may go on with the same call. */
+  /** The server answered; a caller that is asked for input may go on with the same call. */
   #answer(response: RawResponse, isHit = false): void {
     const { parsed } = response;
     const { resultType } = parsed;
@@ -238,7 +235,7 @@ class AuditedCall implements CallRecord {
     this.#finish('done', null, told);
   }
 
-  /** It failed. @returns what its caller is told */
+  /** Ends a failed call. @returns the error for its caller */
   async #failsWith(thrown: unknown): Promise<unknown> {
     let told = thrown;
     try {
@@ -251,11 +248,11 @@ class AuditedCall implements CallRecord {
   }
 
   #fails(code: ErrorCode): void {
-    // Where its client has gone, that is how it ends, and `#onGone` says so.
+    // If the client has gone, the call ends with that, which `#onGone` records.
     if (!this.#context.signal.aborted) this.#finish(outcomeOfCode(code), code, {});
   }
 
-  /** The caller does not get what the server answered. */
+  /** The caller gets an error instead of the server's answer. */
   #replace(code: ErrorCode): void {
     if (this.#end?.outcome === 'done') {
       this.#end.outcome = 'failed';
@@ -263,7 +260,7 @@ class AuditedCall implements CallRecord {
     } else this.#fails(code);
   }
 
-  /** @param isLast nothing can be begun after this */
+  /** @param isLast no work may begin after this */
   #finish(
     outcome: CallEnd['outcome'],
     code: ErrorCode | null,

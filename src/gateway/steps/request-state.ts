@@ -1,7 +1,7 @@
 /**
- * Multi round-trip requests: the state a server gives with `input_required` goes to
- * the client sealed, bound to the principal, the server, the request and a time, and comes back
- * opened only for the same. A server behind a shared credential sees one caller; this keeps callers apart.
+ * Multi round-trip requests: the client gets the state that a server gives with `input_required` sealed, bound to the principal, the
+ * server, the request and a time. It is opened only for the same. A server behind a shared credential sees one caller; this keeps callers
+ * apart.
  * Source: MCP 2026-07-28, Multi Round-Trip Requests, server requirements.
  */
 import type { Viewer, VisibleServers } from '../viewer.ts';
@@ -23,17 +23,17 @@ export interface RequestStateOptions {
   lifetimeMs: number;
 }
 
-/** What a state is sealed for. */
+/** What a state is sealed with. */
 interface Sealing {
   bound: string;
   server: Server;
   capabilities: JsonObject;
 }
 
-/** Members that belong to one round only and so are not part of what is bound. */
+/** Members that belong to one round only, so the state is not bound to them. */
 const ROUND_MEMBERS = new Set(['inputResponses', 'requestState', '_meta']);
 
-/** A request whose state, if it has one, is the server's own; and what becomes of the reply. */
+/** A request with the server's own state, if it has one; and the handling of its reply. */
 export interface OpenedState {
   request: RelayedRequest;
   /** Seals the state that the server gives for the next round. */
@@ -41,11 +41,11 @@ export interface OpenedState {
 }
 
 export interface RequestStates {
-  /** @throws PorticoError `invalid_params` where the state is not this caller's for this request, or too old */
+  /** @throws PorticoError `invalid_params` if the state is not this caller's for this request, or too old */
   open(viewer: Viewer, request: RelayedRequest, context: CallContext): Promise<OpenedState>;
 }
 
-/** States that only their caller can use. */
+/** Seals and opens states so that only their caller can use them. */
 export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): RequestStates {
   async function seal(
     given: RawResponse,
@@ -69,7 +69,7 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
     }
   }
 
-  /** The params with the server's own state in place of the sealed one. */
+  /** Returns the params with the server's own state in place of the sealed one. */
   async function opened(
     params: RawObject,
     bound: string,
@@ -112,7 +112,7 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
   };
 }
 
-/** What a state is bound to: who, which request, with which params. */
+/** Returns what a state is bound to: the principal, the method and the params. */
 async function boundTo(principalId: string, request: RelayedRequest): Promise<string> {
   const lasting = [...request.params].filter(([key]) => !ROUND_MEMBERS.has(key));
   const digest = await sha256Hex(fromRawMembers(new Map(lasting)));

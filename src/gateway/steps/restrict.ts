@@ -1,8 +1,8 @@
 /**
- * What a caller sees. What it may not see is taken out of its view, and what its own account at a server does not have, before anything
- * is listed, looked up or called: so what is hidden is unknown, to every function of the gateway alike. Catalogs are filtered by the view
- * on their server. For one kind of client a server that speaks both eras is spoken to in the client's own, and offers what it offers to
- * clients with these capabilities; below, a server has one era. What was made is remembered beside what it was made of. Pure.
+ * Restricts a viewer to what its caller sees. What the caller may not see, and what its own account at a server does not have, is removed
+ * before anything is listed, looked up or called: so hidden is unknown, to every function of the gateway alike. Catalogs are filtered by
+ * the view on their server. For one kind of client a server of both eras is used in the client's own era, and offers what it offers to
+ * clients with these capabilities; from there on, a server has one era. Results are remembered beside what they were made from. Pure.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import type { Viewer, VisibleServers } from '../viewer.ts';
@@ -22,15 +22,15 @@ import type { ClientTraits } from '../../servers/catalog/conditions.ts';
 import type { Era, JsonObject } from '../../shared/protocol.ts';
 import { featuresOf } from '../../shared/client-capabilities.ts';
 
-/** By what was narrowed: visible servers with views of their own, or the servers of one without. */
+/** Keyed by what was restricted: visible servers with views or a client, or the list of servers of those without. */
 const made = new WeakMap<Policy, WeakMap<VisibleServers | readonly Server[], VisibleServers>>();
 
-/** A viewer that sees what its caller may see. */
+/** Restricts a viewer to what its caller may see. */
 export function restrict(viewer: Viewer): Viewer {
   return { ...viewer, visible: restrictToCaller(viewer.caller, viewer.visible) };
 }
 
-/** Visible servers as a caller sees them: servers of which it sees nothing are gone, of the others its view is left. */
+/** Restricts visible servers to a caller: drops servers of which it sees nothing, and puts its view on the others. */
 export function restrictToCaller({ policy }: Caller, visible: VisibleServers): VisibleServers {
   let known = made.get(policy);
   if (!known) made.set(policy, (known = new WeakMap()));
@@ -38,7 +38,7 @@ export function restrictToCaller({ policy }: Caller, visible: VisibleServers): V
   const before = known.get(key);
   if (before) return before;
   const narrow = toNarrow(policy, visible);
-  // What is narrowed already stays as it is.
+  // What is restricted already stays as it is.
   known.set(key, narrow).set(narrow, narrow);
   return narrow;
 }
@@ -54,16 +54,16 @@ function toNarrow(policy: Policy, visible: VisibleServers): VisibleServers {
   return { ...visible, servers, views };
 }
 
-/** Views of one catalog that are remembered. */
+/** Most views that are remembered of one catalog. */
 const MAX_VIEWS = 64;
-/** Capabilities that are about what a view without `rest` hides. */
+/** Capabilities that concern what a view without `rest` hides. */
 const OF_THE_REST = ['resources', 'prompts', 'completions'];
 const OTHERS = ['resources', 'resourceTemplates', 'prompts'] as const satisfies OtherKind[];
 const NONE: CatalogKind = { items: [], byKey: new Map() };
 
 const remembered = new WeakMap<Catalog, Lru<string, Catalog>>();
 
-/** A catalog through a view; the same object for the same view. */
+/** Filters a catalog by a view; returns the same object for the same view. */
 export function filterCatalog(view: View | undefined, catalog: Catalog): Catalog {
   if (!view || view.key === '') return catalog;
   let views = remembered.get(catalog);
@@ -90,7 +90,7 @@ function through(view: View, catalog: Catalog): Catalog {
   return { ...rest, ...hidden, tools, capabilities, ttlMs: kept };
 }
 
-/** What is left of the other kinds, where a view tells their items apart. */
+/** Filters the other kinds, if a view tells their items apart. */
 function othersOf({ other }: View, catalog: Catalog): Partial<Record<OtherKind, CatalogKind>> {
   if (!other) return {};
   return Object.fromEntries(
@@ -103,12 +103,12 @@ function only({ items: all }: CatalogKind, isSeen: (item: CatalogItem) => boolea
   return { items, byKey: new Map(items.map(item => [item.key, item])) };
 }
 
-/** Kinds of clients for which visible servers are remembered. */
+/** Most kinds of clients for which the same visible servers are remembered. */
 const MAX_CLIENTS = 80;
 
 const madeForClients = new WeakMap<VisibleServers, Lru<string, VisibleServers>>();
 
-/** @param capabilities what the client can be asked (`clientCapabilitiesOf`) */
+/** Returns visible servers for one kind of client. @param capabilities the client capabilities (`clientCapabilitiesOf`) */
 export function visibleToClient(
   visible: VisibleServers,
   era: Era,

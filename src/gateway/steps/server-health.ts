@@ -1,8 +1,8 @@
 /**
- * A call and the health of its server: refused before it leaves where the server is given a rest, and when it has ended reported, whether
- * it was answered or with what error. The isolate counts that in memory and tells each server's monitor now and then, of a failure soon, at
- * once where a server fails several times in a row or answers after that; of refused calls too, where no trial is near. No call waits for
- * any of it. What is lost with the isolate is lost: the good calls since it last told.
+ * Connects a call with the health of its server: refuses it before it is sent if the circuit is open, and reports its end, answered or with
+ * which error. The isolate counts calls in memory and reports to each server's monitor now and then: a failure soon, at once if a server
+ * fails several times in a row or answers after that. It also reports refused calls if no trial is due soon. No call waits for any of it.
+ * If the isolate is lost, the good calls since its last report are lost with it.
  */
 import { type CallReport, CallTally, type Outcome } from '../../servers/health/call-report.ts';
 import { isSoon } from '../../servers/health/circuit.ts';
@@ -13,10 +13,10 @@ import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { CallMessages } from '../../upstream/protocol/call.ts';
 import type { SendStep } from './send.ts';
 
-/** A server that is called is tried within a second. */
+/** A call makes the monitor try the server within a second. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** @param reports hear of it, since a server that is called is tried sooner */
+/** @param reports gets refused calls, since a server that is called is tried sooner */
 export function refuseOpenCircuit(reports: Pick<CallReports, 'refuse'>): SendStep {
   return next => (server, request, name, context) => {
     const refusal = circuitRefusal(server);
@@ -26,7 +26,7 @@ export function refuseOpenCircuit(reports: Pick<CallReports, 'refuse'>): SendSte
   };
 }
 
-/** Why a call to a server is refused, in the words that the registry has; undefined where its circuit is closed. */
+/** Returns why a call to a server is refused, in the registry's words; undefined if the circuit is closed. */
 export function circuitRefusal({ circuitRetryAt, lastError }: Server): PorticoError | undefined {
   if (circuitRetryAt === null) return undefined;
   const { title } = errorEntry('circuit_open');
@@ -34,7 +34,7 @@ export function circuitRefusal({ circuitRetryAt, lastError }: Server): PorticoEr
   return new PorticoError('circuit_open', why, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
-/** Told once how a call ended: answered, or with what error; not told of one its client left. */
+/** Called once with how a call ended: answered, or with which error; not called if the client left. */
 type OnEnd = (code?: ErrorCode) => void;
 
 const codeOf = (thrown: unknown): ErrorCode =>
@@ -70,7 +70,7 @@ async function* watched(messages: CallMessages, onEnd: OnEnd): CallMessages {
       yield message;
     }
   } catch (thrown) {
-    // Time that ran out while the client was asked is not the server's.
+    // A timeout while the client was asked is not the server's failure.
     onEnd(isAsking ? 'internal' : codeOf(thrown));
     throw thrown;
   }
@@ -80,7 +80,7 @@ export interface CallReportsOptions {
   /** Time between two reports of good calls, in milliseconds. */
   intervalMs: number;
   send(serverId: string, report: CallReport): Promise<unknown>;
-  /** Have a server of which the circuit is open tried soon. */
+  /** Asks the monitor to try a server with an open circuit soon. */
   want(serverId: string, generation: number): Promise<unknown>;
   wait(ms: number): Promise<unknown>;
   now(): number;
@@ -88,26 +88,26 @@ export interface CallReportsOptions {
 
 interface Account {
   tally: CallTally;
-  /** Failures in a row, told or not. */
+  /** Failures in a row, reported or not. */
   failuresInRow: number;
-  /** When somebody who set out tells; not finite where nobody did. */
+  /** When the scheduled report is due; not finite if none is scheduled. */
   tellAt: number;
   toldAt: number;
   hurriedAt: number;
-  /** Failed several times in a row or was refused, so that an answer is news. */
+  /** The server failed several times in a row or a call was refused, so the next answer is reported at once. */
   isSuspect: boolean;
   wantedAt: number;
 }
 
-/** A failure is told within this time, in milliseconds. */
+/** A failure is reported within this time, in milliseconds. */
 const FAILURE_MS = 2_000;
-/** Work after a response may last half a minute: who sets out to tell waits this long at most, in milliseconds. */
+/** Longest wait of a scheduled report, in milliseconds: work after a response may last half a minute. */
 const MAX_WAIT_MS = 25_000;
-/** This many failures in a row are told at once. */
+/** This many failures in a row are reported at once. */
 const HURRY_AT = 3;
-/** A server's monitor is hurried this often at most, in milliseconds. */
+/** Shortest time between two urgent reports to a server's monitor, in milliseconds. */
 const HURRY_GAP_MS = 200;
-/** A monitor is told this often at most that its server is wanted, in milliseconds. */
+/** Shortest time between two requests to a monitor to try its server, in milliseconds. */
 const WANT_GAP_MS = 1_000;
 
 export class CallReports {
@@ -119,8 +119,8 @@ export class CallReports {
   }
 
   /**
-   * Count a call.
-   * @param code of the error it ended with; undefined where it was answered
+   * Counts a call.
+   * @param code of the error it ended with; undefined if it was answered
    * @param waitUntil runs what outlives the response
    */
   add(
@@ -143,21 +143,21 @@ export class CallReports {
       return;
     }
     const waitMs = this.#waitOf(account, outcome, now);
-    // Who set out before may have been cut off; twice the time is enough to know.
+    // The request that scheduled the report may have been cut off; after twice the time it was.
     const isComing = account.tellAt <= now + waitMs && now < account.tellAt + waitMs;
     if (waitMs > MAX_WAIT_MS || isComing) return;
     account.tellAt = now + waitMs;
     waitUntil(this.#options.wait(waitMs).then(() => this.#tell(id)));
   }
 
-  /** How long others are waited for before a call is told of, in milliseconds; a good one may be left to those that come later. */
+  /** Returns how long a report waits for further calls, in milliseconds; a good call may be left to later ones. */
   #waitOf({ toldAt }: Account, outcome: Outcome, now: number): number {
     const { intervalMs } = this.#options;
     if (outcome === 'failed') return Math.min(intervalMs, FAILURE_MS);
     return Math.max(Math.min(intervalMs, MAX_WAIT_MS), toldAt + intervalMs - now);
   }
 
-  /** A call was refused since the server's circuit is open. */
+  /** A call was refused because the server's circuit is open. */
   refuse(
     { id, generation, circuitRetryAt }: Pick<Server, 'id' | 'generation' | 'circuitRetryAt'>,
     waitUntil: WaitUntil,
@@ -167,7 +167,7 @@ export class CallReports {
     account.isSuspect = true;
     if (isSoon(circuitRetryAt ?? 0, now) || now - account.wantedAt < WANT_GAP_MS) return;
     account.wantedAt = now;
-    // A monitor that cannot be told now is told by the next call.
+    // If the monitor cannot be reached now, a later call asks it again.
     waitUntil(this.#options.want(id, generation).catch(() => {}));
   }
 
@@ -196,7 +196,7 @@ export class CallReports {
     account.tally = new CallTally(report.generation);
     account.tellAt = Number.NEGATIVE_INFINITY;
     account.toldAt = this.#options.now();
-    // A monitor that cannot be told now is told of the next calls.
+    // If the monitor cannot be reached now, it gets reports of later calls only.
     await this.#options.send(id, report).catch(() => {});
   }
 }

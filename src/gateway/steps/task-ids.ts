@@ -1,7 +1,7 @@
 /**
- * Task ids as clients hold them: the server's own id, sealed with the server, where it
- * is, the era and the upstream session it was made in, and bound to the principal. Nothing about a task is stored here;
- * whoever cannot open an id learns only that there is no such task. Equal tasks have equal ids.
+ * Makes the task ids that clients get: the server's own id, sealed with the server, its address, the era and the upstream session that made
+ * the task, and bound to the principal. Nothing about a task is stored here; a caller that cannot open an id learns only that there is no
+ * such task. Equal tasks have equal ids.
  * Source: MCP 2026-07-28, tasks extension, security considerations; 2025-11-25, tasks, isolation.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -9,29 +9,29 @@ import { fromBase64Url, toBase64Url } from '../../shared/crypto/base64url.ts';
 import type { Era } from '../../shared/protocol.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 
-/** A task where it is. */
+/** What a sealed task id holds. */
 export interface HeldTask {
-  /** In whose form the task was made, and so must be asked for. */
+  /** The era in whose form the task was made and must be requested. */
   era: Era;
   serverId: string;
-  /** Where the server was: an id is not shown to whoever is there later. */
+  /** Where the server was then: an id is not shown to a server that is there later. */
   origin: string;
   /** The server's own id. */
   taskId: string;
-  /** Name of the object whose session at the server made it; absent where the server keeps none. */
+  /** Name of the object whose upstream session made the task; absent if the server keeps no sessions. */
   owner?: string | undefined;
 }
 
 export interface TaskIds {
-  /** @throws PorticoError `upstream_bad_message` where the server's id is none, or too long */
+  /** @throws PorticoError `upstream_bad_message` if the server's id is empty or too long */
   seal(principalId: string, task: HeldTask): Promise<string>;
-  /** The task, or undefined where the id was not made here for this principal. */
+  /** Returns the task; undefined if the id was not made here for this principal. */
   open(principalId: string, sealed: string): Promise<HeldTask | undefined>;
 }
 
 /** Longest id of a server, in bytes: a sealed one must fit in the `Mcp-Name` header. */
 export const MAX_OWN_ID_BYTES = 2_048;
-/** No sealed id is longer, in characters. */
+/** Longest sealed id, in characters. */
 export const MAX_SEALED_CHARS = 6_000;
 
 type Plain = [era: Era, serverId: string, origin: string, taskId: string, owner?: string | null];
@@ -41,7 +41,7 @@ const isCanonical = (text: string) => {
   return bytes !== undefined && toBase64Url(bytes) === text;
 };
 
-/** Task ids under a key ring. */
+/** Seals and opens task ids under a key ring. */
 export function createTaskIds(keys: KeyRing): TaskIds {
   return {
     async seal(principalId, { era, serverId, origin, taskId, owner }) {
@@ -55,7 +55,7 @@ export function createTaskIds(keys: KeyRing): TaskIds {
 
     async open(principalId, sealed) {
       if (sealed.length > MAX_SEALED_CHARS) return undefined;
-      // One task has one id, so that nobody can make another of it that works.
+      // A task has exactly one id, so that nobody can make another one that works.
       if (!isCanonical(sealed.slice(sealed.indexOf('.') + 1))) return undefined;
       const plain = await keys.open('task', sealed, principalId);
       if (plain === undefined) return undefined;

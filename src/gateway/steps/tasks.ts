@@ -1,8 +1,7 @@
 /**
- * Tasks: the id of a task goes to the client sealed (`task-ids.ts`) and is opened
- * for its principal only, while it may still see the server; everything else is a task nobody
- * knows. A task is asked for in the form it was made in, on the upstream session that made it. What
- * speaks of no tasks passes untouched.
+ * Tasks: the client gets the id of a task sealed (`task-ids.ts`). It is opened only for its principal, and only while that principal still
+ * sees the server; any other id is an unknown task. A task is requested in the form of the era that made it, on the upstream session that
+ * made it. Requests without tasks pass unchanged.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import type { Viewer, VisibleServers } from '../viewer.ts';
@@ -25,7 +24,7 @@ import {
 
 export interface TaskPorts {
   taskIds: TaskIds;
-  /** Hears of tasks at a server, by its own ids. */
+  /** Subscribes to tasks at a server, by its own ids. */
   subscribeTasks(
     server: Server,
     taskIds: readonly string[],
@@ -34,29 +33,29 @@ export interface TaskPorts {
   ): Promise<TaskSubscription>;
 }
 
-/** A request that names a task by the server's own id, if it names one; and what becomes of the reply. */
+/** A request with the server's own id of the task, if it names one; and the handling of its reply. */
 export interface OpenedTask {
   request: RelayedRequest;
   context: CallContext;
-  /** Puts the client's ids in place of the server's. */
+  /** Replaces the server's ids by the client's. */
   close(server: Server, reply: CallReply): Promise<CallReply>;
 }
 
 export interface Tasks {
-  /** @throws PorticoError `task_not_found` where the task is not the caller's, or its server is out of view */
+  /** @throws PorticoError `task_not_found` if the task is not the caller's, or the caller does not see its server */
   open(
     viewer: Viewer,
     era: Era,
     request: RelayedRequest,
     context: CallContext,
   ): Promise<OpenedTask>;
-  /** `Gateway.subscribeTasks`, for a viewer who sees what it is given. */
+  /** `Gateway.subscribeTasks`, for a viewer that is already restricted. */
   subscribe: Gateway['subscribeTasks'];
 }
 
-/** Tasks that only their principal can reach. */
+/** Handles tasks that only their principal can reach. */
 export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
-  /** The task an id stands for. @throws PorticoError `task_not_found` */
+  /** Opens a client's task id. @throws PorticoError `task_not_found` */
   async function held(
     caller: Caller,
     era: Era,
@@ -69,7 +68,7 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
     return task;
   }
 
-  /** How the ids of one server change, for a task made on the session of an owner. */
+  /** Returns how the ids of one server are translated, for a task made on the session of an owner. */
   function namesOf(caller: Caller, server: Server, owner: string): TaskNames {
     const { id: serverId, verdict } = server;
     const era = verdict?.era ?? 'legacy';
@@ -85,7 +84,7 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
     };
   }
 
-  /** A call that may make a task. */
+  /** Prepares a call that may make a task. */
   function making(
     caller: Caller,
     era: Era,
@@ -103,7 +102,7 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
     };
   }
 
-  /** A request about a task, on the upstream session that made it. */
+  /** Prepares a request about a task, on the upstream session that made it. */
   async function about(
     { caller, visible }: Viewer,
     era: Era,
@@ -125,7 +124,7 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
     };
   }
 
-  /** The tasks that ids stand for, by server: the client's id by the server's own. */
+  /** Opens task ids and groups them by server: maps the server's own id to the client's. */
   async function heldByServer(
     caller: Caller,
     visible: VisibleServers,
@@ -175,7 +174,7 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
   };
 }
 
-/** A server that cannot be asked tells of nothing, and keeps no other from telling. */
+/** A server that cannot be subscribed to announces nothing, and does not keep the others from it. */
 function notSubscribed(thrown: unknown): TaskSubscription {
   if (thrown instanceof PorticoError) return { agreed: [], ended: Promise.resolve() };
   throw thrown;
@@ -183,14 +182,11 @@ function notSubscribed(thrown: unknown): TaskSubscription {
 
 const originOf = ({ url }: Server) => new URL(url).origin;
 
-/**
- * Whether a task can be asked for in the form of an era: it was made in it, and the server still
- * speaks it and is where it was.
- */
+/** Whether a task can be requested in the form of an era: it was made in it, and the server still speaks it and is where it was. */
 const canAsk = (server: Server, task: HeldTask, era: Era) =>
   task.era === era && server.verdict?.era === era && task.origin === originOf(server);
 
-/** A reply with the client's ids; a server that names a task wrongly is at fault. */
+/** Returns a reply with the client's ids; a server that names a task wrongly is at fault. */
 async function renamed(
   server: Server,
   reply: CallReply,
