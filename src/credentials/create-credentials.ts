@@ -1,4 +1,4 @@
-/** Credentials: the named secrets that servers refer to, and the change of the key that seals all. */
+/** Builds the credential services: the named secrets that servers refer to, and the rotation of the key that seals everything. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { Rotation } from './rotation.ts';
@@ -9,7 +9,7 @@ export interface CredentialDeps {
   keys: KeyRing;
   adminAudit: AdminAudit;
   allowsLoopback: boolean;
-  /** The registry that this isolate remembers is too old. */
+  /** Marks the registry that this isolate remembers as stale. */
   invalidateRegistry(): void;
   monitors: { wake(serverId: string): Promise<unknown> };
 }

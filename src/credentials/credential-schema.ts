@@ -1,6 +1,6 @@
 /**
- * How Portico authenticates at a server: what an administrator gives, how it lies in the registry, and what of it is shown
- * again. Headers and `auth` are given and sealed apart, so that one can be changed without the other. Pure.
+ * How Portico authenticates at a server: what an administrator gives, how the registry stores it, and which parts are shown again. Headers
+ * and `auth` are given and sealed separately, so that one can be changed without the other. Pure.
  */
 import { z } from 'zod';
 import { namesIn, showReferences } from './references.ts';
@@ -8,7 +8,7 @@ import type { SealedSecret } from './secret-schema.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
-/** Headers that belong to the connection or to the protocol, never to a configuration. */
+/** Headers of the connection or the protocol; no configuration may set them. */
 const RESERVED_HEADERS = new Set([
   'host',
   'content-length',
@@ -41,9 +41,9 @@ const TextSchema = z
   .min(1)
   .max(16_384)
   .regex(/^[\x20-\x7e]+$/, 'use visible ASCII characters and spaces only');
-/** What is said of a token beside the client's secret; none of it is one. */
+/** Parameters of a token request besides the client's secret; none of them is secret. */
 const GRANT_SHAPE = {
-  /** Absent: what the server and its authorization server say of themselves. */
+  /** Absent: discovered from the server and its authorization server. */
   token_url: z.string().max(2048).optional(),
   scope: z
     .string()
@@ -59,13 +59,13 @@ const GRANT_SHAPE = {
   audience: z.string().min(1).max(2048).optional(),
 };
 
-/** An issuer is compared as it is written. */
+/** Issuers are compared as they are written. */
 const IssuerSchema = z
   .string()
   .max(2048)
   .refine(text => URL.canParse(text) && !/[?#]/.test(text), 'use a URL without query or fragment');
 
-/** Ways to authenticate beside static headers. Tokens, client ids and client secrets may refer to secrets. */
+/** Authentication other than static headers. Tokens, client ids and client secrets may refer to secrets. */
 export const AuthSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('bearer'), token: TextSchema }),
   z.strictObject({
@@ -74,14 +74,14 @@ export const AuthSchema = z.discriminatedUnion('type', [
     client_secret: TextSchema,
     ...GRANT_SHAPE,
   }),
-  /** The client by which people connect accounts of their own; nothing is sent by it but where they sign in. */
+  /** The client with which people connect their own accounts; it is sent only to the authorization server where they sign in. */
   z.strictObject({
     type: z.literal('authorization_code'),
     issuer: IssuerSchema,
     client_id: TextSchema,
     /** Absent: a public client. */
     client_secret: TextSchema.optional(),
-    /** Absent: what the server asks for. */
+    /** Absent: the scope that the server requests. */
     scope: GRANT_SHAPE.scope,
   }),
 ]);
@@ -89,7 +89,7 @@ export type Auth = z.infer<typeof AuthSchema>;
 export type ClientCredentialsAuth = Extract<Auth, { type: 'client_credentials' }>;
 export type AuthorizationCodeAuth = Extract<Auth, { type: 'authorization_code' }>;
 
-/** What is shown of `auth`: its kind, references, and what is no secret. */
+/** The shown parts of `auth`: its type, references, and parts that are not secret. */
 export const AuthViewSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('bearer'), token: z.string().nullable() }),
   z.object({
@@ -108,45 +108,45 @@ export const AuthViewSchema = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What is shown of a credential, and the names of the secrets it refers to. */
+/** The shown parts of a credential, and the names of the secrets it refers to. */
 const CredentialViewSchema = z.object({
-  /** By the name as it was given: a value that is nothing but references, else null. */
+  /** By the header's name as given: the value if it consists of references only, else null. */
   headers: z.record(z.string(), z.string().nullable()),
   auth: AuthViewSchema.nullable(),
   secrets: z.object({ headers: z.array(z.string()), auth: z.array(z.string()) }),
 });
 export type CredentialView = z.infer<typeof CredentialViewSchema>;
 
-/** An access token that a server's monitor fetched with client credentials, as it is stored. */
+/** An access token that a server's monitor fetched with client credentials, as stored. */
 export interface AccessToken {
-  /** An envelope; null where the server refused the token. */
+  /** An envelope; null if the server refused the token. */
   sealed: string | null;
   /** Grows with every token of the server. */
   serial: number;
-  /** The credential it was fetched with. */
+  /** Key of the credential it was fetched with. */
   credentialKey: string;
-  /** Origin of the token endpoint: another one is not sent what was given for this. */
+  /** Origin of the token endpoint; the client's secret is not sent to another one. */
   tokenOrigin: string;
   /** Milliseconds since the epoch. */
   issuedAt: number;
   expiresAt: number;
 }
 
-/** A credential as the registry holds it. */
+/** A credential in the registry. */
 export interface Credential {
   headersSealed: string | null;
   authSealed: string | null;
   view: CredentialView;
-  /** Counts changes by administrators; neither a key that rotates nor an access token that is renewed counts. */
+  /** Counts changes by administrators; key rotation and renewal of the access token do not count. */
   revision: number;
-  /** The secrets it refers to as they are now, sealed; one that is missing here is missing. */
+  /** Current sealed values of the secrets it refers to; a secret that is not in the list does not exist. */
   secrets: readonly SealedSecret[];
   accessToken: AccessToken | null;
 }
 
 const EMPTY_VIEW: CredentialView = { headers: {}, auth: null, secrets: { headers: [], auth: [] } };
 
-/** Nothing is sent. */
+/** The empty credential: nothing is sent. */
 export const NO_CREDENTIAL: Credential = {
   headersSealed: null,
   authSealed: null,
@@ -156,26 +156,26 @@ export const NO_CREDENTIAL: Credential = {
   accessToken: null,
 };
 
-/** The column `credential_view`. */
+/** Parses the column `credential_view`. */
 export function parseCredentialView(text: string | null): CredentialView {
   return text === null ? EMPTY_VIEW : CredentialViewSchema.parse(JSON.parse(text));
 }
 
-/** A text of a credential, where it stands in the API, and the one origin it is sent to. */
+/** A text of a credential, its field in the API, and the only origin to which it is sent. */
 export interface Use {
   field: string;
   text: string;
-  /** Undefined where it shows only when it is sent. */
+  /** Undefined if it is known only at the time of sending. */
   origin: string | undefined;
 }
 
-/** What an administrator gave: absent stays as it is, null clears. */
+/** A credential as an administrator gave it: an absent part stays as it is, null clears it. */
 export interface GivenCredential {
   headers?: Headers | null | undefined;
   auth?: Auth | null | undefined;
 }
 
-/** Texts of a given credential that may refer to secrets. */
+/** Lists the texts of a given credential that may refer to secrets. */
 export function usesOf(url: string, { headers, auth }: GivenCredential): Use[] {
   const { origin } = new URL(url);
   const path = 'connection_config';
@@ -194,13 +194,13 @@ export function usesOf(url: string, { headers, auth }: GivenCredential): Use[] {
   return [...inHeaders, ...inAuth];
 }
 
-/** The address that the secrets of `auth` are sent to, where that is known before. */
+/** The address to which the secrets of `auth` are sent, if it is known in advance. */
 function sentToOf(url: string, auth: Auth): string | undefined {
   if (auth.type === 'bearer') return url;
   return auth.type === 'client_credentials' ? auth.token_url : undefined;
 }
 
-/** The view of a credential after a change. */
+/** Returns the view of a credential after a change. */
 export function viewOf(before: CredentialView, { headers, auth }: GivenCredential): CredentialView {
   return {
     headers: headers === undefined ? before.headers : viewHeaders(headers ?? {}),
@@ -228,7 +228,7 @@ function viewAuth(auth: Auth): AuthView {
   return { ...auth, client_id: showReferences(id), ...shown } as AuthView;
 }
 
-/** The texts of `auth` that are secret or may refer to secrets, with their fields. */
+/** Lists the texts of `auth` that are secret or may refer to secrets, with their fields. */
 function secretTexts(auth: Auth): (readonly [field: string, text: string])[] {
   if (auth.type === 'bearer') return [['token', auth.token]];
   return [

@@ -1,6 +1,6 @@
 /**
- * The columns of `servers` that hold a credential, and what it refers to: sealed secrets come along with the server's row, so
- * that a record is enough to reach its server and no call asks the database.
+ * The columns of `servers` that hold a credential, and what it refers to. Sealed secrets are read together with the server's row, so that a
+ * record is enough to reach its server and no call queries the database.
  */
 import { z } from 'zod';
 import { parseCredentialView, type Credential } from './credential-schema.ts';
@@ -23,7 +23,7 @@ const AccessTokenSchema = z.object({
   expiresAt: z.number(),
 });
 
-/** Columns of a credential in a row that was selected with {@link REFERRED_COLUMNS}. */
+/** Columns of a credential in a row selected with {@link REFERRED_COLUMNS}. */
 export const CREDENTIAL_SHAPE = {
   headers_sealed: z.string().nullable(),
   auth_sealed: z.string().nullable(),
@@ -34,7 +34,7 @@ export const CREDENTIAL_SHAPE = {
 };
 const RowSchema = z.object(CREDENTIAL_SHAPE);
 
-/** To be selected beside the columns of `servers`. */
+/** Columns to select in addition to those of `servers`. */
 export const REFERRED_COLUMNS = `(SELECT json_group_array(json_object('name', name,
   'sealed', sealed, 'origins', json(origins), 'revision', revision)) FROM secrets WHERE name IN
   (SELECT atom FROM json_tree(servers.credential_view, '$.secrets'))) AS secrets,
@@ -42,7 +42,7 @@ export const REFERRED_COLUMNS = `(SELECT json_group_array(json_object('name', na
   'tokenOrigin', token_origin, 'issuedAt', issued_at, 'expiresAt', expires_at)
   FROM access_tokens WHERE server_id = servers.id) AS access_token`;
 
-/** The credential of a row. */
+/** Reads the credential of a row. */
 export function toCredential(row: z.infer<typeof RowSchema>): Credential {
   return {
     headersSealed: row.headers_sealed,
@@ -57,14 +57,14 @@ export function toCredential(row: z.infer<typeof RowSchema>): Credential {
   };
 }
 
-/** Columns to be written, with their values; the secrets are rows of their own. */
+/** Values of {@link CREDENTIAL_COLUMNS} for an insert; secrets have rows of their own. */
 export function credentialParams({ headersSealed, authSealed, view, revision }: Credential) {
   return [headersSealed, authSealed, JSON.stringify(view), revision] as const;
 }
 
 /**
- * What an edit writes: nothing where it leaves the credential alone, so that a key which is rotated meanwhile stays rotated.
- * Takes {@link credentialUpdateParams}.
+ * Assignments of an edit. An edit that leaves the credential alone writes none of its columns, so that a concurrent key rotation is not
+ * undone. Takes {@link credentialUpdateParams}.
  */
 export const CREDENTIAL_UPDATE = ['headers_sealed', 'auth_sealed', 'credential_view']
   .map(column => `${column} = CASE credential_revision WHEN ? THEN ${column} ELSE ? END`)
@@ -76,7 +76,7 @@ export function credentialUpdateParams({ headersSealed, authSealed, view, revisi
   return [...written.flatMap(value => [revision, value]), revision];
 }
 
-/** The names of {@link credentialParams}, in their order. */
+/** Names of {@link credentialParams}, in the same order. */
 export const CREDENTIAL_COLUMNS = [
   'headers_sealed',
   'auth_sealed',

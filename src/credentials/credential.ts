@@ -1,4 +1,4 @@
-/** A credential as an administrator changes it: what is judged before it is taken, and what it becomes in the registry. */
+/** Changes of a credential by an administrator: validates a change, and computes the credential that the registry stores. */
 import { refuseFields } from '../shared/errors/field-problems.ts';
 import type { FieldProblem } from '../shared/errors/portico-error.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
@@ -18,7 +18,10 @@ import {
 
 const MAX_SECRETS_OF_SERVER = 20;
 
-/** The credential after a change; what is absent in `given` stays where the origin stays, null clears. */
+/**
+ * Returns the credential after a change: an absent part of `given` stays as in `before`, null clears it. `before` has to be for the origin
+ * of `owner`.
+ */
 export async function applyCredential(
   keys: KeyRing,
   owner: Owner,
@@ -44,14 +47,14 @@ export async function applyCredential(
   };
 }
 
-/** A credential that was given for another origin is dropped. */
+/** The empty credential that replaces one given for another origin. */
 export function dropped({ revision }: Credential): Credential {
   return { ...NO_CREDENTIAL, revision: revision + 1 };
 }
 
 /**
- * Judge a change before it is made.
- * @throws PorticoError `validation_failed` with every field that is not right
+ * Validates a change before it is made.
+ * @throws PorticoError `validation_failed` with every invalid field
  */
 export async function checkCredential(
   { db, allowsLoopback }: { db: D1Database; allowsLoopback: boolean },
@@ -91,7 +94,7 @@ function problemsOf({ field, text, origin }: Use, known: readonly Secret[]): Fie
   }
   return names.flatMap(name => {
     const secret = known.find(other => other.name === name);
-    // One that is not there yet may come: until then the server cannot be reached, and says why.
+    // A secret that does not exist yet may be created later: until then the server cannot be reached, and its error says why.
     if (!secret || origin === undefined || secret.origins.includes(origin)) return [];
     return [{ field, message: `the secret ${name} may not be sent to ${origin}` }];
   });

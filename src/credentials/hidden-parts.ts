@@ -1,10 +1,10 @@
 /**
- * What of a credential nobody may be told again: the values of secrets, headers without their scheme, names and passwords of Basic,
- * cookies, the parts of a signed token. Pure. Headers that hold no credential, such as a version or a media type, are left out, since
- * what stands in them stands in results too.
+ * The parts of a credential that must be redacted: values of secrets, headers without their scheme, names and passwords of Basic, cookies,
+ * the parts of a signed token. Pure. Headers that hold no credential, such as a version or a media type, are left out, since their values
+ * also appear in results.
  */
 
-/** What a header's name says of a credential in it. */
+/** Header names that suggest a credential. */
 const SECRET_HEADER = /auth|token|key|secret|cookie|passw|credential|session|signature/;
 const PLAIN_HEADERS = new Set([
   'user-agent',
@@ -16,12 +16,12 @@ const PLAIN_HEADERS = new Set([
 ]);
 const PLAIN_BEGINNINGS = ['accept', 'content-', 'mcp-', 'x-forwarded-'];
 const SCHEME = /^(?:bearer|basic|token|apikey|api-key|bot|digest|negotiate) +(?=\S)/i;
-/** A word, a short number or a version: nothing that was drawn at random. */
+/** A word, a short number or a version: never a random value. */
 const PLAIN_WORD = /^(?:[A-Z]?[a-z]{0,15}|[A-Z]{1,15}|v?\d{1,4})$/;
-/** Shorter parts of a signed token are no secrets by themselves. */
+/** Shorter parts of a signed token are not secret by themselves. */
 const MIN_PART_CHARS = 16;
 
-/** Of headers, by name in lower case. */
+/** Lists the hidden parts of headers, given by name in lower case. */
 export function hiddenInHeaders(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     isPlain(name, value) ? [] : hiddenInHeader(name, value),
@@ -35,13 +35,13 @@ function hiddenInHeader(name: string, value: string): string[] {
   return [...hiddenInToken(sent), ...(name === 'cookie' ? hiddenInCookies(sent) : [])];
 }
 
-/** A token, and what of a signed one says whose it is and that it is so. */
+/** Lists a token and, if it is signed, its payload and signature. */
 export function hiddenInToken(token: string): string[] {
   const [, ...parts] = token.startsWith('eyJ') ? token.split('.') : [];
   return [token, ...parts.filter(part => part.length >= MIN_PART_CHARS)];
 }
 
-/** A client's secret, and how the client sends it with its name. */
+/** Lists a client's secret, and the forms in which the client sends it with its id. */
 export function hiddenInClient(id: string, secret: string): string[] {
   const inForm = (text: string) =>
     encodeURIComponent(text)

@@ -1,6 +1,6 @@
-/** Keys that were taken out of the ring while something is under them. Pure. */
+/** Keys that were removed from the ring while values are still sealed with them. Pure. */
 
-/** What is under a key, as `GET /api/v1/keys` has it. */
+/** The records under a key, as in `GET /api/v1/keys`. */
 export interface KeyUse {
   id: string;
   in_ring: boolean;
@@ -11,7 +11,7 @@ export interface KeyUse {
   tokens: number;
 }
 
-/** One line for each such key: what is under it cannot be opened. */
+/** Returns one line for each lost key: what is sealed with it cannot be opened. */
 export function lostKeys(keys: readonly KeyUse[]): string[] {
   return keys.flatMap(
     ({ id, in_ring: isThere, secrets, servers, access_tokens, accounts, tokens }) => {
@@ -29,6 +29,6 @@ export function lostKeys(keys: readonly KeyUse[]): string[] {
   );
 }
 
-/** What helps. */
+/** Advice that ends such a message. */
 export const PUT_BACK =
   'put it back into the ring, start the gateway anew, then portico keys rotate';

@@ -1,9 +1,9 @@
 /**
- * Opens what servers are authenticated at with. What a record opens to is remembered with the record, and each secret by its
- * place and sealed text, so that a warm call does no cryptography and a changed one is seen with the record.
+ * Opens the credentials of servers. The opened credential is remembered with its record, and each secret by its place and sealed text, so
+ * that a warm call does no cryptography and a change takes effect with the new record.
  *
- * Fails closed: a secret that is missing, does not open or may not be sent there stops the request before it is sent, and the
- * error says neither its name nor its value.
+ * Fails closed: if a secret is missing, does not open or may not be sent to that origin, the request is stopped before it is sent, and the
+ * error contains neither the secret's name nor its value.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { Lru } from '../shared/util/lru.ts';
@@ -22,21 +22,21 @@ import { fillReferences } from './references.ts';
 import { openAuth, openHeaders, type Owner } from './sealed-credential.ts';
 import { secretPlace, type SealedSecret } from './secret-schema.ts';
 
-/** A credential with values in place of references. Never logged, never answered. */
+/** A credential with its references replaced by values. Must never be logged or returned in a response. */
 export interface OpenedCredential {
   /** By name in lower case. */
   headers: Readonly<Record<string, string>>;
   /** Changes when an administrator changes the credential or a secret it refers to. */
   key: string;
-  /** What must not be repeated to anybody. */
+  /** Values to redact. */
   hidden: readonly string[];
-  /** With what an access token is fetched, where one is needed; its references are not filled yet. */
+  /** What an access token is fetched with, if the server needs one; its references are not replaced yet. */
   grant?: ClientCredentialsAuth;
-  /** By which people connect accounts of their own; its references are not filled yet. */
+  /** The client with which people connect their own accounts; its references are not replaced yet. */
   client?: AuthorizationCodeAuth;
 }
 
-/** A registry record, as far as it is needed here. */
+/** The fields of a registry record that are needed here. */
 export interface CredentialOwner extends Owner {
   credential: Credential;
 }
@@ -84,7 +84,10 @@ export class OpenedCredentials {
     return { headers, key, hidden, grant: auth };
   }
 
-  /** What an access token is fetched with is not sent to the server, which may know it all the same. What does not open it cannot repeat. */
+  /**
+   * Lists the values of the grant to redact. They are not sent to the MCP server, but it may know them anyway. Values that do not open are
+   * skipped.
+   */
   async #hiddenInGrant(
     { client_id, client_secret }: ClientCredentialsAuth,
     secrets: readonly SealedSecret[],
@@ -103,8 +106,8 @@ export class OpenedCredentials {
   }
 
   /**
-   * Texts of a credential for somebody else than the server.
-   * @param origin where they are sent to
+   * Fills texts of a credential that are sent to a party other than the server.
+   * @param origin where they are sent
    * @throws PorticoError `credential_unavailable`
    */
   fillFor(
@@ -138,7 +141,7 @@ export class OpenedCredentials {
     return part;
   }
 
-  /** A text with its secrets, each of which may be sent to `origin`; notes the values it used. */
+  /** Fills in a text's secrets, each of which must be allowed at `origin`; adds the used values to `values`. */
   async #fill(
     text: string,
     secrets: readonly SealedSecret[],
@@ -173,12 +176,12 @@ export class OpenedCredentials {
   }
 }
 
-/** What an access token is bound to. */
+/** The place to which an access token is bound. */
 export function accessTokenPlace({ id, url }: Owner): Place {
   return { kind: 'access_token', id, field: 'token', origin: new URL(url).origin };
 }
 
-/** Names a credential as it is configured now; says nothing of its values. */
+/** Identifies a credential as it is configured now, without revealing its values. */
 function credentialKey({ account, credential }: CredentialOwner): string {
   const { revision, secrets } = credential;
   return [

@@ -1,15 +1,15 @@
 /**
- * References to named secrets in texts of a configuration: `${NAME}` stands for the value of a secret, `$${` for the two
- * characters `${`. Any other `${` is a mistake, never a literal. Pure.
+ * References to named secrets in configuration texts: `${NAME}` stands for the value of a secret, `$${` for the two characters `${`. Any
+ * other `${` is an error, never a literal. Pure.
  */
 
-/** What a secret can be called. */
+/** Valid names of a secret. */
 export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 const PART = /\$\$\{|\$\{([A-Z][A-Z0-9_]{0,63})\}|\$\{/g;
 const ONLY_REFERENCES = /^(?:(?:bearer|basic|token) )?(?:\$\{[A-Z][A-Z0-9_]{0,63}\})+$/i;
 
-/** The names a text refers to, or undefined where a `${` of it is no reference. */
+/** Lists the names that a text refers to; undefined if it has a `${` that is not a reference. */
 export function namesIn(text: string): string[] | undefined {
   const names = new Set<string>();
   for (const [part, name] of text.matchAll(PART)) {
@@ -19,7 +19,7 @@ export function namesIn(text: string): string[] | undefined {
   return [...names];
 }
 
-/** The text with values in place of references, or undefined where a value is missing. */
+/** Replaces references by values; undefined if a value is missing. */
 export function fillReferences(
   text: string,
   valueOf: (name: string) => string | undefined,
@@ -34,12 +34,12 @@ export function fillReferences(
   return isWhole ? filled : undefined;
 }
 
-/** A text that means itself, as one that is filled. */
+/** Escapes a text so that filling it returns the text itself. */
 export function escapeReferences(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
-/** The text where it holds references and at most an authentication scheme, so that it may be shown; else null. */
+/** Returns the text if it consists of references and at most an authentication scheme, so that it may be shown; else null. */
 export function showReferences(text: string): string | null {
   return ONLY_REFERENCES.test(text) && namesIn(text) !== undefined ? text : null;
 }

@@ -1,27 +1,27 @@
-/** The forms of key rotation in the API. Keys themselves never appear. */
+/** The API forms of key rotation. Keys themselves never appear. */
 import { z } from 'zod';
 import { SEALED_KINDS, type SealedKind } from './rotation-store.ts';
 
 /** Body of `POST /api/v1/keys/rotate`. */
 export const RotateSchema = z.strictObject({
-  /** Records of this request. */
+  /** Maximum number of records in this request. */
   limit: z.number().int().min(1).max(200).default(50),
-  /** `next` of the request before; absent begins anew. */
+  /** `next` of the previous request; absent starts from the beginning. */
   cursor: z.string().max(200).nullable().optional(),
 });
 export type RotateInput = z.infer<typeof RotateSchema>;
 
 export const RotatedSchema = z.object({
   active: z.string(),
-  /** Sealed records there are. */
+  /** Total number of sealed records. */
   total: z.number().int(),
-  /** Those that this request sealed anew; one that was edited meanwhile keeps its edit. */
+  /** Records that this request sealed again; a record edited meanwhile keeps its edit. */
   rotated: z.number().int(),
-  /** Those that are not under it yet. */
+  /** Records that are not under the active key yet. */
   remaining: z.number().int(),
-  /** Those that this request could not open. */
+  /** Records that this request could not open. */
   unreadable: z.number().int(),
-  /** Where to go on; null at the end. */
+  /** Cursor for the next request; null at the end. */
   next: z.string().nullable(),
 });
 export type Rotated = z.infer<typeof RotatedSchema>;
@@ -31,7 +31,7 @@ export const KeysViewSchema = z.object({
   keys: z.array(
     z.object({
       id: z.string(),
-      /** False: what is under it cannot be opened. */
+      /** False: what is sealed with it cannot be opened. */
       in_ring: z.boolean(),
       secrets: z.number().int(),
       servers: z.number().int(),
@@ -42,17 +42,17 @@ export const KeysViewSchema = z.object({
   ),
   /** Sealed records that are not under the active key. */
   remaining: z.number().int(),
-  /** Tokens whose HMAC is not under the active key; each moves when it is used. */
+  /** Tokens whose HMAC is not under the active key; each moves when it is next used. */
   tokens_remaining: z.number().int(),
 });
 export type KeysView = z.infer<typeof KeysViewSchema>;
 
-/** Where to go on behind a record. */
+/** Builds the cursor after a record. */
 export function toCursor({ kind, id }: { kind: SealedKind; id: string }): string {
   return `${kind}:${id}`;
 }
 
-/** The place a cursor names; the beginning where there is none, undefined where it is not valid. */
+/** Parses a cursor: an absent one means the beginning; undefined if it is invalid. */
 export function parseCursor(
   cursor: string | null | undefined,
 ): { kind: SealedKind; id: string } | undefined {

@@ -1,7 +1,7 @@
 /**
- * What lies under which key of the ring: counts, the next records to rotate, and the writes that rotate them. Covers every
- * column that holds an envelope, and tokens and secrets of clients by the key of their HMAC. A write names the text it replaces, so an edit meanwhile
- * is never overwritten.
+ * Which sealed values are under which key of the ring: counts, the next records to rotate, and the writes that rotate them. Covers every
+ * column that holds an envelope, and counts tokens and secrets of clients by the key of their HMAC. A write names the text it replaces, so
+ * a concurrent edit is never overwritten.
  */
 import { z } from 'zod';
 import { onEitherSchema, type SchemaAge } from '../shared/util/either-schema.ts';
@@ -20,14 +20,14 @@ export const SEALED_KINDS = [
 ] as const;
 export type SealedKind = (typeof SEALED_KINDS)[number];
 
-/** A sealed text and where it lies. */
+/** A sealed text and its location. */
 export interface SealedRecord {
   kind: SealedKind;
-  /** The row's key. */
+  /** Primary key of the row. */
   id: string;
   sealed: string;
   place: Place;
-  /** The server's address, for its own fields. */
+  /** The server's address, for the fields of a server. */
   url: string;
 }
 
@@ -35,11 +35,11 @@ interface Column {
   table: string;
   key: string;
   column: string;
-  /** Columns that say what it is bound to. */
+  /** Columns with the context that the envelope is bound to. */
   bound: string;
 }
 
-/** What the schema of the last release does not know. */
+/** Kinds that the previous release's schema does not have. */
 const NEW_KINDS: ReadonlySet<SealedKind> = new Set([
   'account',
   'refresh_token',
@@ -48,7 +48,7 @@ const NEW_KINDS: ReadonlySet<SealedKind> = new Set([
 ]);
 const kindsOf = (age: SchemaAge) =>
   SEALED_KINDS.filter(kind => age === 'this' || !NEW_KINDS.has(kind));
-/** Most terms of one compound statement that D1 takes. */
+/** Maximum number of terms that D1 accepts in a compound statement. */
 const MAX_TERMS = 5;
 
 const COLUMNS: Readonly<Record<SealedKind, Column>> = {
@@ -95,11 +95,11 @@ const RowSchema = z.object({
   sealed: z.string(),
   url: z.string(),
   origins: z.string(),
-  /** What it is bound to in the place of the row's key. */
+  /** Id that the envelope is bound to, if it is not the row's key. */
   of: z.string().nullish(),
 });
 
-/** Records of a kind behind a row's key that are not envelopes under this key, in the order of the rows. */
+/** Finds records of a kind after a row's key that are not envelopes under the active key, ordered by row. */
 export async function findStale(
   db: D1Database,
   kind: SealedKind,
@@ -120,7 +120,7 @@ export async function findStale(
   return rows.map(row => toRecord(kind, row));
 }
 
-/** One envelope of each kind, of those that there are; one read. */
+/** Finds one envelope of each kind that has any; one read. */
 export async function findSealed(db: D1Database): Promise<SealedRecord[]> {
   const one = (kind: SealedKind) => {
     const { table, key, column, bound } = COLUMNS[kind];
@@ -153,7 +153,7 @@ function placeOf(kind: SealedKind, id: string, origin: string): Place {
   return { kind: 'server', id, field: kind, origin };
 }
 
-/** Put a text in the place of the one it was made of. */
+/** Replaces a sealed text, unless it has changed since it was read. */
 export function replaceSealed(
   db: D1Database,
   { kind, id, sealed }: SealedRecord,
@@ -167,27 +167,27 @@ export function replaceSealed(
 
 const CountSchema = z.object({ kind: z.string(), key_id: z.string(), n: z.number() });
 
-/** How many records are under a key. */
+/** Number of records under a key. */
 export interface KeyCount {
   kind: SealedKind | 'token';
-  /** Empty where it is not known yet. */
+  /** Empty if the key is not known yet. */
   keyId: string;
   count: number;
 }
 
-/** The id of the key a sealed text is under: what stands before the dot, behind the version of an envelope. */
+/** SQL for the id of the key of a sealed text: the part before the dot, after the version of an envelope. */
 const keyIdOf = (column: string) => {
   const bare = `CASE WHEN substr(${column}, 1, 2) = '1:' THEN substr(${column}, 3) ELSE ${column} END`;
   return `substr(${bare}, 1, instr(${bare}, '.') - 1)`;
 };
 
-/** Terms of compound statements, as many for each as may be. */
+/** Splits terms into groups that fit one compound statement each. */
 const inTerms = (terms: readonly string[]): string[][] =>
   terms.length === 0 ? [] : [terms.slice(0, MAX_TERMS), ...inTerms(terms.slice(MAX_TERMS))];
 
 /**
- * Counts by kind and key; the sealed form of before there were envelopes counts as another key, since it is rotated too.
- * @param now tokens that have expired at that time are not counted, since nothing depends on their key
+ * Counts records by kind and key; the form that preceded envelopes counts as a separate key, since it has to be rotated too.
+ * @param now tokens that have expired by then are not counted, since nothing depends on their key
  */
 export async function countByKey(db: D1Database, now: number): Promise<KeyCount[]> {
   const sealedOf = (kind: SealedKind) => {

@@ -1,9 +1,9 @@
 /**
- * Rotation of the key ring, while calls run: a bounded number of records per request is put under the active key, in the order
- * of the rows. Stopping in between leaves every record readable; going on, or beginning anew, does the rest.
+ * Rotates the key ring while calls run: each request seals a bounded number of records again with the active key, in row order. An
+ * interruption leaves every record readable; continuing or starting over does the rest.
  *
- * Tokens are not sealed: the HMAC of one can only be made of the token, so each is moved when it is used
- * (`access/admission/snapshots.ts`) and only counted here. So are the secrets of clients (`oauth/clients/authenticate.ts`).
+ * Tokens are not sealed: an HMAC can only be computed from the token itself, so each token is moved when it is used
+ * (`access/admission/snapshots.ts`) and only counted here. The same holds for the secrets of clients (`oauth/clients/authenticate.ts`).
  */
 import { ALWAYS, type AdminAudit } from '../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
@@ -33,7 +33,7 @@ export interface RotationPorts {
   adminAudit: AdminAudit;
 }
 
-/** Longest sealed text that is put into one batch with others, in characters. */
+/** Maximum length of the sealed texts in one batch, in characters; a single longer text is a batch of its own. */
 const MAX_BATCH_CHARS = 1_000_000;
 
 export class Rotation {
@@ -43,7 +43,7 @@ export class Rotation {
     this.#ports = ports;
   }
 
-  /** What lies under which key. */
+  /** Reports what is sealed under which key. */
   async report(caller: Actor): Promise<KeysView> {
     requireScope(caller, 'admin');
     const { db, keys } = this.#ports;
@@ -70,7 +70,7 @@ export class Rotation {
   }
 
   /**
-   * Put the next records under the active key.
+   * Seals the next records with the active key.
    * @throws PorticoError `forbidden`, `validation_failed`
    */
   rotate(caller: Actor, { limit, cursor }: RotateInput): Promise<Rotated> {
@@ -101,7 +101,7 @@ export class Rotation {
     });
   }
 
-  /** Records behind a place, of one kind after the other, as many as fit. */
+  /** Finds the records after a position, kind by kind, as many as fit. */
   async #next(
     from: { kind: SealedRecord['kind']; id: string },
     limit: number,
@@ -118,7 +118,7 @@ export class Rotation {
     return found.filter(({ sealed }, i) => (chars += sealed.length) <= MAX_BATCH_CHARS || i === 0);
   }
 
-  /** The record's text under the active key, or undefined where it does not open. */
+  /** Seals a record's text again with the active key; undefined if it does not open. */
   async #rewrap({ kind, id, url, sealed, place }: SealedRecord): Promise<string | undefined> {
     const { keys } = this.#ports;
     if (isEnvelope(sealed) || kind !== 'headers') return rewrapEnvelope(keys, sealed, place);
@@ -129,7 +129,7 @@ export class Rotation {
 
 const isSealed = ({ kind }: KeyCount) => kind !== 'token';
 
-/** The key itself, whatever form is under it. */
+/** The key's id, without the mark of the form that preceded envelopes. */
 const keyOf = ({ keyId }: KeyCount) => keyId.replace('*', '');
 
 const sum = (counts: readonly KeyCount[], isWanted: (count: KeyCount) => boolean) =>

@@ -1,34 +1,34 @@
 /**
- * A server's headers and `auth` in storage: envelopes, bound to the server and the origin they were given for, so that a row
- * moved to another server or address opens nothing. Headers from before there were envelopes open too.
+ * A server's headers and `auth` in storage: envelopes bound to the server and to the origin they were given for, so that a row moved to
+ * another server or address opens nothing. Headers in the form that preceded envelopes open too.
  */
 import { AuthSchema, type Auth, type Headers } from './credential-schema.ts';
 import { isEnvelope, openEnvelope, sealEnvelope, type Place } from '../shared/crypto/envelope.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { escapeReferences } from './references.ts';
 
-/** Fields of a server that are sealed. */
+/** Sealed fields of a server. */
 export type SealedField = 'headers' | 'auth';
 
-/** An account, and whose it is. */
+/** An account and its principal. */
 export interface AccountOwner {
   id: string;
   principalId: string;
 }
 
-/** Whose credential it is. */
+/** The server, or the account at a server, that a credential belongs to. */
 export interface Owner {
   id: string;
   url: string;
-  /** Where it is an account of a principal's own. */
+  /** Set if it is a principal's own account. */
   account?: AccountOwner | undefined;
 }
 
-/** By what an account's secrets know whose they are. */
+/** The id that an account's secrets are bound to. */
 export const accountPlaceId = (principalId: string, serverId: string): string =>
   `${principalId} ${serverId}`;
 
-/** What a field of a server is bound to. */
+/** The place that a field is bound to. */
 export function credentialPlace({ id, url, account }: Owner, field: SealedField): Place {
   const { origin } = new URL(url);
   return account === undefined
@@ -36,7 +36,7 @@ export function credentialPlace({ id, url, account }: Owner, field: SealedField)
     : { kind: 'account', id: accountPlaceId(account.principalId, id), field, origin };
 }
 
-/** Seal headers or `auth` for storage. */
+/** Seals headers or `auth` for storage. */
 export function sealCredential(
   keys: KeyRing,
   owner: Owner,
@@ -46,7 +46,7 @@ export function sealCredential(
   return sealEnvelope(keys, JSON.stringify(value), credentialPlace(owner, field));
 }
 
-/** The headers as they were given, or undefined where they do not belong here. */
+/** Opens headers as they were given; undefined if they are not bound to this place. */
 export async function openHeaders(
   keys: KeyRing,
   owner: Owner,
@@ -58,7 +58,7 @@ export async function openHeaders(
   return text === undefined ? undefined : (JSON.parse(text) as Headers);
 }
 
-/** `auth` as it was given, or undefined where it does not belong here. */
+/** Opens `auth` as it was given; undefined if it is not bound to this place. */
 export async function openAuth(
   keys: KeyRing,
   owner: Owner,
@@ -68,7 +68,7 @@ export async function openAuth(
   return text === undefined ? undefined : AuthSchema.parse(JSON.parse(text));
 }
 
-/** Headers of the former form, which knew no references. */
+/** Opens headers of the former form, which had no references. */
 async function openFormer(
   keys: KeyRing,
   { id }: Owner,

@@ -1,4 +1,4 @@
-/** Named secrets: their record, what the API takes and shows. A value is never shown again. */
+/** Named secrets: the record, and what the API accepts and shows. A value is never shown again. */
 import { z } from 'zod';
 import { jsonOf, STAMP_COLUMNS, STAMP_VIEW, toStampView } from '../records/record-schema.ts';
 import type { Place } from '../shared/crypto/envelope.ts';
@@ -11,7 +11,7 @@ export interface SealedSecret {
   sealed: string;
   /** Origins it may be sent to, sorted. */
   origins: readonly string[];
-  /** Counts writes, so that what was opened with the former value is opened anew. */
+  /** Counts writes, so that a value opened earlier is opened again after a change. */
   revision: number;
 }
 
@@ -24,7 +24,7 @@ export const SecretSchema = z.object({
 });
 export type Secret = z.infer<typeof SecretSchema>;
 
-/** What a secret is bound to. */
+/** The place that a secret is bound to. */
 export function secretPlace({ name, origins }: Pick<SealedSecret, 'name' | 'origins'>): Place {
   return { kind: 'secret', id: name, field: 'value', origin: origins.join(' ') };
 }
@@ -60,7 +60,7 @@ export interface SecretUser {
   url: string;
   /** Names of the secrets it refers to. */
   names: readonly string[];
-  /** Those of them that are sent to the server itself. */
+  /** Those of the secrets that are sent to the server itself. */
   sentToServer: readonly string[];
 }
 
@@ -71,7 +71,7 @@ export const SecretViewSchema = z.object({
   ...STAMP_VIEW,
 });
 
-/** Project a secret to its API form, without its value. */
+/** Converts a secret to its API form, without its value. */
 export function toSecretView(
   secret: Secret,
   users: readonly SecretUser[],

@@ -1,6 +1,6 @@
 /**
- * Named secrets: put, list, delete. Write-only: a value goes in and reaches only the origins it was given for. Each verb that
- * writes is one act with its audit row.
+ * Named secrets: put, list, compare, delete. Write-only: a value is sent only to the origins it was given for, and never shown. Each
+ * operation is one administrative act with an audit row.
  */
 import { ALWAYS, type AdminAudit } from '../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
@@ -32,13 +32,13 @@ export interface SecretPorts {
   keys: KeyRing;
   adminAudit: AdminAudit;
   allowsLoopback: boolean;
-  /** The registry this isolate remembers is older than what was just written. */
+  /** Marks the registry that this isolate remembers as stale. */
   invalidateRegistry(): void;
-  /** A secret these servers refer to was changed: they are worth a look. */
+  /** Wakes the monitors of the servers that refer to a changed secret. */
   onChanged(serverIds: readonly string[]): Promise<unknown>;
 }
 
-/** Most named secrets of a deployment. */
+/** Maximum number of named secrets in a deployment. */
 const MAX_SECRETS = 2_000;
 
 export class SecretService {
@@ -49,10 +49,10 @@ export class SecretService {
   }
 
   /**
-   * Make a secret, or replace value and origins of the one with this name.
-   * @param ifRevision refuse where it is at another revision; 0: where there is one
-   * @throws PorticoError `forbidden`, `validation_failed`, `precondition_failed`, `conflict` where a server that refers to it is at
-   *   none of the origins
+   * Creates a secret, or replaces value and origins of an existing one.
+   * @param ifRevision refuses the write if the secret is at another revision; 0: if it exists
+   * @throws PorticoError `forbidden`, `validation_failed`, `precondition_failed`, `conflict` if a server that refers to it is at none of
+   * the origins
    */
   put(
     caller: Actor,
@@ -85,7 +85,7 @@ export class SecretService {
     });
   }
 
-  /** What there is, without values. Who looks leaves a row too. */
+  /** Lists the secrets without values. Listing leaves an audit row too. */
   async list(caller: Actor): Promise<{ secrets: Secret[]; users: SecretUser[] }> {
     requireScope(caller, 'secrets:write');
     const { db, adminAudit } = this.#ports;
@@ -98,7 +98,7 @@ export class SecretService {
     });
   }
 
-  /** Names of those that have the value that is given here. Who compares leaves a row too. */
+  /** Returns the names of the secrets whose values equal the given ones. Comparing leaves an audit row too. */
   async compare(caller: Actor, { secrets }: CompareSecrets): Promise<string[]> {
     const { db, keys, adminAudit } = this.#ports;
     const act = { action: 'secret.compare', subject: 'secrets' };
@@ -131,7 +131,7 @@ export class SecretService {
     });
   }
 
-  /** @throws PorticoError `validation_failed` with every origin that is none, or not allowed */
+  /** @throws PorticoError `validation_failed` with every text that is no origin, or no allowed one */
   #parseOrigins(given: readonly string[]): string[] {
     const fields: FieldProblem[] = [];
     const origins = given.map((text, i) => {
@@ -148,7 +148,7 @@ export class SecretService {
   }
 }
 
-/** A secret that is narrowed must still reach the servers it is sent to. */
+/** A secret with fewer origins must still be allowed at the servers it is sent to. */
 function checkUsers(name: string, origins: readonly string[], users: readonly SecretUser[]): void {
   const cutOff = users.filter(
     ({ sentToServer, url }) =>

@@ -1,4 +1,4 @@
-/** The `secrets` table, and which servers refer to its rows. Reads return parsed rows; writes return statements. */
+/** The `secrets` table, and the servers that refer to its rows. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
 import type { Condition } from '../audit/audit-store.ts';
 import { parseCredentialView } from './credential-schema.ts';
@@ -13,13 +13,13 @@ const UserSchema = z
     return { ...row, names: [...secrets.headers, ...secrets.auth], sentToServer };
   });
 
-/** All secrets in the order of their names. */
+/** Lists all secrets ordered by name. */
 export async function listSecrets(db: D1Database): Promise<Secret[]> {
   const { results } = await db.prepare('SELECT * FROM secrets ORDER BY name').all();
   return results.map(row => SecretSchema.parse(row));
 }
 
-/** Those of the named secrets that exist. */
+/** Finds those of the named secrets that exist. */
 export async function findSecrets(db: D1Database, names: readonly string[]): Promise<Secret[]> {
   const { results } = await db
     .prepare('SELECT * FROM secrets WHERE name IN (SELECT value FROM json_each(?))')
@@ -28,7 +28,7 @@ export async function findSecrets(db: D1Database, names: readonly string[]): Pro
   return results.map(row => SecretSchema.parse(row));
 }
 
-/** Every server that refers to a secret. */
+/** Lists every server that refers to a secret. */
 export async function listSecretUsers(db: D1Database): Promise<SecretUser[]> {
   const { results } = await db
     .prepare(
@@ -39,19 +39,19 @@ export async function listSecretUsers(db: D1Database): Promise<SecretUser[]> {
   return results.map(row => UserSchema.parse(row)).filter(({ names }) => names.length > 0);
 }
 
-/** How many secrets there are. */
+/** Counts the secrets. */
 export async function countSecrets(db: D1Database): Promise<number> {
   const row = await db.prepare('SELECT count(*) AS n FROM secrets').first();
   return z.object({ n: z.number() }).parse(row).n;
 }
 
-/** The secret is at this revision; at 0: there is none. */
+/** Condition: the secret is at this revision; 0: it does not exist. */
 export const whenAtRevision = (name: string, revision: number): Condition => ({
   sql: 'coalesce((SELECT revision FROM secrets WHERE name = ?), 0) = ?',
   params: [name, revision],
 });
 
-/** Insert a secret, or replace value and origins of the one with this name, where it may be. */
+/** Inserts a secret, or replaces value and origins of an existing one; `when` applies to both. */
 export function upsertSecret(
   db: D1Database,
   { name, sealed, origins, updated_at: now }: Omit<Secret, 'revision' | 'created_at'>,
@@ -70,12 +70,12 @@ export function upsertSecret(
 const IS_USED = `EXISTS (SELECT 1 FROM servers, json_tree(servers.credential_view, '$.secrets') AS part
   WHERE part.atom = ?)`;
 
-/** Delete a secret to which no server refers. */
+/** Deletes a secret if no server refers to it. */
 export function deleteSecret(db: D1Database, name: string): D1PreparedStatement {
   return db.prepare(`DELETE FROM secrets WHERE name = ? AND NOT ${IS_USED}`).bind(name, name);
 }
 
-/** The secret exists, and no server refers to it. */
+/** Condition: the secret exists, and no server refers to it. */
 export function whenUnused(name: string): Condition {
   const sql = `EXISTS (SELECT 1 FROM secrets WHERE name = ?) AND NOT ${IS_USED}`;
   return { sql, params: [name, name] };

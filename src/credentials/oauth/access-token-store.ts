@@ -1,8 +1,8 @@
-/** Writes of the table `access_tokens`; its rows are read with their servers. Written by the server's monitor alone. */
+/** Writes the table `access_tokens`; its rows are read with their servers. Only the server's monitor writes it. */
 import type { AccessToken } from '../credential-schema.ts';
 import type { AccessTokenRecords } from './grant-schema.ts';
 
-/** The table as what keeps tokens. */
+/** The table as a store of access tokens. */
 export function createAccessTokenRecords(db: D1Database): AccessTokenRecords {
   return {
     keep: (serverId, revision, token) => upsert(db, serverId, revision, token).run(),

@@ -1,10 +1,10 @@
 /**
- * The access tokens of one server that is reached with client credentials. Lives in the server's monitor, which is one for the
- * whole deployment: whoever wants a token while one is being fetched waits for that one.
+ * The access tokens of one server that is reached with client credentials. Lives in the server's monitor, of which the whole deployment has
+ * one: every request for a token during a fetch waits for that fetch.
  *
- * A token is fetched when there is none, when four fifths of its time are over, and after the server refused it; it is stored
- * sealed where the registry's snapshot brings it to every isolate. While a fetch fails the former token is used to its end.
- * Failures in a row are not repeated at once, however many calls ask.
+ * A token is fetched when there is none, when four fifths of its lifetime have passed, and after the server refused it. It is stored sealed
+ * where the registry's snapshot brings it to every isolate. While fetches fail, the former token is used until it expires. After failures
+ * in a row the next fetch is delayed, however many calls request a token.
  */
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import { toRestMs } from '../../shared/util/backoff.ts';
@@ -32,16 +32,16 @@ export interface AccessTokenPorts {
 
 /** Part of its lifetime after which a token is replaced. */
 const FRESH_PART = 0.8;
-/** A token that is refused before this age was no good from the beginning, in milliseconds. */
+/** A token refused before this age counts as invalid from the beginning, in milliseconds. */
 const YOUNG_MS = 60_000;
 const UNKNOWN = 'No access token could be fetched';
 
-/** When a token is to be replaced, in milliseconds since the epoch. */
+/** Time at which a token should be replaced, in milliseconds since the epoch. */
 export function dueAt({ issuedAt, expiresAt }: AccessToken): number {
   return issuedAt + (expiresAt - issuedAt) * FRESH_PART;
 }
 
-/** Whether a token can be sent for this credential now. */
+/** Whether a token can be sent with this credential now. */
 export function isUsable(token: AccessToken, credentialKey: string, now: number): boolean {
   return token.sealed !== null && token.credentialKey === credentialKey && now < token.expiresAt;
 }
@@ -63,7 +63,7 @@ export class AccessTokens implements AccessTokenSource {
   }
 
   /**
-   * A token that can be sent, and is fresh where that can be had.
+   * Returns a usable token, fetching a new one if it is due.
    * @throws PorticoError `credential_unavailable`
    */
   async of(server: CredentialOwner, { key, grant }: OpenedCredential): Promise<AccessToken> {
@@ -80,7 +80,7 @@ export class AccessTokens implements AccessTokenSource {
     }
   }
 
-  /** The same for another isolate, to which an error cannot be thrown. */
+  /** The same for a request from another isolate. Failures are values, because an error cannot be thrown across the call. */
   async answer(server: CredentialOwner): Promise<AccessTokenReply> {
     try {
       return { token: await this.of(server, await this.#credentials.of(server)) };
@@ -90,7 +90,7 @@ export class AccessTokens implements AccessTokenSource {
     }
   }
 
-  /** The server refused a token: it is not sent again, and another one is fetched. */
+  /** The server refused a token: stops sending it, and fetches another one. */
   async refuse(server: CredentialOwner, serial: number): Promise<void> {
     const known = this.#newest(server);
     if (known?.serial !== serial || known.sealed === null) return;
@@ -100,25 +100,25 @@ export class AccessTokens implements AccessTokenSource {
     await this.answer(server);
   }
 
-  /** When the current token has to be replaced, if that is to come. */
+  /** Time at which the current token should be replaced, if that is in the future. */
   get dueAt(): number | undefined {
     const due = this.#current?.sealed ? dueAt(this.#current) : undefined;
     return due !== undefined && due > Date.now() ? due : undefined;
   }
 
-  /** What the record says or what was fetched here, whichever is newer; a refused one stays refused. */
+  /** The stored token or the one fetched here, whichever is newer; a refused one stays refused. */
   #newest({ credential }: CredentialOwner): AccessToken | undefined {
     const stored = credential.accessToken ?? undefined;
     if (!this.#current || (stored && stored.serial > this.#current.serial)) this.#current = stored;
     return this.#current;
   }
 
-  /** After a failure, and after a second new token that was refused, it is not tried again at once. */
+  /** Wait before the next fetch after failures, or after a second new token in a row was refused. */
   get #gapMs(): number {
     return toRestMs(this.#failures + Math.max(0, this.#refusals - 1));
   }
 
-  /** One at a time for a credential; who comes meanwhile shares it. */
+  /** Runs one fetch at a time per credential; concurrent requests share it. */
   #fetch(
     server: CredentialOwner,
     key: string,

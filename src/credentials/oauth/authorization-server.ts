@@ -1,14 +1,14 @@
 /**
- * What authorization servers say of themselves (RFC 8414, OpenID Connect Discovery), at the places and in the order of MCP
- * 2026-07-28, Authorization Server Discovery. Every address goes through the fetch that is given. Refuses metadata of another
- * issuer than was asked for. Why: docs/decisions/0053-discovery.md.
+ * Reads the metadata of authorization servers (RFC 8414, OpenID Connect Discovery), at the places and in the order of MCP 2026-07-28,
+ * Authorization Server Discovery. All requests use the given fetch. Refuses metadata of an issuer other than the requested one. Why:
+ * docs/decisions/0053-discovery.md.
  */
 import type { AuthorizationServer } from 'oauth4webapi';
 import { z } from 'zod';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { readObject, type Fetch } from './resource-metadata.ts';
 
-/** This authorization server will not do, and asking again does not help; another one may. */
+/** This authorization server is unsuitable, and retrying does not help; another one may be suitable. */
 export class UnfitServer extends PorticoError {
   constructor(detail: string) {
     super('credential_unavailable', detail);
@@ -19,7 +19,7 @@ const address = z.string().max(2_048).refine(URL.canParse).optional().catch(unde
 const names = z.array(z.string().max(256)).max(256).optional().catch(undefined);
 const flag = z.boolean().optional().catch(undefined);
 
-/** What is used of the metadata. A member of another shape counts as absent. */
+/** The metadata fields that are used. A field with an unexpected type counts as absent. */
 const MetadataSchema = z.object({
   issuer: z.string(),
   authorization_endpoint: address,
@@ -33,19 +33,19 @@ const MetadataSchema = z.object({
   client_id_metadata_document_supported: flag,
 });
 
-/** Whether two texts name one issuer. */
+/** Whether two texts name the same issuer. */
 export type IssuerComparison = (issuer: string, named: string) => boolean;
-/** As RFC 8414 §3.3 wants it, and as `iss` is compared later. */
+/** Exact comparison, as RFC 8414 §3.3 requires and as `iss` is compared later. */
 export const isExactly: IssuerComparison = (issuer, named) => issuer === named;
-/** As addresses: a slash at the end of an origin is no difference. For tokens without a browser, where no `iss` follows. */
+/** Comparison as URLs: a trailing slash after an origin makes no difference. For tokens without a browser, where no `iss` follows. */
 export const isSameAddress: IssuerComparison = (issuer, named) =>
   URL.canParse(named) && new URL(issuer).href === new URL(named).href;
 
 /**
- * The first of the issuers that will do. One that cannot be reached or fails is no reason to go to the next: people would be
- * sent to another authorization server whenever theirs is down.
- * @param check throws UnfitServer for one that will not do
- * @throws PorticoError `credential_unavailable`; UnfitServer with what was wrong with the first, where none will do
+ * Finds the first suitable issuer. One that is unreachable or fails does not lead to the next: otherwise people would be sent to another
+ * authorization server whenever theirs is down.
+ * @param check throws UnfitServer for an unsuitable one
+ * @throws PorticoError `credential_unavailable`; UnfitServer with the reason of the first one if none is suitable
  */
 export async function findServer<T>(
   issuers: readonly string[],

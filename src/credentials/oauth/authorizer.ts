@@ -1,6 +1,6 @@
 /**
- * Who lets people into a server, and what to ask for there. Source: MCP 2026-07-28, Authorization Server Discovery, Scope Selection
- * Strategy, Authorization Code Protection. Why: docs/decisions/0053-discovery.md.
+ * Finds the authorization server of an MCP server, and the scope to request. Source: MCP 2026-07-28, Authorization Server Discovery, Scope
+ * Selection Strategy, Authorization Code Protection. Why: docs/decisions/0053-discovery.md.
  */
 import type { AuthorizationServer } from 'oauth4webapi';
 import { findServer, isExactly, UnfitServer } from './authorization-server.ts';
@@ -25,7 +25,7 @@ export async function discoverAuthorizer(
   return { issuer: metadata.issuer, resource, metadata, scope: withOffline(scope, metadata) };
 }
 
-/** The issuers that may be gone to: all that the server names, or the one that an administrator set up. */
+/** Restricts the issuers to the one that an administrator configured, if any; else keeps all that the server names. */
 function restrict(
   named: NamedResource,
   issuer: string | undefined,
@@ -43,14 +43,14 @@ function checkCodeFlow(metadata: AuthorizationServer): AuthorizationServer {
   if (!metadata.authorization_endpoint || !metadata.token_endpoint) {
     throw new UnfitServer('The authorization server names no place to sign in');
   }
-  // Without it there is no telling that a code is worth nothing to others: the specification says to stop here.
+  // Without PKCE with S256 a stolen code may be usable; the specification requires to stop here.
   if (!metadata.code_challenge_methods_supported?.includes('S256')) {
     throw new UnfitServer('The authorization server does not say that it supports PKCE with S256');
   }
   return metadata;
 }
 
-/** What to ask for, so that a refresh token may come as well where one has to be asked for. */
+/** Adds `offline_access` to the scope if the authorization server supports it, so that it issues a refresh token. */
 function withOffline(
   scope: string | undefined,
   { scopes_supported: supported }: AuthorizationServer,

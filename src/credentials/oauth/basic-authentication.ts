@@ -1,14 +1,14 @@
 /**
- * `client_secret_basic` in both of its forms: form-encoded as RFC 6749 wants it (§2.3.1, Appendix B), which leaves letters, digits and
- * `*-._` as they are, and plain, as servers read it that never decode. Pure.
+ * `client_secret_basic` in both forms: form-encoded as RFC 6749 requires (§2.3.1, Appendix B), which leaves letters, digits and `*-._`
+ * unchanged, and plain, for servers that never decode. Pure.
  */
 import type { ClientAuth } from 'oauth4webapi';
 
-/** A text as the value of a form (WHATWG URL, application/x-www-form-urlencoded). */
+/** Encodes a text as a form value (WHATWG URL, application/x-www-form-urlencoded). */
 const formEncoded = (text: string): string => new URLSearchParams({ v: text }).toString().slice(2);
 const plain = (text: string): string => text;
 
-/** @returns the ways to try, one after the other where the first is refused; the second only where it differs and can be read */
+/** @returns the forms to try in order, each after a refusal of the previous; the plain form only if it differs and can be parsed */
 export function basicAuthentications(clientId: string, clientSecret: string): ClientAuth[] {
   const isSame = [clientId, clientSecret].every(text => formEncoded(text) === text);
   const isReadable = !clientId.includes(':');

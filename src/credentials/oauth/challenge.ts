@@ -1,11 +1,11 @@
 /**
- * What a server says in `WWW-Authenticate` (RFC 9110 §11.6.1; RFC 9728 §5.1; RFC 6750 §3) of who is to be asked for a token, and for
- * what. Read as servers write it: parameters in any order, quoted or not, of several challenges. Pure; each character is looked at once.
+ * Parses `WWW-Authenticate` (RFC 9110 §11.6.1; RFC 9728 §5.1; RFC 6750 §3): where to get a token, and with which scope. Accepts what
+ * servers write: parameters in any order, quoted or not, of several challenges. Pure; linear in the header's length.
  */
 
-/** What a 401 or 403 asks for. */
+/** The content of a 401 or 403 challenge. */
 export interface Challenge {
-  /** Address of the resource's metadata (RFC 9728); not judged yet. */
+  /** URL of the resource's metadata (RFC 9728); not checked yet. */
   resourceMetadata?: string;
   /** Scopes, separated by one space. */
   scope?: string;
@@ -13,12 +13,12 @@ export interface Challenge {
   error?: string;
 }
 
-/** Longest header that is read, in characters. */
+/** Longest header part that is parsed, in characters. */
 const MAX_HEADER = 16_384;
 const MAX_ADDRESS = 2_048;
 const MAX_SCOPE = 4_096;
 const TOKEN = /[\w!#$%&'*+.^`|~-]/;
-/** What scopes and error codes are made of (RFC 6749 §3.3). */
+/** Characters of scopes and error codes (RFC 6749 §3.3). */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 interface Parts {
@@ -26,13 +26,13 @@ interface Parts {
   parameters: Map<string, string>;
 }
 
-/** @param header value of `WWW-Authenticate`; null says nothing */
+/** @param header value of `WWW-Authenticate`, or null */
 export function readChallenge(header: string | null): Challenge {
   const all = readParts((header ?? '').slice(0, MAX_HEADER));
   const bearer = all.filter(({ scheme }) => scheme === 'bearer');
   const find = (among: readonly Parts[], name: string): string | undefined =>
     among.find(({ parameters }) => parameters.has(name))?.parameters.get(name);
-  // The metadata may come with any scheme; scope and error are those of Bearer.
+  // The metadata may come with any scheme; scope and error are taken from Bearer only.
   const address = find(bearer, 'resource_metadata') ?? find(all, 'resource_metadata');
   const scope = toScope(find(bearer, 'scope'));
   const error = find(bearer, 'error');
@@ -43,7 +43,7 @@ export function readChallenge(header: string | null): Challenge {
   };
 }
 
-/** A list of scopes as one text; undefined where there is none, or more than anybody means. */
+/** Normalises scopes to one text; undefined if there are none, or unreasonably many. */
 export function toScope(given: string | readonly unknown[] | undefined): string | undefined {
   const names = typeof given === 'string' ? given.split(/\s+/) : (given ?? []);
   const good = names.filter(

@@ -1,10 +1,10 @@
 /**
- * Access tokens by client credentials (RFC 6749 §4.4), for one server: where its tokens come from, and getting one. What the
- * protocol says is `oauth4webapi`; what may be fetched, how much of it and for how long is decided here (`guarded-fetch.ts`).
+ * Access tokens by client credentials (RFC 6749 §4.4) for one server: finds the token endpoint and requests a token. `oauth4webapi`
+ * implements the protocol; this file decides what may be fetched, how much and for how long (`guarded-fetch.ts`).
  *
- * Invariants: no client secret leaves before its receiver's address was judged; no text of an authorization server is
- * repeated but the error codes of the specification; nothing is sent twice, but for a client that the server does not know in the first
- * form of Basic (`basic-authentication.ts`).
+ * Invariants: no client secret is sent before its receiver's address was checked; of an authorization server's texts only the
+ * specification's error codes are repeated; no request is sent twice, except if the server does not know the client in the first form of
+ * Basic (`basic-authentication.ts`).
  */
 import * as oauth from 'oauth4webapi';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -14,16 +14,16 @@ import { createGuardedFetch } from '../../http/guarded-fetch.ts';
 import { toResource } from './resource-metadata.ts';
 import { discoverTokenEndpoint } from './token-endpoint.ts';
 
-/** Longest time of all requests for one token, in milliseconds. */
+/** Time limit for all requests for one token, in milliseconds. */
 const GRANT_MS = 15_000;
-/** Lifetime of a token whose server does not tell it, in seconds. */
+/** Lifetime of a token without `expires_in`, in seconds. */
 const DEFAULT_LIFETIME_S = 300;
 const LIFETIME_S = { min: 10, max: 86_400 };
 const MAX_TOKEN_CHARS = 16_384;
 const ERROR_CODE =
   /^(?:invalid_(?:request|client|grant|scope|target)|unauthorized_client|unsupported_grant_type|server_error|temporarily_unavailable)$/;
 
-/** Gets tokens for servers; one for each place that may be on loopback or not. */
+/** Gets tokens for servers. */
 export class ClientCredentials {
   readonly #allowsLoopback: boolean;
 
@@ -32,7 +32,7 @@ export class ClientCredentials {
   }
 
   /**
-   * Where a server's tokens come from: the given address, or what the server and its authorization server say of themselves.
+   * Finds a server's token endpoint: the given URL, or the one in the metadata of the server's authorization server.
    * @throws PorticoError `credential_unavailable`
    */
   async find(serverUrl: string, tokenUrl: string | undefined): Promise<TokenEndpoint> {
@@ -79,7 +79,7 @@ export class ClientCredentials {
     return { token, lifetimeMs };
   }
 
-  /** Work with an end, whose failures are told without what the other side said. */
+  /** Runs work with a time limit; its errors do not repeat the other side's text. */
   async #guarded<T>(work: (fetch: typeof globalThis.fetch) => Promise<T>): Promise<T> {
     const signal = AbortSignal.timeout(GRANT_MS);
     try {
@@ -91,7 +91,7 @@ export class ClientCredentials {
   }
 }
 
-/** Whether the authorization server did not know the client by what it was sent. */
+/** Whether the authorization server did not accept the client's authentication. */
 function isUnknownClient(error: unknown): boolean {
   if (error instanceof oauth.WWWAuthenticateChallengeError) return error.status === 401;
   return error instanceof oauth.ResponseBodyError && error.error === 'invalid_client';

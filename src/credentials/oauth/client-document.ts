@@ -1,15 +1,15 @@
 /**
- * The gateway as a client of others' authorization servers: its client metadata document, and how it shows a secret.
- * Source: MCP 2026-07-28, Client Registration; draft-ietf-oauth-client-id-metadata-document-00. Pure.
+ * The gateway as a client of other parties' authorization servers: its client metadata document, and how it authenticates. Source: MCP
+ * 2026-07-28, Client Registration; draft-ietf-oauth-client-id-metadata-document-00. Pure.
  */
 import type { AuthorizationServer } from 'oauth4webapi';
 import type { ClientMethod } from './code-flow-schema.ts';
 
-/** What the gateway calls itself on consent pages. */
+/** The gateway's name on consent pages. */
 const NAME = 'Portico';
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** What every description of the gateway as a client says. */
+/** The fields that every description of the gateway as a client has. */
 interface ClientDescription {
   client_name: string;
   /** The gateway's own address. */
@@ -20,13 +20,13 @@ interface ClientDescription {
   application_type: 'web' | 'native';
 }
 
-/** What an authorization server reads at the address that is the client's id. */
+/** The document that an authorization server reads at the URL that is the client's id. */
 export interface ClientDocument extends ClientDescription {
   client_id: string;
   token_endpoint_auth_method: 'none';
 }
 
-/** @param redirectUri on loopback makes the client a native one, as the specification wants it */
+/** @param redirectUri a loopback address makes the client a native one, as the specification requires */
 export function describeClient(clientUri: string, redirectUri: string): ClientDescription {
   return {
     client_name: NAME,
@@ -38,7 +38,7 @@ export function describeClient(clientUri: string, redirectUri: string): ClientDe
   };
 }
 
-/** @param given.clientId the document's own address; `given.origin` that of the gateway */
+/** @param given.clientId the document's own URL; `given.origin` that of the gateway */
 export function toClientDocument({
   clientId,
   origin,
@@ -55,14 +55,14 @@ export function toClientDocument({
   };
 }
 
-/** Whether an authorization server takes a document's address as a client's id. */
+/** Whether an authorization server accepts a document's URL as a client id. */
 export const takesDocument = (metadata: AuthorizationServer): boolean =>
   metadata['client_id_metadata_document_supported'] === true;
 
 /**
- * How a client shows its secret: by Basic where that is taken, else in the body. A client with a secret is the better one: what others
- * get hold of is worth nothing without it.
- * @returns undefined where the authorization server takes neither; `none` where it takes only that
+ * How a client sends its secret: by Basic if supported, else in the body. A client with a secret is preferred: whatever others intercept is
+ * worthless without the secret.
+ * @returns undefined if the authorization server supports no known method; `none` if it supports only that
  */
 export function methodOf({
   issuer,
@@ -74,7 +74,9 @@ export function methodOf({
   return methods.includes('none') ? 'none' : undefined;
 }
 
-/** GitHub's metadata does not say how, and its documentation tells the body only. Source: docs.github.com, authorizing OAuth apps. */
+/**
+ * GitHub's metadata does not name a method, and its documentation describes only the body. Source: docs.github.com, authorizing OAuth apps.
+ */
 function isGithub(issuer: string): boolean {
   const { hostname, pathname } = new URL(issuer);
   return (

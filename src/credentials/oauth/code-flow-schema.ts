@@ -1,50 +1,50 @@
 /**
- * What passes between who connects accounts of people by OAuth and who speaks with authorization servers. Source: MCP 2026-07-28,
- * Authorization.
+ * The interface between the code that connects people's accounts by OAuth and the code that talks to authorization servers. Source: MCP
+ * 2026-07-28, Authorization.
  */
 import type { AuthorizationServer } from 'oauth4webapi';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Challenge } from './challenge.ts';
 
-/** Who lets people into a server, as server and authorization server say of themselves. */
+/** The authorization server of an MCP server, from the metadata of both. */
 export interface Authorizer {
-  /** Exactly as both have it. */
+  /** Exactly as both metadata documents write it. */
   issuer: string;
   /** The server as a resource indicator (RFC 8707). */
   resource: string;
   metadata: AuthorizationServer;
-  /** What to ask for: of the challenge, else of the resource's metadata; undefined where neither names any. */
+  /** Scope to request: that of the challenge, else of the resource's metadata; undefined if neither names one. */
   scope: string | undefined;
 }
 
-/** What is known before a server is asked. */
+/** Information known before discovery. */
 export interface FindOptions {
-  /** Of the 401 or 403 that led here; without it the server is asked. */
+  /** From the 401 or 403 that led here; without it the server is probed. */
   challenge?: Challenge;
-  /** The only issuer that will do: that of the administrator's own client. Used as well where the server names none. */
+  /** The only acceptable issuer: that of the administrator's own client. Also used if the server names none. */
   issuer?: string;
 }
 
-/** How a client shows its secret at the token endpoint. */
+/** How a client authenticates at the token endpoint. */
 export type ClientMethod = 'none' | 'basic' | 'post';
 
-/** A client of ours at an issuer. Holds a secret: never logged, never answered. */
+/** A client of ours at an issuer. Contains a secret: must never be logged or returned in a response. */
 export interface UpstreamClient {
   clientId: string;
   /** Undefined with the method `none`. */
   clientSecret: string | undefined;
   method: ClientMethod;
-  /** Set up by an administrator, our client metadata document, or made by the issuer (RFC 7591). */
+  /** Configured by an administrator, our client metadata document, or registered by the issuer (RFC 7591). */
   source: 'given' | 'document' | 'registered';
 }
 
 /** One sign-in of a person, from leaving to coming back. */
 export interface CodeRequest {
   redirectUri: string;
-  /** Undefined: none is asked for. */
+  /** Undefined: no scope is requested. */
   scope: string | undefined;
   state: string;
-  /** Of PKCE. */
+  /** PKCE code verifier. */
   verifier: string;
 }
 
@@ -56,19 +56,19 @@ export interface TokenPlace {
   revocationEndpoint: string | undefined;
 }
 
-/** Tokens that were given. Never logged, never answered. */
+/** Issued tokens. Must never be logged or returned in a response. */
 export interface IssuedTokens {
   accessToken: string;
-  /** Undefined where none came: a former one stays good. */
+  /** Undefined if none was issued: the former one stays valid. */
   refreshToken: string | undefined;
-  /** Undefined where it is what was asked for. */
+  /** Undefined if it is the requested scope. */
   scope: string | undefined;
   lifetimeMs: number;
 }
 
-/** The authorization server said no: to ask the same again does not help. */
+/** The authorization server refused: repeating the request does not help. */
 export class GrantRefused extends PorticoError {
-  /** The error's code, where it is one of the specification; else `other`, for which nothing that is kept need go. */
+  /** The error code if the specification defines it; else `other`, for which no stored data has to be deleted. */
   readonly reason: string;
 
   constructor(reason: string, detail: string) {
@@ -77,7 +77,7 @@ export class GrantRefused extends PorticoError {
   }
 }
 
-/** A server names issuers, and not the one that was asked for. */
+/** The server names issuers, but not the requested one. */
 export class OtherIssuer extends PorticoError {
   constructor() {
     super(
@@ -87,22 +87,22 @@ export class OtherIssuer extends PorticoError {
   }
 }
 
-/** Speaks with authorization servers. All throw PorticoError `credential_unavailable`, and GrantRefused where the answer is no. */
+/** Talks to authorization servers. Every method throws PorticoError `credential_unavailable`, and GrantRefused if the server refuses. */
 export interface CodeFlowPort {
-  /** Who lets people into a server; OtherIssuer where `options.issuer` is not among those. */
+  /** Finds a server's authorization server; throws OtherIssuer if the server names issuers without `options.issuer`. */
   find(serverUrl: string, options?: FindOptions): Promise<Authorizer>;
-  /** Make a client there. @param clientUri the gateway's own address */
+  /** Registers a client there. @param clientUri the gateway's own URL */
   register(
     authorizer: Authorizer,
     given: { redirectUri: string; clientUri: string },
   ): Promise<UpstreamClient>;
-  /** Where the browser goes. */
+  /** Builds the URL to which the browser is sent. */
   toAuthorizationUrl(
     authorizer: Authorizer,
     client: UpstreamClient,
     request: CodeRequest,
   ): Promise<URL>;
-  /** @param answer the address that the browser came back to */
+  /** @param answer the URL that the browser came back to */
   exchange(
     authorizer: Authorizer,
     client: UpstreamClient,
@@ -110,6 +110,6 @@ export interface CodeFlowPort {
     answer: URL,
   ): Promise<IssuedTokens>;
   refresh(place: TokenPlace, client: UpstreamClient, refreshToken: string): Promise<IssuedTokens>;
-  /** Whether the token was revoked there; false where the issuer revokes none. */
+  /** Returns whether the token was revoked; false if the issuer supports no revocation. */
   revoke(place: TokenPlace, client: UpstreamClient, token: string): Promise<boolean>;
 }

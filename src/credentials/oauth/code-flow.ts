@@ -1,11 +1,11 @@
 /**
- * The gateway as a client of the authorization servers of MCP servers, for people's accounts: authorization code with PKCE, and what
- * follows from it. Requests are made by `oauth4webapi`; what may be fetched, how much of it and for how long is decided here
- * (`guarded-fetch.ts`). Source: MCP 2026-07-28, Authorization.
+ * The gateway as a client of the authorization servers of MCP servers, for people's accounts: authorization code with PKCE, refresh and
+ * revocation. `oauth4webapi` builds the requests; this file decides what may be fetched, how much and for how long (`guarded-fetch.ts`).
+ * Source: MCP 2026-07-28, Authorization.
  *
- * Invariants: the issuer is the same text in the server's metadata, its own and the answer, and is compared before a code leaves; no
- * secret leaves before its receiver's address was judged; no text of an authorization server is repeated but the error codes of the
- * specification; nothing is sent twice, but for a client that the server does not know in the first form of Basic.
+ * Invariants: the issuer is the same text in the server's metadata, in its own metadata and in the response, and is compared before a code
+ * is sent; no secret is sent before its receiver's address was checked; of an authorization server's texts only the specification's error
+ * codes are repeated; no request is sent twice, except if the server does not know the client in the first form of Basic.
  */
 import * as oauth from 'oauth4webapi';
 import { decideAddress } from '../../http/address-policy.ts';
@@ -26,12 +26,12 @@ import {
 import { registerClient } from './registration.ts';
 import { readTokens, refusal, toReason, toRefusal, unusable } from './token-answer.ts';
 
-/** Longest time of all requests of one step, in milliseconds. */
+/** Time limit for all requests of one step, in milliseconds. */
 const STEP_MS = 15_000;
 
 type Fetch = typeof globalThis.fetch;
 
-/** Works with authorization servers; one for each place that may be on loopback or not. */
+/** Talks to authorization servers. */
 export class CodeFlow implements CodeFlowPort {
   readonly #allowsLoopback: boolean;
 
@@ -70,7 +70,7 @@ export class CodeFlow implements CodeFlowPort {
       state,
       resource,
       ...(scope !== undefined && { scope }),
-      // Without it OpenID providers give no refresh token (OpenID Connect Core §11).
+      // Without it OpenID providers issue no refresh token (OpenID Connect Core §11).
       ...(scope?.split(' ').includes('offline_access') && { prompt: 'consent' }),
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
@@ -143,7 +143,7 @@ export class CodeFlow implements CodeFlowPort {
     return this.#tryForms(client, send, (status, body) => readTokens(status, body, isRenewable));
   }
 
-  /** Sends a request as the client; once more in the other form of Basic where the client was not known in the first. */
+  /** Sends a request as the client; retries once in the other form of Basic if the first was not accepted. */
   #tryForms<T>(
     client: UpstreamClient,
     send: Send,
@@ -163,7 +163,7 @@ export class CodeFlow implements CodeFlowPort {
     });
   }
 
-  /** Work with an end, whose failures are told without what the other side said. */
+  /** Runs work with a time limit; its errors do not repeat the other side's text. */
   async #guarded<T>(work: (fetch: Fetch) => Promise<T>): Promise<T> {
     try {
       return await work(createGuardedFetch(this.#allowsLoopback, AbortSignal.timeout(STEP_MS)));
@@ -175,13 +175,13 @@ export class CodeFlow implements CodeFlowPort {
 
 type Send = (authentication: oauth.ClientAuth, fetch: Fetch) => Promise<Response>;
 
-// The guarded fetch decides what may be asked without TLS.
+// The guarded fetch decides which requests may be made without TLS.
 const toOptions = (fetch: Fetch) => ({
   [oauth.customFetch]: fetch,
   [oauth.allowInsecureRequests]: true,
 });
 
-/** The ways in which a client shows itself, to be tried one after the other. */
+/** The client's authentications, to be tried in order. */
 function authenticationsOf({
   clientId,
   clientSecret,
@@ -194,7 +194,7 @@ function authenticationsOf({
 }
 
 /**
- * What the browser brought back, where it is this issuer's answer to this request (RFC 9207 §2.4).
+ * Reads the parameters that the browser brought back, if they are this issuer's response to this request (RFC 9207 §2.4).
  * @throws GrantRefused
  */
 function readAnswer(
@@ -204,7 +204,7 @@ function readAnswer(
   state: string,
 ): URLSearchParams {
   const { searchParams } = answer;
-  // An empty one is one that is there, and another.
+  // An empty `iss` counts as present and different.
   const isForeign = searchParams.getAll('iss').some(issuer => issuer !== metadata.issuer);
   if (isForeign) throw notOfThisRequest();
   try {

@@ -1,4 +1,7 @@
-/** What passes between who sends access tokens, who keeps them, and who gets them from an authorization server. */
+/**
+ * The interface between the code that sends access tokens, the code that stores them, and the code that gets them from an authorization
+ * server.
+ */
 import type { AccessToken } from '../credential-schema.ts';
 import type { CredentialOwner, OpenedCredential } from '../opened-credentials.ts';
 
@@ -6,13 +9,13 @@ import type { CredentialOwner, OpenedCredential } from '../opened-credentials.ts
 export interface TokenEndpoint {
   url: string;
   origin: string;
-  /** How the client shows its secret (RFC 6749 §2.3.1). */
+  /** How the client sends its secret (RFC 6749 §2.3.1). */
   method: 'basic' | 'post';
   /** The server as a resource indicator (RFC 8707). */
   resource: string;
 }
 
-/** A request for a token. Holds a secret: never logged, never answered. */
+/** A request for a token. Contains a secret: must never be logged or returned in a response. */
 export interface GrantRequest {
   clientId: string;
   clientSecret: string;
@@ -20,33 +23,33 @@ export interface GrantRequest {
   parameters: Readonly<Record<string, string>>;
 }
 
-/** A token that was given. */
+/** An issued token. */
 export interface Granted {
   token: string;
   lifetimeMs: number;
 }
 
-/** Gets tokens over the network. Both throw PorticoError `credential_unavailable`. */
+/** Gets tokens over the network. Both methods throw PorticoError `credential_unavailable`. */
 export interface GrantPort {
   find(serverUrl: string, tokenUrl: string | undefined): Promise<TokenEndpoint>;
   request(endpoint: TokenEndpoint, request: GrantRequest): Promise<Granted>;
 }
 
-/** Where access tokens of servers are to be had. */
+/** Source of the servers' access tokens. */
 export interface AccessTokenSource {
   /** @throws PorticoError `credential_unavailable` */
   of(server: CredentialOwner, opened: OpenedCredential): Promise<AccessToken>;
-  /** The server refused the token with this serial. */
+  /** Reports that the server refused the token with this serial. */
   refuse(server: CredentialOwner, serial: number): Promise<void>;
 }
 
-/** What a monitor answers to an isolate that wants a token. */
+/** A monitor's reply to an isolate that requests a token. */
 export type AccessTokenReply = { token: AccessToken } | { failure: string };
 
-/** Where a monitor keeps its server's token, for itself and for all isolates. */
+/** Stores a server's token, for its monitor and for all isolates. */
 export interface AccessTokenRecords {
-  /** Nothing is kept where the credential is at another revision, or a newer token is there. */
+  /** Stores nothing if the credential is at another revision, or if a newer token is stored. */
   keep(serverId: string, revision: number, token: AccessToken): Promise<unknown>;
-  /** The server refused the token with this serial. */
+  /** Erases the token with this serial, which the server refused. */
   drop(serverId: string, serial: number): Promise<unknown>;
 }

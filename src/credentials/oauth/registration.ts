@@ -1,4 +1,4 @@
-/** Makes a client of the gateway at an authorization server (RFC 7591; OpenID Connect Dynamic Client Registration §2). */
+/** Registers the gateway as a client at an authorization server (RFC 7591; OpenID Connect Dynamic Client Registration §2). */
 import { z } from 'zod';
 import { describeClient, methodOf } from './client-document.ts';
 import {
@@ -20,7 +20,7 @@ const text = z
   .string()
   .max(4_096)
   .regex(/^[\x20-\x7e]+$/);
-/** Of the answer nothing else is used. The time at which a secret ends is not kept: `invalid_client` tells it. */
+/** The only fields of the response that are used. The expiry of a secret is not stored: `invalid_client` reveals it. */
 const AnswerSchema = z.object({
   client_id: text,
   client_secret: text.nullish(),
@@ -28,7 +28,7 @@ const AnswerSchema = z.object({
 });
 
 /**
- * @param given.clientUri the gateway's own address
+ * @param given.clientUri the gateway's own URL
  * @throws GrantRefused, PorticoError `credential_unavailable`
  */
 export async function registerClient(

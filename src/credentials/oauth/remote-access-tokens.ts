@@ -1,6 +1,6 @@
 /**
- * Access tokens as the isolates see them: the one that came with the server's record, else the one its monitor answers with.
- * What the monitor answered is remembered until a record brings a newer one, so a warm call asks nobody.
+ * Access tokens, as isolates get them: from the server's record, else from its monitor. The monitor's reply is remembered until a record
+ * brings a newer token, so a warm call makes no request.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { Lru } from '../../shared/util/lru.ts';
@@ -22,7 +22,7 @@ export class RemoteAccessTokens implements AccessTokenSource {
   readonly #answered = new Lru<string, AccessToken>(MAX_REMEMBERED);
   readonly #refused = new Lru<string, number>(MAX_REMEMBERED);
 
-  /** @param remote gives the monitor of a server */
+  /** @param remote returns the monitor of a server */
   constructor(remote: (serverId: string) => AccessTokenRemote) {
     this.#remote = remote;
   }
@@ -41,7 +41,7 @@ export class RemoteAccessTokens implements AccessTokenSource {
     return reply.token;
   }
 
-  /** The server refused a token; what follows happens in its monitor. */
+  /** The server refused a token: stops using it here, and notifies the monitor, which fetches another one. */
   async refuse({ id }: CredentialOwner, serial: number): Promise<void> {
     this.#refused.set(id, Math.max(serial, this.#refused.get(id) ?? 0));
     await this.#remote(id).refuseAccessToken(id, serial);

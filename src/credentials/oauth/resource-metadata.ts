@@ -1,6 +1,6 @@
 /**
- * What an MCP server says of who gives tokens for it: its protected resource metadata (RFC 9728), where a challenge names it, else at
- * the well-known places in the order of MCP 2026-07-28, Authorization Server Discovery. Refuses metadata of another resource.
+ * Reads the protected resource metadata (RFC 9728) of an MCP server, which names its authorization servers: at the URL in a challenge, else
+ * at the well-known places in the order of MCP 2026-07-28, Authorization Server Discovery. Refuses metadata of another resource.
  */
 import { AnswerRefused } from '../../http/guarded-fetch.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -13,19 +13,19 @@ export type Fetch = typeof globalThis.fetch;
 export interface NamedResource {
   /** Exactly as the server writes it. */
   resource: string;
-  /** At least one, in the server's order, exactly as it writes them. */
+  /** At least one, in the server's order, exactly as the server writes them. */
   issuers: string[];
-  /** Of the challenge, else of the metadata; undefined where neither names any. */
+  /** That of the challenge, else of the metadata; undefined if neither names one. */
   scope: string | undefined;
 }
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
-/** Authorization servers that are looked at. */
+/** Maximum number of authorization servers that are tried. */
 const MAX_ISSUERS = 4;
 
 /**
- * @param given of the answer that led here; without it the server is asked
- * @returns undefined where the server has no such metadata
+ * @param given from the response that led here; without it the server is probed
+ * @returns undefined if the server has no such metadata
  * @throws PorticoError `credential_unavailable`
  */
 export async function readResource(
@@ -60,7 +60,7 @@ export async function readResource(
   return undefined;
 }
 
-/** What a server that is asked without a token wants of who asks. */
+/** Probes the server without a token and reads its challenge. */
 async function challengeOf(server: URL, fetch: Fetch): Promise<Challenge> {
   const response = await fetch(server.href, {
     method: 'POST',
@@ -75,7 +75,7 @@ async function challengeOf(server: URL, fetch: Fetch): Promise<Challenge> {
   return response.status === 401 ? readChallenge(response.headers.get('www-authenticate')) : {};
 }
 
-/** The resource is the server's address, or a part of it from the beginning. */
+/** Whether the resource is the server's URL, or a leading part of it. */
 function isPartOf(server: URL, resource: string): boolean {
   if (!URL.canParse(resource)) return false;
   const { origin, pathname, hash, search } = new URL(resource);
@@ -86,7 +86,7 @@ function isPartOf(server: URL, resource: string): boolean {
   );
 }
 
-/** A server's address as a resource indicator (RFC 8707): no fragment, no slash for an empty path. */
+/** A server's URL as a resource indicator (RFC 8707): without a fragment, and without a slash for an empty path. */
 export function toResource(serverUrl: string): string {
   const url = new URL(serverUrl);
   url.hash = '';
@@ -94,8 +94,8 @@ export function toResource(serverUrl: string): string {
 }
 
 /**
- * What is at an address: its status, and the object where that is one. A redirect is not followed and counts as nothing, since
- * many a site answers so where it has nothing.
+ * Fetches a URL and returns its status, and the JSON object if the body is one. A redirect is not followed and counts as nothing, since
+ * many sites redirect requests for missing pages.
  */
 export async function readObject(
   address: string,

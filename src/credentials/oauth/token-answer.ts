@@ -1,6 +1,6 @@
 /**
- * What the token endpoint answered: tokens, a refusal, or nothing that can be used, which passes. Read here rather than by a library,
- * since some answer a refusal with 200, and a refusal must never be taken for trouble that passes, nor the other way round. Pure.
+ * Reads a token endpoint's response: tokens, a refusal, or an unusable response, which counts as transient. It is not read by a library,
+ * since some servers send a refusal with status 200, and a refusal must never be mistaken for a transient failure, nor the reverse. Pure.
  */
 import { z } from 'zod';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -9,10 +9,10 @@ import { GrantRefused, type IssuedTokens } from './code-flow-schema.ts';
 
 const MAX_TOKEN_CHARS = 16_384;
 const LIFETIME_S = { min: 10, max: 365 * 86_400 };
-/** Of a token whose lifetime is not told, in seconds: one that can be renewed is renewed hourly, another used until it is refused. */
+/** Lifetime of a token without `expires_in`, in seconds: one that can be renewed is renewed hourly, another is used until it is refused. */
 const DEFAULT_LIFETIME_S = { renewable: 3_600, other: LIFETIME_S.max };
 
-/** RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2, RFC 8707 §2: what may be repeated. */
+/** Error codes that may be repeated (RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2, RFC 8707 §2). */
 const KNOWN_CODES = new Set([
   'invalid_request',
   'invalid_client',
@@ -26,7 +26,7 @@ const KNOWN_CODES = new Set([
   'invalid_redirect_uri',
   'invalid_client_metadata',
 ]);
-/** GitHub's own words. Source: docs.github.com, troubleshooting OAuth app access token request errors. */
+/** GitHub's own error codes. Source: docs.github.com, troubleshooting OAuth app access token request errors. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   incorrect_client_credentials: 'invalid_client',
   bad_verification_code: 'invalid_grant',
@@ -47,16 +47,16 @@ const AnswerSchema = z.object({
   expires_in: z.coerce.number().nonnegative().nullish(),
 });
 
-/** The error's code in the specification's words; `other` where it is none of those, so that nothing of an answer is repeated. */
+/** Maps an error code to the specification's codes; `other` if there is none, so that no text of a response is repeated. */
 export function toReason(code: string): string {
   const known = OTHER_WORDS[code] ?? code;
   return KNOWN_CODES.has(known) ? known : 'other';
 }
 
 /**
- * The refusal in an answer, if it is one.
+ * Returns the refusal in a response, if it is one.
  * @param body JSON, or undefined
- * @param refusesSilently whether a status of 4xx is one, whatever comes with it
+ * @param refusesSilently whether any 4xx status is a refusal, whatever its body
  */
 export function toRefusal(
   status: number,
@@ -68,7 +68,7 @@ export function toRefusal(
   if (data && !PASSING_CODES.has(data.error)) return refusal(toReason(data.error));
   if (data || status < 400) return undefined;
   if (refusesSilently) return refusal('other');
-  // A client that is not known is told so by the status as well (RFC 6749 §5.2).
+  // The status also reports an unknown client (RFC 6749 §5.2).
   return status === 401 ? refusal('invalid_client') : undefined;
 }
 

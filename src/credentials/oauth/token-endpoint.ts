@@ -1,4 +1,4 @@
-/** Where a server's tokens by client credentials come from, as it and its authorization server say of themselves. */
+/** Finds the token endpoint for client credentials in the metadata of a server and its authorization server. */
 import type { AuthorizationServer } from 'oauth4webapi';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { findServer, isSameAddress, UnfitServer } from './authorization-server.ts';
@@ -21,7 +21,7 @@ export async function discoverTokenEndpoint(server: URL, fetch: Fetch): Promise<
 function toEndpoint(metadata: AuthorizationServer): Omit<TokenEndpoint, 'resource'> {
   const { token_endpoint: url, token_endpoint_auth_methods_supported: methods } = metadata;
   if (url === undefined) throw new UnfitServer('The authorization server names no token endpoint');
-  // Metadata that says nothing means this one (RFC 8414 §2).
+  // The default if the metadata lists no methods (RFC 8414 §2).
   const takes = methods ?? ['client_secret_basic'];
   const method = takes.includes('client_secret_basic')
     ? 'basic'
