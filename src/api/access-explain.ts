@@ -1,4 +1,4 @@
-/** `/api/v1/access/explain`: why somebody may use a tool or not. */
+/** `/api/v1/access/explain`: explains why a token or principal may use a tool or not. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Explanation } from '../gateway/explain/explain-service.ts';
@@ -100,7 +100,7 @@ const explain = createRoute({
   }),
 });
 
-/** Add the route. */
+/** Adds the route. */
 export function registerAccessExplain(api: Api, { explanations }: ApiPorts): void {
   api.openapi(explain, async context => {
     const { server, tool, toolset, ...whose } = context.req.valid('json');

@@ -1,4 +1,4 @@
-/** `/api/v1/access/rules/preview` and `/api/v1/toolsets/preview`: what saving would change for whom. Nothing is written. */
+/** `/api/v1/access/rules/preview` and `/api/v1/toolsets/preview`: what saving a change would change, and for whom. Writes nothing. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { MAX_COMPARISONS, type GroupChange } from '../access/policy/change.ts';
@@ -7,7 +7,7 @@ import { CreateAccessRule } from './access-rules.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { CreateToolset } from './toolsets.ts';
 
-/** Most groups of people with the same change, people of one, and tools of one that are named. */
+/** Maximum number of groups in a preview, of principals named in one group, and of tools named in one change. */
 const MAX_GROUPS = 20;
 const MAX_NAMED = 20;
 const MAX_TOOLS = 100;
@@ -123,7 +123,7 @@ const previewToolset = createRoute({
   }),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerAccessPreview(api: Api, { previews }: ApiPorts): void {
   api.openapi(previewRule, async context => {
     const { rule, replaces: id } = context.req.valid('json');

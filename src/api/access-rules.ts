@@ -9,7 +9,7 @@ import {
 import type { Api, ApiPorts } from './frame.ts';
 import { registerEdits, registerRecords } from './records.ts';
 
-/** Body of a new one. */
+/** Body of a request that creates a rule. */
 export const CreateAccessRule = CreateRuleSchema.meta({ id: 'CreateAccessRule' });
 
 const created = {
@@ -57,7 +57,7 @@ const patch = {
   description: 'What is absent stays. It is obeyed within a second.',
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerAccessRules(api: Api, { rules }: ApiPorts): void {
   registerRecords(api, resource, rules);
   registerEdits(api, resource, patch, rules);

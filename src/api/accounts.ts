@@ -1,4 +1,4 @@
-/** `/api/v1/accounts`: the accounts that people have at servers, for their own calls. */
+/** `/api/v1/accounts`: people's accounts at servers, used for their own calls. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Caller } from '../access/policy/caller.ts';
@@ -93,7 +93,7 @@ const takers = createRoute({
   ),
 });
 
-/** A server that takes accounts, as the caller reaches it. */
+/** A server that takes accounts, as the caller sees it. */
 const toTaker = ({ id, name, accounts, account, needsAccount }: Server) => ({
   id,
   name,
@@ -101,11 +101,11 @@ const toTaker = ({ id, name, accounts, account, needsAccount }: Server) => ({
   connected: account !== undefined && needsAccount !== true,
 });
 
-/** The servers of a registry that a caller may use. */
+/** Returns the servers of the registry that a caller may use. */
 const visibleTo = (caller: Caller, servers: readonly Server[]) =>
   restrictToCaller(caller, { servers }).servers;
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerAccounts(api: Api, { accounts }: ApiPorts): void {
   registerCreate(api, resource, connected, async (body, { caller, servers }) => ({
     record: await accounts.connect(caller, body, visibleTo(caller, servers)),

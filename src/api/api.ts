@@ -1,4 +1,4 @@
-/** The REST API: its frame. Credential, error projection and OpenAPI for every route under it. */
+/** The frame of the REST API: credentials, error responses and OpenAPI for every route. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { bodyLimit } from 'hono/body-limit';
 import type { Context } from 'hono';
@@ -60,10 +60,10 @@ import { registerTransfer } from './transfer.ts';
 import { registerUsage } from './usage.ts';
 import { registerWebhooks } from './webhooks.ts';
 
-/** Paths whose POST is no act. */
+/** Paths whose POST changes nothing. */
 const READING: ReadonlySet<string> = new Set([SEARCH_PATH, ASK_PATH]);
 
-/** Build the API. */
+/** Builds the API. */
 export function createApi(ports: ApiPorts): Api {
   const api: Api = new OpenAPIHono<ApiEnv>({
     defaultHook: result => {
@@ -79,7 +79,7 @@ export function createApi(ports: ApiPorts): Api {
   api.onError(async (error, context) => {
     const thrown = await explain(fromFramework(error), ports);
     context.env.operation?.ends(toEnding(thrown.code));
-    // Acts record their denials themselves.
+    // Administrative changes record their own denials.
     const { method, path } = context.req;
     if (thrown.code !== 'forbidden' || (method !== 'GET' && !READING.has(path))) {
       return toProblemResponse(thrown);
@@ -170,7 +170,7 @@ export function createApi(ports: ApiPorts): Api {
   return api;
 }
 
-/** The snapshot of a caller that writes for an owner, where its header says so. @throws PorticoError `validation_failed` */
+/** Returns the snapshot, with the owner from the `Portico-Owner` header if there is one. @throws PorticoError `validation_failed` */
 function forOwner(header: string | undefined, snapshot: Snapshot): Snapshot {
   if (header === undefined) return snapshot;
   const owner = parseOwnerHeader(header);
@@ -178,7 +178,7 @@ function forOwner(header: string | undefined, snapshot: Snapshot): Snapshot {
   return { ...snapshot, caller: { ...snapshot.caller, owner } };
 }
 
-/** Record that a read was refused. @returns the refusal, or why it could not be recorded */
+/** Records that a read was refused. @returns the refusal, or the error if it could not be recorded */
 async function noteDenial(
   { gateway }: ApiPorts,
   context: Context<ApiEnv>,
@@ -195,7 +195,7 @@ async function noteDenial(
   }
 }
 
-/** What nobody foresaw comes of a database that is behind the code, where it is. */
+/** An unexpected error may come from a database that lacks a migration; then the returned error says so. */
 async function explain(
   thrown: PorticoError,
   { missingMigration }: ApiPorts,
@@ -205,7 +205,7 @@ async function explain(
   return new PorticoError('migrations_pending', `The database lacks the migration ${missing}`);
 }
 
-/** The framework throws errors of its own with a status: a body that is no JSON, or says that it is something else. */
+/** Maps the framework's own errors, which have a status: 400 for a body that is not JSON, 415 for another content type. */
 function fromFramework(error: Error): PorticoError {
   const { status } = error as { status?: unknown };
   if (status === 400) return new PorticoError('parse_error');

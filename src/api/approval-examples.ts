@@ -44,5 +44,5 @@ const whole = {
 const item = { server_id: serverId, name: 'create_issue', fingerprint: held };
 const decided = { decided: 1, server_ids: [serverId] };
 
-/** An approval in a list and by itself, what decides on it, and the answer. */
+/** An approval in a list, a whole approval, one item of a decision, and its response. */
 export const exampleApproval = { listed, whole, item, decided };

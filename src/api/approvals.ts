@@ -1,6 +1,6 @@
 /**
- * `/api/v1/approvals`: definitions of tools and instructions, what differs in those that are held, and the decisions on them (SEC-7).
- * What servers wrote stands in values only.
+ * `/api/v1/approvals`: definitions of tools and instructions, the differences in held ones, and the decisions on them (SEC-7). Text written
+ * by servers appears only in values.
  */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
@@ -127,7 +127,7 @@ const reject = createRoute({
 
 const PositionSchema = z.tuple([z.number(), z.string()]);
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerApprovals(api: Api, { approvals }: ApiPorts): void {
   api.openapi(list, async context => {
     const { limit, cursor, ...query } = context.req.valid('query');

@@ -1,4 +1,4 @@
-/** `/api/v1/ask/allowlist`: what may be asked for; create, list, get, delete. */
+/** `/api/v1/ask/allowlist`: which tools ask may call. Create, list, get, delete. */
 import {
   CreateEntrySchema,
   EntryQuerySchema,
@@ -45,7 +45,7 @@ const resource = {
   },
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerAskAllowlist(api: Api, { askAllowlist }: ApiPorts): void {
   registerRecords(api, resource, askAllowlist);
 }

@@ -1,4 +1,4 @@
-/** `POST /api/v1/ask`: one request in words, judged, and at most one call (LLM-4). A refused plan is an answer like any other. */
+/** `POST /api/v1/ask`: one request in words, judged, and at most one call (LLM-4). A refused plan is a normal response, not an error. */
 import { createRoute } from '@hono/zod-openapi';
 import { AskSchema, AskViewSchema, toAskText } from '../agents/ask/ask-schema.ts';
 import type { CallerView } from '../gateway/viewer.ts';
@@ -63,7 +63,7 @@ const ask = createRoute({
   ),
 });
 
-/** Add the route. */
+/** Adds the route. */
 export function registerAsk(api: Api, { ask: asking, snapshots }: ApiPorts): void {
   api.openapi(ask, async context => {
     const { request, summarize, dry_run: dryRun } = context.req.valid('json');

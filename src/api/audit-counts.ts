@@ -1,4 +1,4 @@
-/** `/api/v1/audit/counts`: how many rows match, by time and by how they ended. */
+/** `/api/v1/audit/counts`: the number of matching rows, by time and by outcome. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { AUDIT_SCOPE } from '../audit/audit-service.ts';
@@ -10,7 +10,7 @@ const MAX_PARTS = 500;
 const DEFAULT_PARTS = 48;
 const DAY_MS = 86_400_000;
 const DEFAULT_SPAN_MS = 30 * DAY_MS;
-/** The latest time that ids can tell, less what a call may last. */
+/** Latest end of the range, in milliseconds: ids hold 48 bits of time, and this leaves room for the length of a call. */
 const MAX_UNTIL = 2 ** 47;
 
 const count = (description: string) => z.number().int().meta({ description });
@@ -87,7 +87,7 @@ const counts = createRoute({
   }),
 });
 
-/** Add the route. */
+/** Adds the route. */
 export function registerAuditCounts(api: Api, { audit }: ApiPorts): void {
   api.openapi(counts, async context => {
     const { step, slow_ms: slowMs, ...query } = context.req.valid('query');
@@ -112,5 +112,5 @@ export function registerAuditCounts(api: Api, { audit }: ApiPorts): void {
 
 const NONE = { done: 0, denied: 0, failed: 0, cancelled: 0, unknown: 0, slow: 0 };
 
-/** In whole seconds. */
+/** Returns the default length of a part: whole seconds, in milliseconds. */
 const stepOf = (spanMs: number) => 1000 * Math.max(1, Math.ceil(spanMs / DEFAULT_PARTS / 1000));

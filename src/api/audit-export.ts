@@ -1,4 +1,4 @@
-/** `/api/v1/audit/export` and `/shards`: the audit taken along whole, and what there is to be checked (SEC-6). */
+/** `/api/v1/audit/export` and `/shards`: exports the whole audit and lists the chains that can be verified (SEC-6). */
 import type { Caller } from '../access/policy/caller.ts';
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import { nextOf, pageQuery, positionOf } from './paging.ts';
 
 const PATH = '/api/v1/audit';
 const tags = ['audit'];
-/** Rows read at once for an export. */
+/** Rows per read of an export. */
 const CHUNK = 500;
 
 const exportAll = createRoute({
@@ -68,14 +68,14 @@ const shards = createRoute({
 
 const ShardPositionSchema = z.tuple([z.string()]);
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerAuditExport(api: Api, { audit }: ApiPorts): void {
   api.openapi(exportAll, async context => {
     const { after: afterId, ...query } = context.req.valid('query');
     const { caller } = context.var.snapshot;
     const after = afterId === undefined ? undefined : await audit.positionOf(caller, afterId);
     const pages = readPages(audit, caller, toQuery(query), after);
-    // What is not right with the request shows in its status.
+    // Read the first page before the response begins, so that an invalid request gets an error status.
     const first = await pages.next();
     return context.body(toLines(first, pages), 200, { 'content-type': 'application/x-ndjson' });
   });
@@ -91,7 +91,7 @@ export function registerAuditExport(api: Api, { audit }: ApiPorts): void {
 
 type Pages = AsyncGenerator<string, void, undefined>;
 
-/** Page by page, each as lines. */
+/** Reads page by page; each page becomes one text of JSON lines. */
 async function* readPages(
   audit: AuditService,
   caller: Caller,
@@ -106,7 +106,7 @@ async function* readPages(
   } while (after !== undefined);
 }
 
-/** A page is read when the one before it was taken. */
+/** Streams the pages. Each page is read only after the client took the page before it. */
 function toLines(first: IteratorResult<string, void>, rest: Pages): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let next: Promise<IteratorResult<string, void>> | undefined = Promise.resolve(first);

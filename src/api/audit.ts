@@ -1,4 +1,4 @@
-/** `/api/v1/audit`: search what was called and done, and check the chains it is written in (SEC-6). */
+/** `/api/v1/audit`: searches calls and changes, and verifies the chains they are written in (SEC-6). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { AuditQuery, NamedEvent } from '../audit/audit-names.ts';
@@ -10,16 +10,16 @@ import { nextOf, pageQuery, positionOf } from './paging.ts';
 
 const PATH = '/api/v1/audit';
 const tags = ['audit'];
-/** Most rows of a chain that one request checks. */
+/** Maximum number of chain rows that one request checks. */
 const MAX_CHECKED = 10_000;
-/** What whoever does not administer is told. */
+/** Describes which rows a caller sees who is not an administrator. */
 export const OWN_ROWS =
   'Administrators see all rows. A person sees their own calls, and what they did with the token or sign-in they ask with; ' +
   'a client, and a token with limits, what was done with that token only. Rows of others match nothing.';
 const time = (description: string) =>
   z.iso.datetime({ offset: true }).optional().meta({ description });
 
-/** Query parameters that narrow a search. */
+/** Query parameters that filter a search. */
 export const filterQuery = {
   principal: z.string().max(200).optional().meta({ description: 'Id or name of who did it' }),
   token: z.string().max(200).optional().meta({ description: 'Id or name of the token' }),
@@ -172,7 +172,7 @@ const verify = createRoute({
 
 const PositionSchema = z.tuple([z.number(), z.string(), z.number()]);
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerAudit(api: Api, { audit }: ApiPorts): void {
   api.openapi(list, async context => {
     const { limit, cursor, ...query } = context.req.valid('query');
@@ -204,13 +204,13 @@ export function registerAudit(api: Api, { audit }: ApiPorts): void {
 
 const toTime = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
 
-/** A query as it is searched for. */
+/** Turns query parameters into an audit query. */
 export function toQuery(query: z.infer<z.ZodObject<typeof filterQuery>>): AuditQuery {
   const { subject_prefix: subjectPrefix, since, until, ...rest } = query;
   return { ...rest, subjectPrefix, since: toTime(since), until: toTime(until) };
 }
 
-/** An event as it is shown. */
+/** Turns an event into its view. */
 export function toView({ principalName, tokenName, subjectName, ...event }: NamedEvent) {
   const { previousHash, principalId, tokenId, at, ...rest } = event;
   const who = { principal: principalId, token: tokenId };

@@ -1,6 +1,6 @@
 /**
- * JSON bodies of the API, within the bounds of all bodies, before a route's schema walks them. What is no JSON by its type is left to
- * the route, which refuses it.
+ * Checks JSON bodies of the API against the limits of all bodies, before a route's schema walks them. Bodies with another content type are
+ * left to the route, which refuses them.
  */
 import type { MiddlewareHandler } from 'hono';
 import type { Config } from '../config.ts';
@@ -11,7 +11,7 @@ import type { ApiEnv } from './frame.ts';
 export function boundedJson({ json }: Pick<Config, 'json'>): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     const type = (context.req.header('content-type') ?? '').toLowerCase();
-    // The framework keeps the bytes for the route.
+    // The framework caches the bytes for the route.
     if (context.req.raw.body && type.includes('json'))
       checkBody(toText(await context.req.arrayBuffer(), context.req.raw.headers), json);
     await next();

@@ -1,4 +1,6 @@
-/** `/api/v1/budgets`: how many calls somebody, or everybody in a group together, may make in a day. Create, list, get, edit, delete. */
+/**
+ * `/api/v1/budgets`: how many calls a principal, or all members of a group together, may make in a day. Create, list, get, edit, delete.
+ */
 import {
   BudgetQuerySchema,
   BudgetViewSchema,
@@ -50,7 +52,7 @@ const patch = {
   description: 'It is obeyed within a second; what was used of the day stays used.',
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerBudgets(api: Api, { budgets }: ApiPorts): void {
   const shown = { ...resource, toView: (budget: StoredBudget) => budgets.show(budget) };
   registerRecords(api, shown, budgets);

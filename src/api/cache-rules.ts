@@ -1,4 +1,4 @@
-/** `/api/v1/cache/rules`: which tools may be answered with a result of before. Create, list, get, edit, delete. */
+/** `/api/v1/cache/rules`: for which tools cached results may be returned. Create, list, get, edit, delete. */
 import {
   CacheRuleQuerySchema,
   CacheRuleViewSchema,
@@ -50,7 +50,7 @@ const patch = {
     'What is absent stays. It is obeyed within a second; what was kept under it is gone.',
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerCacheRules(api: Api, { cacheRules }: ApiPorts): void {
   registerRecords(api, resource, cacheRules);
   registerEdits(api, resource, patch, cacheRules);

@@ -53,7 +53,7 @@ const answers = responsesOf(200, 'How the chat stands once it stopped, or events
   example: exampleChat,
   events: `event: done\ndata: ${JSON.stringify({ type: 'done', chat: exampleChat })}\n\n`,
 });
-// Which id is none is for the service, which asks for the scope first.
+// The service refuses invalid ids, since it must check the scope first.
 const params = z.object({ id: z.string().max(100).meta({ description: 'Id of the chat' }) });
 const events =
   'With `stream`, or `Accept: text/event-stream`, answers with events: `chat`, `text`, `call`, `result`, `approval`, and `done` with the whole at the end.';
@@ -134,7 +134,7 @@ const remove = createRoute({
   }),
 });
 
-/** What happens in a chat while it happens, the whole of it in the last event. A client that goes away stops the run; what was done is kept. */
+/** Streams the events of a chat; the last event holds the whole chat. If the client goes away the run stops, and what was done is kept. */
 const toChatStream = (chat: ReadyChat, onGone: () => void): Response =>
   toEventStream({
     onGone,
@@ -150,7 +150,7 @@ const toReader = (context: Context<ApiEnv>): ChatReader => ({
   waitUntil: deferOf(context),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
   const toAsker = (context: Context<ApiEnv>, signal: AbortSignal): Asker => {
     return {

@@ -1,7 +1,7 @@
 /**
- * A file of configuration (OPS-6): the records of a gateway as a file has them. Made of the schemas that the API takes, with three
- * differences: what a record is called stands before it, principals are named by what the file calls them, and nothing in it is a
- * secret. Pure.
+ * The configuration file (OPS-6): the records of a gateway as a file holds them. Built from the API's schemas, with three differences: a
+ * record's name or key is the member name before it, principals are referred to by their names in the file, and the file holds no secrets.
+ * Pure.
  */
 import { z } from 'zod';
 import { CreateBudgetSchema } from '../access/budgets/budget-schema.ts';
@@ -23,14 +23,14 @@ import {
 } from '../servers/registry/server-schema.ts';
 import { OwnerSchema } from '../shared/identity/record-owner.ts';
 
-/** Where the value of a secret stands: `${env:NAME}` or `${file:PATH}`. */
+/** Where to find the value of a secret: `${env:NAME}` or `${file:PATH}`. */
 export const VALUE_REFERENCE = /^\$\{(env|file):([^{}]{1,1000})\}$/;
 
 const NO_VALUE =
   'a value has no place in the file; refer to a secret, like ${NAME} or Bearer ${NAME}';
 const IN_CREDENTIALS = ['token', 'client_id', 'client_secret'];
 
-/** Refuses what the gateway would not show again, so that no plan could compare it. */
+/** Refuses values that the gateway would not show again, since no plan could compare them. */
 function refuseValues(texts: Record<string, unknown>, context: z.RefinementCtx): void {
   for (const [name, text] of Object.entries(texts)) {
     if (typeof text !== 'string' || showReferences(text) !== null) continue;
@@ -51,7 +51,7 @@ const ServerOfFile = z.discriminatedUnion(
   [
     z.strictObject({
       ...network,
-      // As the gateway shows it, so that a plan can compare it.
+      // The transport under the name that the gateway shows, so that a plan can compare it.
       transport_type: NetworkTransportSchema,
       connection_config: z.strictObject({
         ...connection_config.shape,
@@ -92,7 +92,7 @@ const MembersOfFile = z.strictObject({
   groups: members.unwrap().shape.groups,
 });
 
-/** What the file calls a record that has no name of its own. */
+/** The file's key for a record that has no name of its own. */
 const KeySchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'use 1 to 100 letters, digits, ".", "-" or "_"');
@@ -163,10 +163,10 @@ export const ConfigurationSchema = z.strictObject({
 });
 export type Configuration = z.infer<typeof ConfigurationSchema>;
 
-/** Where a deployment has the schema for editors. */
+/** Path of the JSON Schema for editors. */
 export const SCHEMA_PATH = '/schema/portico.json';
 
-/** The JSON Schema of a file, as editors read it. */
+/** Returns the JSON Schema of the file, for editors. */
 export const toJsonSchema = (): object => ({
   ...z.toJSONSchema(ConfigurationSchema, { io: 'input', target: 'draft-7' }),
   title: 'Configuration of a Portico gateway',

@@ -1,4 +1,4 @@
-/** `GET /connect`: the WebSocket of a connector. Who it is is asked here, once; from then on it speaks with its object. */
+/** `GET /connect`: the WebSocket of a connector. The token is checked here, once; after that the connector talks to its object. */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 import { parseDeviceToken } from '../servers/connectors/connector-schema.ts';
@@ -7,11 +7,11 @@ import { SUBPROTOCOL } from '../upstream/connector/frames.ts';
 
 export interface ConnectPorts {
   connectors: Connectors;
-  /** Hand the machine's request for a socket to the connector's object. */
+  /** Passes the machine's WebSocket request to the connector's object. */
   openMachine(machine: { id: string; name: string; rotatedAt: number }): Promise<Response>;
 }
 
-/** Answer a connector that dials. */
+/** Serves the request of a connector that dials in. */
 export async function handleConnect(request: Request, ports: ConnectPorts): Promise<Response> {
   const { headers } = request;
   const offered = (headers.get('sec-websocket-protocol') ?? '').split(',').map(text => text.trim());
@@ -19,7 +19,7 @@ export async function handleConnect(request: Request, ports: ConnectPorts): Prom
     const detail = `This is for \`portico connect\`: a WebSocket with the subprotocol ${SUBPROTOCOL}`;
     return toProblemResponse(new PorticoError('invalid_request', detail));
   }
-  // A page of a browser has no device token to send, and no business here.
+  // A page in a browser has no device token and no reason to connect.
   if (headers.has('origin')) return toProblemResponse(new PorticoError('origin_refused'));
   const token = parseDeviceToken(headers.get('authorization'));
   const connector = await ports.connectors.authenticate(token);

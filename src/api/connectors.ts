@@ -1,4 +1,4 @@
-/** `/api/v1/connectors`: enrol, list, get, revoke; and what a connector registers itself, with its device token. */
+/** `/api/v1/connectors`: enrol, list, get, revoke; and the route where a connector registers its own servers with its device token. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
@@ -23,7 +23,7 @@ import { idOf } from './record-routes.ts';
 import { registerCreate, registerList, registerOne } from './records.ts';
 
 const PATH = '/api/v1/connectors';
-/** Where a connector registers what it has: the one path whose credential is a device token. */
+/** Where a connector registers its servers: the only path whose credential is a device token. */
 export const SELF_PATH = `${PATH}/self/servers`;
 const resource = {
   path: PATH,
@@ -129,7 +129,7 @@ const register = createRoute({
   ),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerConnectors(api: Api, { connectors, connectorServers }: ApiPorts): void {
   api.openapi(register, async context => {
     const { connector } = context.var;

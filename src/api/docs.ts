@@ -1,6 +1,5 @@
 /**
- * `/docs`: the API's description to browse, with a renderer of our own files. The page asks for a token, since `/openapi.json` is behind
- * one.
+ * `/docs`: a browsable API description, rendered with our own static files. The page asks for a token, since `/openapi.json` requires one.
  */
 import { answerPage, readPageFile, type PagePorts } from '../http/page-files.ts';
 
@@ -12,10 +11,10 @@ const FILES = new Set([
   'swagger-ui-bundle.js',
 ]);
 
-/** Whether a path belongs to the page. */
+/** Whether a path belongs to the page or its files. */
 export const isDocsPath = (path: string): boolean => path === '/docs' || path.startsWith('/docs/');
 
-/** Answer a request for the page or one of its files. */
+/** Serves the page or one of its files. */
 export function handleDocs(request: Request, url: URL, ports: PagePorts): Promise<Response> {
   const name = url.pathname.slice('/docs/'.length) || 'index.html';
   return answerPage(request, url, ports, ['GET', 'HEAD'], () =>

@@ -1,4 +1,4 @@
-/** The OpenAPI document: what stands above its routes, and the route that gives it (REG-8). */
+/** The OpenAPI document: its general part, and the route that returns it (REG-8). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { IMPLEMENTATION } from '../shared/protocol.ts';
@@ -68,7 +68,7 @@ const document = createRoute({
   ),
 });
 
-/** Add the document and its route, after all others. */
+/** Adds the document and its route. Must come after all other routes. */
 export function registerDocument(api: Api): void {
   const { openAPIRegistry: registry } = api;
   registry.register('Problem', ProblemSchema);

@@ -1,18 +1,18 @@
 /**
- * ETags of records that are edited: the revision, which counts edits and nothing else, so that a change of status
- * meanwhile does not refuse an edit (RFC 9110 §8.8.3, §13.1.1).
+ * ETags of editable records. An ETag is the revision, which counts only edits, so that a status change in between does not refuse an edit
+ * (RFC 9110 §8.8.3, §13.1.1).
  */
 import { z } from 'zod';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 
-/** The strong validator of a revision. */
+/** Returns the strong validator of a revision. */
 export function toETag(revision: number): string {
   return `"r${revision}"`;
 }
 
 /**
- * The revision an `If-Match` names; undefined where any will do.
- * @throws PorticoError `precondition_failed` where it names none of ours
+ * Returns the revision that an `If-Match` names; undefined if any revision will do.
+ * @throws PorticoError `precondition_failed` if it is not an ETag of this API
  */
 export function parseIfMatch(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
@@ -23,14 +23,14 @@ export function parseIfMatch(header: string | undefined): number | undefined {
   return Number(revision);
 }
 
-/** The header of a route that edits. */
+/** Request headers of a route that edits a record. */
 export const ifMatchHeader = z.object({
   'if-match': z.string().max(100).optional().meta({
     description: 'ETag of the record that is edited; without it, whatever is there is edited',
   }),
 });
 
-/** The headers of a route that makes or replaces a record. */
+/** Request headers of a route that creates or replaces a record. */
 export const ifStillHeaders = ifMatchHeader.extend({
   'if-none-match': z.literal('*').optional().meta({
     description: 'Only where there is none yet',
@@ -38,8 +38,8 @@ export const ifStillHeaders = ifMatchHeader.extend({
 });
 
 /**
- * The revision that what is replaced must be at, 0 where there must be none; undefined where anything may be there.
- * @throws PorticoError `precondition_failed` where the headers name no revision of ours
+ * Returns the revision that the replaced record must have: 0 if there must be none, undefined if anything may be there.
+ * @throws PorticoError `precondition_failed` if the headers hold no ETag of this API
  */
 export const parseIfStill = (headers: z.infer<typeof ifStillHeaders>): number | undefined =>
   headers['if-none-match'] === '*' ? 0 : parseIfMatch(headers['if-match']);

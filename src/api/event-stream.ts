@@ -1,6 +1,6 @@
 /**
- * An answer as an event stream: what happens while it happens, and what came of it in the last event. Comments keep the connection alive.
- * A client that goes away, or does not read, ends the work.
+ * A response as an event stream: progress as it happens, and the outcome in the last event. Comments keep the connection alive. A client
+ * that goes away or does not read ends the work.
  */
 import { toSseText } from '../http/sse-events.ts';
 import { toPorticoError } from '../shared/errors/portico-error.ts';
@@ -11,30 +11,30 @@ const HEADERS = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
-/** Most bytes that wait for a slow client before it is taken for gone. */
+/** Bytes that may wait for a slow client before the client counts as gone. */
 const MAX_WAITING_BYTES = 8_388_608;
-/** Longest silence: a client that closed its connection may show only when something is written to it. */
+/** Longest silence, in milliseconds: a closed connection may show only on the next write. */
 const SILENCE_MS = 1_000;
 
-/** Tells an event. @param data its JSON text */
+/** Sends an event. @param data its JSON text */
 export type Tell = (type: string, data: string) => void;
 
 export interface StreamedWork {
-  /** What throws is told as an `error`, a problem as every route has it. */
+  /** An exception becomes an `error` event with a problem, as in every route. */
   run(tell: Tell): Promise<void>;
-  /** Told when the client goes away. */
+  /** Called when the client goes away. */
   onGone(): void;
-  /** Told when all of it is over. */
+  /** Called when all work is over. */
   onEnd?(): void;
-  /** Longest silence, where it may be longer. */
+  /** Longest silence, in milliseconds, where it may be longer than the default. */
   silenceMs?: number;
 }
 
-/** Whether a request wants events. */
+/** Whether a request wants an event stream. */
 export const wantsEvents = (accept: string | undefined): boolean =>
   (accept ?? '').startsWith('text/event-stream');
 
-/** Begin the work, and answer with what it tells. */
+/** Starts the work and returns a response that streams its events. */
 export function toEventStream({
   run,
   onGone,
@@ -50,7 +50,7 @@ export function toEventStream({
         const write = (text: string) => {
           if (isOver) return;
           isSilent = false;
-          // One event may be larger than all that may wait; none comes after it then.
+          // A single event may exceed the limit; then no further event is accepted.
           const isFull = (controller.desiredSize ?? 0) <= 0;
           if (!isFull) return controller.enqueue(encoder.encode(text));
           isOver = true;

@@ -1,4 +1,7 @@
-/** `/api/v1/events`: what changed of what a caller sees, while they look. It says that something did, and nothing of it: that is asked for. */
+/**
+ * `/api/v1/events`: notifies a caller of changes to what the caller sees. An event says only what kind of thing changed; the caller reads
+ * the rest with other routes.
+ */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { requireServerScope } from '../shared/identity/principal.ts';
@@ -34,7 +37,7 @@ const watch = createRoute({
   }),
 });
 
-/** Add the route. */
+/** Adds the route. */
 export function registerEvents(api: Api, { snapshots, openStreams, drain }: ApiPorts): void {
   api.openapi(watch, context => {
     const { snapshot } = context.var;

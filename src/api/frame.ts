@@ -1,6 +1,6 @@
 /**
- * What every API route file shares: its ports, its frame type, and how a route says in the OpenAPI document what it
- * answers: the success with its headers and an example, and each problem by status with the codes it can have there.
+ * What every API route file shares: its ports, its frame type, and how a route describes its responses in the OpenAPI document: the success
+ * with headers and an example, and each problem by status with its possible codes.
  */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from 'zod';
@@ -61,7 +61,7 @@ export interface ApiPorts {
   snapshots: Snapshots;
   gateway: Gateway;
   bytes: BytesInFlight;
-  /** Absent where no host asks for it. */
+  /** Absent where no host stops the gateway with a drain. */
   drain: Drain | undefined;
   servers: ServerService;
   connectors: Connectors;
@@ -109,15 +109,15 @@ export interface ApiPorts {
 }
 
 export interface ApiEnv {
-  /** What the request is seen as from outside. */
+  /** The operation by which telemetry observes the request. */
   Bindings: { operation?: Operation };
-  /** Each request has one of them, by its path. */
+  /** Each request has a snapshot or a connector, depending on its path. */
   Variables: { snapshot: Snapshot; connector?: StoredConnector; bytes: RequestBytes };
 }
 
 export type Api = OpenAPIHono<ApiEnv>;
 
-/** What a problem looks like in the OpenAPI document (RFC 9457). */
+/** Schema of a problem in the OpenAPI document (RFC 9457). */
 export const ProblemSchema = z
   .object({
     type: z.string(),
@@ -136,36 +136,36 @@ export const ProblemSchema = z
   })
   .meta({ description: 'What went wrong; `code` is stable' });
 
-/** Codes that any route with a body can give. */
+/** Codes that any route with a body can return. */
 export const BODY_ERRORS = [
   'parse_error',
   'payload_too_large',
   'unsupported_media_type',
   'validation_failed',
 ] as const satisfies ErrorCode[];
-/** Codes that any administrative act can give. */
+/** Codes that any administrative change can return. */
 export const ACT_ERRORS = ['forbidden', 'busy'] as const satisfies ErrorCode[];
-/** Codes that every route can give. */
+/** Codes that every route can return. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'unauthorized',
   'origin_refused',
   'busy',
   'internal',
   'migrations_pending',
-  // A header or a part of the path that is not right.
+  // For an invalid header or part of the path.
   'validation_failed',
 ];
 
-/** The scope a route needs, as the document says it: the role of its security requirement. */
+/** Declares the scope that a route needs, as the role of its security requirement in the document. */
 export const needs = (scope: Scope) => ({ security: [{ bearer: [scope] }] });
 
-/** The JSON body of a request, which it must have. */
+/** Declares a required JSON body. */
 export const bodyOf = <T extends z.ZodType>(schema: T, example: unknown) => ({
   required: true,
   content: { 'application/json': { schema, example } },
 });
 
-/** A header of a response in the document. */
+/** Declares a header of a response in the document. */
 export const header = (description: string) => ({
   description,
   schema: { type: 'string' as const },
@@ -175,17 +175,17 @@ export const ETAG = { ETag: header('The revision of the record; send it as If-Ma
 export const LOCATION = { Location: header('Path of what was made') };
 
 interface Answer {
-  /** Codes of the problems this route can give, beside those that every route can. */
+  /** Codes of the problems that this route can return, besides those of every route. */
   errors?: readonly ErrorCode[];
   headers?: Record<string, ReturnType<typeof header>>;
   example?: unknown;
-  /** Media type of the success, where it is not JSON. */
+  /** Media type of the success, if not JSON. */
   type?: string;
-  /** An event of the stream that is answered where the client wants one. */
+  /** An example event, if the route can also respond with an event stream. */
   events?: string;
 }
 
-/** Responses of an OpenAPI route: the good one and its problems. */
+/** Returns the responses of an OpenAPI route: the success and its problems. */
 export function responsesOf(
   status: number,
   description: string,
@@ -209,7 +209,7 @@ export function responsesOf(
 const streamOf = (example: string | undefined) =>
   example === undefined ? {} : { 'text/event-stream': { schema: z.string(), example } };
 
-/** A response with a problem that has one of these codes, which are of one status. */
+/** Returns a response for a problem with one of these codes, which share a status. */
 function toProblem(codes: readonly ErrorCode[]) {
   const [first = 'internal'] = codes;
   const { status, title } = errorEntry(first);

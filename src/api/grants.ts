@@ -1,4 +1,4 @@
-/** `/api/v1/grants`: which programs people allowed in; list, get, end. */
+/** `/api/v1/grants`: what people allowed programs to do. List, get, end. */
 import { GrantQuerySchema, GrantViewSchema, toGrantView } from '../oauth/grants/grant-schema.ts';
 import type { Api, ApiPorts } from './frame.ts';
 import { registerList, registerOne } from './records.ts';
@@ -40,7 +40,7 @@ const listed = {
   query: GrantQuerySchema,
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerGrants(api: Api, { grants }: ApiPorts): void {
   registerList(api, resource, listed, grants);
   registerOne(api, resource, grants);

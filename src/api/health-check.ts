@@ -1,6 +1,6 @@
 /**
- * What load balancers and containers ask without a credential. `/health`: whether the database can be read. `/health/live`: that the
- * gateway runs; it reads nothing. `/health/ready`: whether it can serve, which a gateway that is stopping cannot.
+ * Health paths for load balancers and containers, without a credential. `/health`: whether the database can be read. `/health/live`: that
+ * the gateway runs; reads nothing. `/health/ready`: whether it can serve; a stopping gateway cannot.
  */
 import type { Drain } from '../http/drain.ts';
 import type { HealthService } from '../servers/health/health-service.ts';
@@ -12,16 +12,16 @@ import { IMPLEMENTATION } from '../shared/protocol.ts';
 export interface HealthCheckPorts {
   health: Pick<HealthService, 'isStorageThere'>;
   readiness: { ask(): Promise<Readiness> };
-  /** Absent where no host asks for it. */
+  /** Absent where no host stops the gateway with a drain. */
   drain: Pick<Drain, 'isStopping'> | undefined;
 }
 
 const PATHS = new Set(['/health', '/health/live', '/health/ready']);
 
-/** Whether a path is one of these. */
+/** Whether a path is one of the health paths. */
 export const isHealthPath = (path: string): boolean => PATHS.has(path);
 
-/** Answer a request for one of these paths. */
+/** Serves a health path. */
 export async function handleHealth(
   { method }: Request,
   { pathname }: URL,

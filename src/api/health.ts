@@ -54,7 +54,7 @@ const history = createRoute({
   ),
 });
 
-/** Add the route. */
+/** Adds the route. */
 export function registerHealth(api: Api, { health }: ApiPorts): void {
   api.openapi(history, async context => {
     const { id } = context.req.valid('param');

@@ -1,6 +1,6 @@
 /**
- * Counts what a request to the API has in memory: its body while it is served, what the calls made for it are answered with, and a large
- * list that it is answered with, which is written at the client's pace.
+ * Counts the bytes that an API request holds in memory: its body while it is served, the responses of its calls, and a large list in the
+ * response, which is written at the client's pace.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { PorticoError } from '../shared/errors/portico-error.ts';
@@ -43,12 +43,12 @@ async function takeBody(
     throw thrown;
   }
   if (length <= SMALL_BYTES) return;
-  // The bytes are kept for who looks whether they are text.
+  // The framework caches the bytes; `boundedJson` later checks that they are text.
   const text = new TextDecoder().decode(await req.arrayBuffer());
   held.takeParsed(text, WEIGHT_FACTOR * maxBytes);
 }
 
-/** A large list waits for its client, so it is held until it has been written. */
+/** A large list waits for its client, so its bytes count until they are written. */
 async function paceList(context: Context<ApiEnv>, held: RequestBytes): Promise<void> {
   const { status, headers } = context.res;
   if (headers.get('content-type') !== 'application/json') return;

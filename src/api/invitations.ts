@@ -1,4 +1,4 @@
-/** `/api/v1/invitations`: create, list, get, delete. A code is in the answer that made it only. */
+/** `/api/v1/invitations`: create, list, get, delete. A code appears only in the response that created it. */
 import { z } from 'zod';
 import {
   CreateInvitationSchema,
@@ -55,7 +55,7 @@ const listed = {
   query: OfPrincipalSchema,
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerInvitations(api: Api, { invitations }: ApiPorts): void {
   registerCreate(api, resource, created, async (body, { caller }) => {
     const { invitation, code } = await invitations.create(caller, body);

@@ -1,4 +1,6 @@
-/** `/api/v1/keys`: what lies under which key of the ring, and rotation, a bounded number of records at a time (SEC-1). */
+/**
+ * `/api/v1/keys`: how many records are under which key of the key ring; and key rotation, a bounded number of records per request (SEC-1).
+ */
 import { createRoute } from '@hono/zod-openapi';
 import { KeysViewSchema, RotatedSchema, RotateSchema } from '../credentials/rotation-schema.ts';
 import {
@@ -84,7 +86,7 @@ const rotate = createRoute({
   ),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerKeys(api: Api, { rotation }: ApiPorts): void {
   api.openapi(report, async context =>
     context.json(await rotation.report(context.var.snapshot.caller), 200),

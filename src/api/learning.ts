@@ -15,7 +15,7 @@ const forget = createRoute({
   responses: responsesOf(204, 'All of it is gone', undefined, { errors: ACT_ERRORS }),
 });
 
-/** Add the route. */
+/** Adds the route. */
 export function registerLearning(api: Api, { learning }: ApiPorts): void {
   api.openapi(forget, async context => {
     await learning.forget(context.var.snapshot.caller);

@@ -1,4 +1,4 @@
-/** `/metrics`: servers and requests for a scraper (PRD AG-US5). */
+/** `/metrics`: metrics of servers and requests for a scraper (PRD AG-US5). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { toServerFamilies } from '../servers/health/metrics.ts';
@@ -24,7 +24,7 @@ const metrics = createRoute({
   }),
 });
 
-/** Add the route. */
+/** Adds the route. */
 export function registerMetrics(api: Api, ports: ApiPorts): void {
   const { health, telemetry, openStreams, usage } = ports;
   api.openapi(metrics, async context => {

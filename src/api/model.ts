@@ -1,4 +1,4 @@
-/** `GET /api/v1/model`: the deployment's language model, and what it was used for today (LLM-3). */
+/** `GET /api/v1/model`: the deployment's language model and its usage today (LLM-3). */
 import { createRoute } from '@hono/zod-openapi';
 import { ModelViewSchema } from '../models/usage-schema.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
@@ -52,7 +52,7 @@ const view = createRoute({
   ),
 });
 
-/** Add the route. */
+/** Adds the route. */
 export function registerModel(api: Api, { usage }: ApiPorts): void {
   api.openapi(view, async context =>
     context.json(await usage.view(context.var.snapshot.caller, Date.now()), 200),

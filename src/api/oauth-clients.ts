@@ -1,4 +1,7 @@
-/** `/api/v1/oauth/clients`: programs that ask people to be let in. List, get, create, delete. A secret is in the answer that made it only. */
+/**
+ * `/api/v1/oauth/clients`: programs that ask people for access. List, get, create, delete. A secret appears only in the response that
+ * created it.
+ */
 import { z } from 'zod';
 import {
   ClientQuerySchema,
@@ -15,7 +18,7 @@ const resource = {
   name: 'OAuthClient',
   noun: 'client',
   phrase: 'a client that people sign in to',
-  // The URL of a document.
+  // An id may be the URL of a client's metadata document.
   maxKeyChars: 2_000,
   view: ClientViewSchema.meta({ id: 'OAuthClient' }),
   example: {
@@ -59,7 +62,7 @@ const listed = {
   query: ClientQuerySchema,
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerOAuthClients(api: Api, { clientRecords }: ApiPorts): void {
   registerCreate(api, resource, created, async (body, { caller }) => {
     const { client, secret } = await clientRecords.create(caller, body);

@@ -1,4 +1,4 @@
-/** `/api/v1/owners`: which records a file of configuration keeps, and giving it one that is there already (OPS-6). */
+/** `/api/v1/owners`: which records a configuration file owns, and giving a file a record that exists already (OPS-6). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { OWNED_KINDS, OwnerSchema } from '../shared/identity/record-owner.ts';
@@ -67,7 +67,7 @@ const take = createRoute({
   }),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerOwners(api: Api, { owners }: ApiPorts): void {
   api.openapi(list, async context => {
     const { limit, cursor } = context.req.valid('query');

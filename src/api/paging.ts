@@ -1,9 +1,9 @@
-/** Pages of REST lists: the query of a page, and cursors between the wire and the domain. */
+/** Pages of REST lists: query parameters, and conversion between cursors and positions. */
 import { z } from 'zod';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { MAX_CURSOR_CHARS, parseCursor, toCursor, type Position } from '../shared/util/cursor.ts';
 
-/** Query parameters that every list takes. */
+/** Query parameters of every list. */
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(500).default(100).meta({
     description: 'Most items on one page',
@@ -13,10 +13,11 @@ export const pageQuery = {
   }),
 };
 
-/** Where the page after a cursor begins; undefined is the beginning.
- * @param list the list's name and filter, which the cursor must have been made for
+/**
+ * Returns the position after which a page begins; undefined for the first page.
+ * @param list the list's name and filter, for which the cursor must have been made
  * @param schema the form of a position of this list
- * @throws PorticoError `validation_failed` where the cursor is none of this list
+ * @throws PorticoError `validation_failed` if the cursor is not one of this list
  */
 export async function positionOf<T extends Position>(
   list: unknown,
@@ -29,7 +30,7 @@ export async function positionOf<T extends Position>(
   throw fieldProblem('cursor', 'is not a cursor of this list and filter; start again without one');
 }
 
-/** `next_cursor` of a page, where one follows. */
+/** Returns `next_cursor` of a page, if another page follows. */
 export async function nextOf(
   list: unknown,
   next: Position | undefined,
@@ -37,7 +38,7 @@ export async function nextOf(
   return next === undefined ? {} : { next_cursor: await toCursor(list, next) };
 }
 
-/** What a page of a list with a total looks like. */
+/** Schema of a page of a list with a total. */
 export const pageOf = <T extends z.ZodType, K extends string>(key: K, item: T, id: string) =>
   z
     .object({

@@ -1,4 +1,4 @@
-/** `/api/v1/passkeys`: the passkeys by which people sign in. List, get, delete. */
+/** `/api/v1/passkeys`: the passkeys with which people sign in. List, get, delete. */
 import { OfPrincipalSchema } from '../sign-in/invitation-schema.ts';
 import { PasskeyViewSchema, toPasskeyView } from '../sign-in/passkeys/passkey-schema.ts';
 import { OWN_SCOPES } from '../access/tokens/own-tokens.ts';
@@ -39,7 +39,7 @@ const listed = {
   query: OfPrincipalSchema,
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerPasskeys(api: Api, { passkeyRecords }: ApiPorts): void {
   registerList(api, resource, listed, passkeyRecords);
   registerOne(api, resource, passkeyRecords);

@@ -1,4 +1,4 @@
-/** `/api/v1/principals` and `/api/v1/groups`: create, list, get, edit, delete; groups are read only, since they exist by being named. */
+/** `/api/v1/principals`: create, list, get, edit, delete. `/api/v1/groups` is read-only, since a group exists by being named. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
@@ -80,7 +80,7 @@ const listGroups = createRoute({
   ),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerPrincipals(api: Api, { principals }: ApiPorts): void {
   registerRecords(api, resource, principals);
   registerEdits(api, resource, patch, principals);

@@ -1,11 +1,11 @@
-/** `/schema/portico.json`: what a file of configuration may hold, for editors. Public, since an editor has no token; made once. */
+/** `/schema/portico.json`: the JSON Schema of the configuration file, for editors. Public, since an editor has no token. Built once. */
 import { SCHEMA_PATH, toJsonSchema } from './configuration-file.ts';
 import { answerPage, type PagePorts } from '../http/page-files.ts';
 
 /** Whether a path is that of the schema. */
 export const isSchemaPath = (path: string): boolean => path === SCHEMA_PATH;
 
-/** Makes what answers requests for the schema. */
+/** Creates the handler of requests for the schema. */
 export function createPublishedSchema({ config }: Pick<PagePorts, 'config'>) {
   const headers = {
     'content-type': 'application/schema+json',

@@ -1,11 +1,11 @@
-/** What reading, editing and deleting one record has in common, whatever its kind: method, problems, the headers of an edit. */
+/** What routes that read, edit or delete one record share for every kind: method, problems, and headers of an edit. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { ErrorCode } from '../shared/errors/table.ts';
 import { ifMatchHeader } from './etag.ts';
 import { ACT_ERRORS, bodyOf, BODY_ERRORS, ETAG, responsesOf, type needs } from './frame.ts';
 
-/** A record in the path, by its id. */
+/** Path parameter: the id of a record. */
 export const idOf = (what: string, maxChars = 100) =>
   z.object({
     id: z
@@ -14,7 +14,7 @@ export const idOf = (what: string, maxChars = 100) =>
       .meta({ description: `Id of the ${what}` }),
   });
 
-/** What one route says of itself. */
+/** What a route declares about itself. */
 interface Told<P extends string, I extends z.ZodObject> extends ReturnType<typeof needs> {
   path: P;
   operationId: string;
@@ -24,14 +24,14 @@ interface Told<P extends string, I extends z.ZodObject> extends ReturnType<typeo
   params: I;
 }
 
-/** What it answers. */
+/** The response of a route. */
 interface Shown<S extends z.ZodType> {
   description: string;
   schema: S;
   example: unknown;
 }
 
-/** GET of one record. @param isEdited it has an ETag */
+/** Declares GET of one record. @param isEdited the record has an ETag */
 export function getRoute<P extends string, I extends z.ZodObject, S extends z.ZodType>(
   { params, ...told }: Told<P, I>,
   { description, schema, example }: Shown<S>,
@@ -44,9 +44,9 @@ export function getRoute<P extends string, I extends z.ZodObject, S extends z.Zo
 }
 
 /**
- * PATCH of one record over the revision that was read.
- * @param patch what may be sent, with an example
- * @param problems codes beside those of every edit
+ * Declares PATCH of one record at the revision that was read.
+ * @param patch schema of the body, with an example
+ * @param problems codes besides those of every edit
  */
 export function updateRoute<
   P extends string,
@@ -75,7 +75,7 @@ export function updateRoute<
   });
 }
 
-/** DELETE of one record. */
+/** Declares DELETE of one record. */
 export function deleteRoute<P extends string, I extends z.ZodObject>(
   { params, ...told }: Told<P, I>,
   answer = 'Deleted',

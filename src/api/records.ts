@@ -1,4 +1,4 @@
-/** The routes of a kind of record: create, list, get, edit and delete, made of what it says of itself. */
+/** Builds the routes of a kind of record from its definition: create, list, get, edit and delete. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Snapshot } from '../access/admission/snapshots.ts';
@@ -30,42 +30,42 @@ import { wholeText } from './whole-text.ts';
 export interface RecordResource<T> {
   path: string;
   tag: string;
-  /** Its name in the document and in ids of operations: `CacheRule`. */
+  /** Its name in the document and in operation ids: `CacheRule`. */
   name: string;
-  /** What descriptions call it: `rule`; and summaries: `a rule of the result cache`. */
+  /** Its name in descriptions, such as `rule`, and in summaries, such as `a rule of the result cache`. */
   noun: string;
   phrase: string;
-  /** As its kind has them. */
+  /** The scopes of the kind; only administrators by default. */
   scopes?: RecordScopes;
-  /** What stands for it in a path, where that is not its id alone. */
+  /** Text that identifies the record in a path, where it is not only the id. */
   key?: string;
-  /** Longest such text, where an id may be long. */
+  /** Maximum length of that text, where an id may be long. */
   maxKeyChars?: number;
-  /** What it looks like; one with a revision has an ETag. */
+  /** Schema of its view; a view with a revision has an ETag. */
   view: z.ZodType & { shape: object };
   example: object;
-  /** @param servers the registry as the snapshot of the caller has it */
+  /** @param servers the registry in the caller's snapshot */
   toView(record: T, servers: readonly NamedServer[], snapshot: Snapshot): object | Promise<object>;
   get?: { description: string };
   delete?: { summary?: string; description?: string };
-  /** What a deletion says it did. */
+  /** Description of the response to a deletion. */
   deleted?: string;
 }
 
-/** What is sent to one of the routes, with an example. */
+/** The body of a request, with an example. */
 interface Sent<Body> {
   schema: z.ZodType<Body>;
   example: object;
   description?: string;
-  /** Where it is not made of the verb and the record's phrase. */
+  /** Set where it is not composed of the verb and the record's phrase. */
   summary?: string;
-  /** What of the answer is other than in the resource's example. */
+  /** Members of the response's example that differ from the resource's example. */
   change?: object;
-  /** Codes of problems beside those of every such route. */
+  /** Codes of problems besides those of every such route. */
   problems?: readonly ErrorCode[];
 }
 
-/** What is answered in place of the record: one whose value is shown once. */
+/** Response in place of the record, for a value that is shown once. */
 interface Answered {
   description: string;
   schema: z.ZodType;
@@ -76,12 +76,12 @@ interface Answered {
 interface Listed<Query extends object> {
   operationId: string;
   summary: string;
-  /** In which order, where the newest is not first. */
+  /** Names the order, where it is not newest first. */
   description?: string;
-  /** The member of a page that has the records, and the page's name in the document. */
+  /** The member of a page that holds the records, and the page's name in the document. */
   key: string;
   page: string;
-  /** What the records can be filtered by. */
+  /** Filters of the list. */
   query: z.ZodType<Query> & { shape: z.ZodRawShape };
 }
 
@@ -97,7 +97,7 @@ const toldOf = (
   access: keyof RecordScopes,
 ) => ({ tags: [tag], ...needs(scopes[access]) });
 
-/** What the routes of one record have in common. */
+/** What the routes of one record share. */
 const oneOf = (resource: RecordResource<never>, access: keyof RecordScopes) => ({
   path: `${resource.path}/{id}` as const,
   ...toldOf(resource, access),
@@ -105,8 +105,8 @@ const oneOf = (resource: RecordResource<never>, access: keyof RecordScopes) => (
 });
 
 /**
- * Add the route that creates.
- * @param make the record that a body makes, and what is answered where that is not its view
+ * Adds the route that creates a record.
+ * @param make creates the record from the body; `shown` is the response where it is not the record's view
  */
 export function registerCreate<T extends { id: string }, Created>(
   api: Api,
@@ -141,7 +141,7 @@ export function registerCreate<T extends { id: string }, Created>(
   });
 }
 
-/** Add the route that lists. */
+/** Adds the route that lists records. */
 export function registerList<T, Query extends object>(
   api: Api,
   resource: RecordResource<T>,
@@ -176,7 +176,7 @@ export function registerList<T, Query extends object>(
   });
 }
 
-/** Add the routes that show and delete one. */
+/** Adds the routes that get and delete a record. */
 export function registerOne<T extends object>(
   api: Api,
   resource: RecordResource<T>,
@@ -214,13 +214,13 @@ export function registerOne<T extends object>(
   });
 }
 
-/** A kind of record that is made of a body and listed in pages. */
+/** A kind of record that is created from a body and listed in pages. */
 export interface PagedResource<T, Created, Query extends object> extends RecordResource<T> {
   create: Sent<Created>;
   list: Listed<Query>;
 }
 
-/** Add the routes that make, list, show and delete. */
+/** Adds the routes that create, list, get and delete records. */
 export function registerRecords<T extends { id: string }, Created, Query extends object>(
   api: Api,
   resource: PagedResource<T, Created, Query>,
@@ -233,7 +233,7 @@ export function registerRecords<T extends { id: string }, Created, Query extends
   registerOne(api, resource, records);
 }
 
-/** Add the route that edits. */
+/** Adds the route that edits a record. */
 export function registerEdits<T extends StoredRecord, Patch>(
   api: Api,
   resource: RecordResource<T>,

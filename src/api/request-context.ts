@@ -1,4 +1,4 @@
-/** What a route hands on of its request to what works for it. */
+/** What a route passes on of its request to the rooms below. */
 import { principalOwner } from '../shared/identity/object-owners.ts';
 import type { Context } from 'hono';
 import { parseBearer } from '../shared/identity/principal.ts';
@@ -9,17 +9,17 @@ import { TRACEPARENT } from '../tracing/traceparent.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 import type { ApiEnv } from './frame.ts';
 
-/** Runs what outlives the response. */
+/** Returns a function that keeps work running after the response. */
 export const deferOf =
   ({ executionCtx }: Context<ApiEnv>) =>
   (work: Promise<unknown>): void =>
     executionCtx.waitUntil(work);
 
-/** The trace and span that what is done for a request is part of. */
+/** Returns the trace context under which a request's work is recorded. */
 export const parentOf = ({ env, req }: Context<ApiEnv>): string | undefined =>
   env.operation?.traceparent ?? req.header(TRACEPARENT);
 
-/** What a call needs of the request it is made for: it ends with it. */
+/** Returns the context of calls made for a request; the calls end with the request. */
 export function callContextOf(
   context: Context<ApiEnv>,
 ): Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'operation'> {
@@ -34,15 +34,16 @@ export function callContextOf(
   };
 }
 
-/** What the caller of a snapshot sees. */
+/** Returns what the caller of a snapshot sees. */
 export const callerViewOf = ({ caller, servers }: Snapshot): CallerView => ({
   caller,
   visible: { servers },
 });
 
 /**
- * What a request shows of who asks: a bearer token, else, where a page of our own asks, the cookie of the browser. The browser says that it
- * does: a page of any other origin can make it send the cookie, and neither that header nor, where something is done, our origin.
+ * Returns the credential of a request: a bearer token, or else, for a request from one of our own pages, the browser's cookie. The browser
+ * marks such a request: a page of another origin can make it send the cookie, but can set neither the header `sec-fetch-site` nor, for a
+ * write, our `origin`.
  */
 export function credentialOf(request: Request): string | undefined {
   const authorization = request.headers.get('authorization');
@@ -54,7 +55,7 @@ export function credentialOf(request: Request): string | undefined {
   return isFromPage ? readCookie(request, url) : undefined;
 }
 
-/** What who asks may do by now; undefined where that is nobody any more. */
+/** Loads the current snapshot of the request's caller; undefined if the credential is no longer valid. */
 export async function snapshotNow(
   context: Context<ApiEnv>,
   snapshots: Snapshots,

@@ -1,6 +1,6 @@
 /**
- * `POST /api/v1/search`: the tools that fit a query best, over all servers (PRD AG-US2); or the same as what a host's own search
- * for tools has to answer (`search/tool-references.ts`). It writes nothing.
+ * `POST /api/v1/search`: the tools that best match a query, over all servers (PRD AG-US2); or the same in the form that a host's own tool
+ * search must return (`search/tool-references.ts`). Writes nothing.
  */
 import { callerViewOf } from './request-context.ts';
 import { createRoute } from '@hono/zod-openapi';
@@ -129,12 +129,12 @@ const search = createRoute({
   ),
 });
 
-/** Add the route. */
+/** Adds the route. */
 export function registerSearch(api: Api, { gateway }: ApiPorts): void {
   api.openapi(search, async context => {
     const body = context.req.valid('json');
     const { format } = context.req.valid('query');
-    // Hosts take letters, digits, `_` and `-` in a name.
+    // Hosts allow only letters, digits, `_` and `-` in a name.
     const style = format === undefined ? 'dot' : 'underscore';
     const naming = { kind: 'qualified', style } as const;
     const found = await gateway.search(
@@ -163,10 +163,10 @@ function toRequest(body: z.infer<typeof SearchSchema>): SearchRequest {
   };
 }
 
-/** Longest description that is shown, in UTF-16 units. */
+/** Longest description in a result, in UTF-16 units. */
 const MAX_DESCRIPTION_CHARS = 2_000;
 
-/** Four digits tell scores apart that are not equal by chance. */
+/** Four digits keep different scores apart. */
 const toShownScore = (score: number) => Math.round(score * 10_000) / 10_000;
 
 function toView({ name, server, item, score, skills }: SearchHit): z.infer<typeof HitSchema> {
@@ -183,5 +183,5 @@ function toView({ name, server, item, score, skills }: SearchHit): z.infer<typeo
   };
 }
 
-/** The beginning of a text, no half of a character at its end. */
+/** Cuts a text to its maximum length, without leaving half of a character at the end. */
 const cut = (text: string) => text.slice(0, MAX_DESCRIPTION_CHARS).replace(/[\uD800-\uDBFF]$/, '');

@@ -1,4 +1,4 @@
-/** `/api/v1/secrets`: put, list, compare, delete. A value goes in and never comes out (SEC-1). */
+/** `/api/v1/secrets`: put, list, compare, delete. No response ever holds a value (SEC-1). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
@@ -111,7 +111,7 @@ const remove = createRoute({
   }),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerSecrets(api: Api, { secrets }: ApiPorts): void {
   api.openapi(put, async context => {
     const { name } = context.req.valid('param');

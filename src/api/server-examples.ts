@@ -35,5 +35,5 @@ const record = {
   },
 };
 
-/** What registers a server, and the record it becomes. */
+/** The body that registers a server, and the record it becomes. */
 export const exampleServer = { created, record };

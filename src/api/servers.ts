@@ -156,7 +156,7 @@ const remove = deleteRoute({
   params,
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerServers(api: Api, { connectorServers, servers, health }: ApiPorts): void {
   api.openapi(create, async context => {
     const { caller } = context.var.snapshot;

@@ -1,4 +1,4 @@
-/** `/api/v1/sign-in-providers` and `/api/v1/identities`: where people sign in, and who they are there. */
+/** `/api/v1/sign-in-providers` and `/api/v1/identities`: the providers through which people sign in, and their identities there. */
 import {
   CreateIdentitySchema,
   IdentityQuerySchema,
@@ -115,7 +115,7 @@ const identity = {
   },
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerSignInProviders(api: Api, { providers, identities }: ApiPorts): void {
   registerRecords(api, provider, providers);
   registerEdits(api, provider, patch, providers);

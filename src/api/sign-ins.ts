@@ -42,7 +42,7 @@ const listed = {
   query: OfPrincipalSchema,
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerSignIns(api: Api, { signInRecords }: ApiPorts): void {
   registerList(api, resource, listed, signInRecords);
   registerOne(api, resource, signInRecords);

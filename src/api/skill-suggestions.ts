@@ -1,4 +1,7 @@
-/** `/api/v1/skills/suggestions`: skills that are missed, and what becomes of them (PRD AG-US3-AC8). Registered before the skills by id. */
+/**
+ * `/api/v1/skills/suggestions`: suggestions for missing skills, and the decisions on them (PRD AG-US3-AC8). Registered before
+ * `/api/v1/skills/{id}`.
+ */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { RecordPositionSchema } from '../records/record-schema.ts';
@@ -116,7 +119,7 @@ const reject = createRoute({
   responses: responsesOf(204, 'Rejected', undefined, { errors: DECIDED }),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerSkillSuggestions(api: Api, ports: ApiPorts): void {
   const { suggestions } = ports;
   const count = createCountSkills(ports);

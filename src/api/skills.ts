@@ -1,4 +1,4 @@
-/** `/api/v1/skills`: the taxonomy (PRD AG-US3, FIND-3). What a skill counts are the tools its reader may use. */
+/** `/api/v1/skills`: the taxonomy (PRD AG-US3, FIND-3). A skill's count covers only tools that the reader may use. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Snapshot } from '../access/admission/snapshots.ts';
@@ -72,20 +72,20 @@ const patch = {
   problems: ['conflict'] as const,
 };
 
-/** Counts the tools in each skill that a caller may use; of none where it may not list tools. */
+/** Counts the tools of each skill that a caller may use; zero for a caller that may not list tools. */
 export type CountSkills = (snapshot: Snapshot) => Promise<ReadonlyMap<string, number>>;
 
 export function createCountSkills({ gateway, skillsOf }: ApiPorts): CountSkills {
   return async ({ caller, servers }) => {
     const viewer = { caller, visible: { servers, client: ONLOOKER }, naming: DOT_NAMING };
     const { items } = await gateway.list(viewer, 'tools');
-    // A list that is remembered has the servers as they were when it was made.
+    // A cached list holds the servers as they were when it was made.
     const seen = new Set(items.map(({ server }) => server.id));
     return countTools(items, await skillsOf(servers.filter(({ id }) => seen.has(id))));
   };
 }
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerSkills(api: Api, ports: ApiPorts): void {
   const { skills } = ports;
   const count = createCountSkills(ports);

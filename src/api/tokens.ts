@@ -1,6 +1,6 @@
 /**
- * `/api/v1/tokens`: create, list, get, rotate, revoke. A value is in the answer that made it only. Who does not administer the whole
- * deployment has their own. `/api/v1/token`: the one that asks.
+ * `/api/v1/tokens`: create, list, get, rotate, revoke. A value appears only in the response that created it. Callers who do not administer
+ * the whole deployment see only their own tokens. `/api/v1/token`: the token of the request.
  */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
@@ -149,11 +149,11 @@ const own = createRoute({
   ),
 });
 
-/** Servers that are known to who asks. */
+/** Returns the servers that the caller may know of. */
 const knownServers = ({ caller, servers }: Snapshot) =>
   administersAll(caller) ? servers : restrictToCaller(caller, { servers }).servers;
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerTokens(api: Api, { tokens, findOwnPrincipal }: ApiPorts): void {
   const { toView } = resource;
   registerCreate(api, resource, created, async (body, snapshot) => {

@@ -1,4 +1,4 @@
-/** `POST /api/v1/tools/call`: calling one tool (PRD AG-US4, AG-US7), with its whole result, or as a stream of what happens meanwhile. */
+/** `POST /api/v1/tools/call`: calls one tool (PRD AG-US4, AG-US7) and returns the whole result, or a stream of events. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { directiveOfHeader } from '../gateway/cache/cache-control.ts';
@@ -18,7 +18,7 @@ import { callContextOf, callerViewOf } from './request-context.ts';
 import { named, streamCall } from './tool-stream.ts';
 
 const NameSchema = z.string().min(1).max(MAX_NAME_CHARS);
-/** The most that a sealed state may be; a server's own is smaller. */
+/** Maximum length of a sealed request state; a server's own state is smaller. */
 const MAX_STATE_CHARS = 1_000_000;
 
 const given = {
@@ -51,7 +51,7 @@ const CallViewSchema = z
   })
   .meta({ id: 'ToolResult' });
 
-/** What can become of a call once its server is known. */
+/** Errors of a call whose server is known. */
 const UPSTREAM_ERRORS = ERROR_CODES.filter(code => code.startsWith('upstream_'));
 
 const call = createRoute({
@@ -95,7 +95,7 @@ const call = createRoute({
 
 const ownNaming = (serverId: string) => ({ kind: 'own', serverId }) as const;
 
-/** Add the route. */
+/** Adds the route. */
 export function registerToolCall(api: Api, { gateway }: ApiPorts): void {
   api.openapi(call, async context => {
     const clock = startClock();
@@ -129,7 +129,7 @@ export function registerToolCall(api: Api, { gateway }: ApiPorts): void {
   });
 }
 
-/** What was waited for until a request left, and since. */
+/** Measures the time until a request left, and the time since. */
 function startClock() {
   const startedAt = performance.now();
   let dispatchedAt = startedAt;
@@ -144,7 +144,7 @@ function startClock() {
   };
 }
 
-/** A result as the server gave it, what it must have and has not, and metadata. @throws PorticoError where it is an error */
+/** Returns the server's result with required members that it lacks, and metadata. @throws PorticoError if it is an error */
 function toMembers(response: RawResponse, metadata: object) {
   if ('error' in response) throw upstreamError(response.parsed);
   const members = rawMembers(response.result);
@@ -153,7 +153,7 @@ function toMembers(response: RawResponse, metadata: object) {
   return members.set('metadata', JSON.stringify(metadata));
 }
 
-/** A JSON-RPC error of an upstream as a problem: its code and message stay readable. */
+/** Turns an upstream's JSON-RPC error into a problem that keeps its code and message readable. */
 function upstreamError(error: Record<string, unknown>): PorticoError {
   const { code, message, data } = error;
   return new PorticoError('upstream_4xx', `${String(message)} (${String(code)})`, {

@@ -1,6 +1,6 @@
 /**
- * Tools in the format of a model's API, and the calls that the model then made, executed (LLM-1, LLM-2): for agents that do not speak
- * MCP. Both see and may what the token sees and may.
+ * Exports tools in the format of a model API and executes the calls that the model made (LLM-1, LLM-2), for agents that do not speak MCP.
+ * Both are limited to what the token may see and call.
  */
 import type { ListedItem } from '../gateway/listing.ts';
 import type { CallerView, Viewer } from '../gateway/viewer.ts';
@@ -139,16 +139,16 @@ const execute = createRoute({
   ),
 });
 
-/** What is asked of an export. */
+/** Options of an export. */
 export interface ExportAsk {
   format: Format;
   strict: boolean;
-  /** Each loss by itself. */
+  /** Report each conversion warning separately. */
   allWarnings: boolean;
   isWanted(tool: ListedItem): boolean;
 }
 
-/** The tools that a caller sees, in a format; named as all of them together are, though only some are wanted. */
+/** Exports the tools that a caller sees in a format. Names are chosen over all of them, even if only some are wanted. */
 export async function exportFor(
   gateway: Gateway,
   view: CallerView,
@@ -171,7 +171,7 @@ export async function exportFor(
   };
 }
 
-/** Add the route. */
+/** Adds the route. */
 export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): void {
   api.openapi(execute, async context => {
     const { format, strict, calls: listed, message, response } = context.req.valid('json');
@@ -212,7 +212,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
   });
 }
 
-/** What a caller may call is what it sees: it needs both scopes, and a refusal has its row. */
+/** Lists the tools that a caller may call, which are those it sees. Needs both scopes; a refusal is recorded in the audit. */
 async function listCallable(
   gateway: Gateway,
   viewer: Viewer,

@@ -1,4 +1,4 @@
-/** The skills of a server's tools, for administrators: with confidence and reason, corrected by hand, classified anew. */
+/** The skills of a server's tools, for administrators: list with confidence and reason, correct by hand, classify again. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
@@ -108,7 +108,7 @@ const classify = createRoute({
   }),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerToolSkills(api: Api, { corrections }: ApiPorts): void {
   api.openapi(list, async context => {
     const { id } = context.req.valid('param');

@@ -1,4 +1,7 @@
-/** A call of a tool as an event stream. Whoever reads it can be asked: the question ends the stream, and the same call with its answer goes on. */
+/**
+ * A tool call as an event stream. The reader can answer server requests: a server request ends the stream, and the same call with the
+ * answer continues it.
+ */
 import type { ToolCall } from '../gateway/call-tool.ts';
 import { visibleToClient } from '../gateway/steps/restrict.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -11,23 +14,23 @@ import type { CallReply } from '../upstream/protocol/call.ts';
 import type { RawResponse } from '../upstream/protocol/message.ts';
 import { toEventStream, type Tell } from './event-stream.ts';
 
-/** What somebody at a page can be asked. */
+/** Server requests that a person at a page can answer. */
 const CAPABILITIES = { elicitation: { form: {}, url: {} } };
 const KEY = capabilitiesKey(CAPABILITIES);
-/** Nobody else reads the messages of this call. */
+/** The messages of this call have no other reader, so the progress token may be constant. */
 const META = '{"progressToken":1}';
 const LOG_LEVEL = 'info';
 
-/** Notifications of a server that are events here; all others are for clients of the protocol. */
+/** Server notifications that become events here; all others concern MCP clients only. */
 const EVENTS: ReadonlyMap<string, string> = new Map([
   ['notifications/progress', 'progress'],
   ['notifications/message', 'log'],
 ]);
 
-/** Raw JSON of the answers to what was asked before, and of the state that came with it. */
+/** Raw JSON of the answers to the earlier server requests, and of the request state that came with them. */
 export type Round = readonly [responses: string | undefined, state: string | undefined];
 
-/** @param toView JSON text of a result. @throws PorticoError from it, where the response is an error */
+/** @param toView returns the JSON text of a result. @throws PorticoError from it, if the response is an error */
 export function streamCall(
   gateway: Pick<Gateway, 'request'>,
   call: ToolCall,
@@ -75,7 +78,7 @@ export function streamCall(
   });
 }
 
-/** Tells what comes before the response. @throws PorticoError `upstream_no_response` */
+/** Sends the messages that precede the response as events. @throws PorticoError `upstream_no_response` */
 async function tellAll(reply: CallReply, tell: Tell): Promise<RawResponse> {
   if ('response' in reply) return reply.response;
   for await (const message of reply.messages) {
@@ -89,7 +92,7 @@ async function tellAll(reply: CallReply, tell: Tell): Promise<RawResponse> {
   throw new PorticoError('upstream_no_response');
 }
 
-/** The members that the next round needs, under our names. */
+/** Returns the members that the next request needs, under our names. */
 function toQuestion(result: string): string {
   const members = rawMembers(result);
   const shown: RawObject = new Map([
@@ -99,7 +102,7 @@ function toQuestion(result: string): string {
   return fromRawMembers(shown);
 }
 
-/** A failure of a server as a problem that names it. @throws PorticoError, or what it was given */
+/** Turns a failure of a server into a problem that names the server. @throws PorticoError, or `thrown` itself */
 export function named(thrown: unknown): never {
   if (!(thrown instanceof ServerFailure)) throw thrown;
   const { server, reason } = thrown;

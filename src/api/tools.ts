@@ -42,7 +42,7 @@ const ToolsViewSchema = z
   })
   .meta({ id: 'ToolsByServer' });
 
-/** Qualified name of the last tool of a page, and its number: where it is gone, the next one has that by then. */
+/** Qualified name of a page's last tool, and its index. If the tool is gone, the next tool has that index by then. */
 const PositionSchema = z.tuple([z.string(), z.number().int().min(0)]);
 
 const list = createRoute({
@@ -116,7 +116,10 @@ const list = createRoute({
   ),
 });
 
-/** Whether a toolset selects a tool; without one all are. @throws PorticoError where there is none of the name, or it is not the caller's */
+/**
+ * Returns whether a toolset selects a tool; without a toolset, all are selected. @throws PorticoError if the caller has no toolset of this
+ * name
+ */
 function toSelection(
   { policy }: Caller,
   servers: VisibleServers['servers'],
@@ -134,7 +137,7 @@ interface Paging {
   cursor?: string | undefined;
 }
 
-/** A page of what is wanted, or all of it where nothing bounds it. @param query its other members are the filter */
+/** Returns a page of the wanted tools, or all of them if there is no limit. @param query all other members are the filter */
 async function pageOfTools(
   wanted: readonly ListedItem[],
   { limit = Infinity, cursor, ...filter }: Paging,
@@ -149,13 +152,13 @@ async function pageOfTools(
   return { tools, next };
 }
 
-/** Where the page after a tool begins. */
+/** Returns the index at which the page after a tool begins. */
 function startAfter(wanted: readonly ListedItem[], name: string, at: number): number {
   const index = wanted.findIndex(tool => tool.name === name);
   return index === -1 ? at : index + 1;
 }
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
   api.openapi(list, async context => {
     const { caller, servers } = context.var.snapshot;
@@ -183,7 +186,7 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     const wanted = items.filter(isWanted);
     const { tools, next } = await pageOfTools(wanted, query);
     const ofServer = Map.groupBy(tools, tool => tool.server.id);
-    // Of all at once, servers without tools are told too.
+    // Without paging, servers without tools are listed too.
     const isOnPage = ({ id }: ListedServer) => query.limit === undefined || ofServer.has(id);
     const shown = seen.servers.filter(server => isNamed(server) && isOnPage(server));
     const byServer = shown.map(server => ({

@@ -9,7 +9,7 @@ import {
 import type { Api, ApiPorts } from './frame.ts';
 import { registerEdits, registerRecords } from './records.ts';
 
-/** Body of a new one. */
+/** Body of a request that creates a toolset. */
 export const CreateToolset = CreateToolsetSchema.meta({ id: 'CreateToolset' });
 
 const created = {
@@ -64,7 +64,7 @@ const patch = {
   problems: ['conflict'] as const,
 };
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerToolsets(api: Api, { toolsets }: ApiPorts): void {
   registerRecords(api, resource, toolsets);
   registerEdits(api, resource, patch, toolsets);

@@ -1,4 +1,4 @@
-/** `/api/v1/aggregator/import` and `/export`: servers from the files of clients, and configuration for clients (REG-6). */
+/** `/api/v1/aggregator/import` and `/export`: imports servers from clients' files, and exports configuration for clients (REG-6). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { PorticoError } from '../shared/errors/portico-error.ts';
@@ -111,7 +111,7 @@ const exportServers = createRoute({
   ),
 });
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerTransfer(api: Api, { servers, imports }: ApiPorts): void {
   api.openapi(importServers, async context => {
     const { dry_run, on_conflict: onConflict } = context.req.valid('query');

@@ -1,4 +1,4 @@
-/** `/api/v1/usage`: how much was called, by day, principal, group, server and tool; as pages, and as one table (OPS-7). */
+/** `/api/v1/usage`: the number of calls by day, principal, group, server and tool; in pages or as one table (OPS-7). */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { DIMENSIONS, type Dimension } from '../audit/usage/usage-cells.ts';
@@ -12,7 +12,7 @@ import { nextOf, pageQuery, positionOf } from './paging.ts';
 const PATH = '/api/v1/usage';
 const tags = ['usage'];
 const DEFAULT_DAYS = 30;
-/** Most rows of one table. */
+/** Maximum number of rows in one table. */
 const MAX_ROWS = 20_000;
 const WHOSE =
   'Administrators see all. A person sees their own calls; a client, and a token with limits, what was done with that token only. ' +
@@ -136,10 +136,10 @@ const exportAll = createRoute({
 });
 
 const PositionSchema = z.tuple([z.number()], z.string());
-/** Columns of a table; those that name a row are there where it is told by them. */
+/** Columns of a table. Columns that name a row are present only if the usage is grouped by them. */
 const COLUMNS = Object.keys(UsageSchema.shape) as (keyof z.infer<typeof UsageSchema>)[];
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerUsage(api: Api, { callUsage }: ApiPorts): void {
   api.openapi(list, async context => {
     const { limit, cursor, ...given } = context.req.valid('query');
@@ -158,7 +158,7 @@ export function registerUsage(api: Api, { callUsage }: ApiPorts): void {
     if (page.next) throw fieldProblem('by', `gives more than ${MAX_ROWS} rows in these days`);
     const views = page.items.map(toView);
     const named = COLUMNS.filter(name => isSum(name) || views.some(view => name in view));
-    // A table goes around without the page that it came from.
+    // A table is passed on without the response it came in, so every row holds the time.
     const until = new Date(page.countedUntil).toISOString();
     const rows = views.map(view => [...named.map(name => view[name]), until]);
     const lines = [[...named, 'counted_until'], ...rows].map(toCsvLine);

@@ -1,33 +1,33 @@
 /**
- * What changed of what somebody sees, told while they look. The registry of this moment is looked at again and again: a look where nothing
- * changed reads ten rows, and none where a call has just read it. Pure but for its ports.
+ * Watches what a caller sees and reports changes. Polls the current registry: a poll without a change reads ten rows, or none if a call has
+ * just read them. Pure except for its ports.
  */
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { administers, administersAll, hasScope, type Scope } from '../shared/identity/principal.ts';
 
-/** What it takes to be told. */
+/** The scope that watching needs. */
 export const WATCH_SCOPE: Scope = 'servers:read';
-/** Between two looks, in milliseconds, and how many there are: a stream lasts five minutes. */
+/** Time between two polls, in milliseconds, and the number of polls: a stream lasts five minutes. */
 const LOOK_MS = 2_000;
 export const LOOKS = 150;
 
-/** `servers`: one of them, or what is held of it. `access`: a rule, a toolset, a group's rights or a budget. */
+/** `servers`: a server or its held definitions changed. `access`: a rule, a toolset, a group's rights or a budget changed. */
 export const CHANGES = ['servers', 'access'] as const;
 export type Change = (typeof CHANGES)[number];
 
 export interface WatchPorts {
-  /** What may be seen now; undefined where who asked is nobody any more. */
+  /** Loads the current snapshot; undefined if the caller's credential is no longer valid. */
   load(): Promise<Snapshot | undefined>;
   wait(ms: number): Promise<unknown>;
-  /** Nobody listens any more, or the gateway stops. */
+  /** The client is gone, or the gateway is stopping. */
   isOver(): boolean;
 }
 
 /**
- * Look until it is over, or for five minutes.
- * @param first what is known already
- * @throws PorticoError `unauthorized` once who asked may not look any more
+ * Polls until it is over, at most five minutes.
+ * @param first the snapshot that the caller knows already
+ * @throws PorticoError `unauthorized` as soon as the caller may not watch any more
  */
 export async function watchChanges(
   first: Snapshot,
@@ -46,7 +46,7 @@ export async function watchChanges(
   }
 }
 
-/** Records that did not change are the same objects. */
+/** Unchanged records are the same objects. */
 function changesOf(before: Snapshot, now: Snapshot): Change[] {
   return [
     ...(hasOtherServers(before, now) ? (['servers'] as const) : []),
@@ -54,7 +54,7 @@ function changesOf(before: Snapshot, now: Snapshot): Change[] {
   ];
 }
 
-/** Of the servers within the caller's limits: of others nothing is told. */
+/** Compares only servers within the caller's limits, so that nothing shows of others. */
 function hasOtherServers(before: Snapshot, now: Snapshot): boolean {
   if (before.servers === now.servers) return false;
   const [were, are] = [before, now].map(({ caller, servers }) =>

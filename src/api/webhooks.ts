@@ -1,4 +1,4 @@
-/** `/api/v1/webhooks`: who is told of events; what was sent, and what was given up. */
+/** `/api/v1/webhooks`: where events are sent, and which deliveries were made or given up. */
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
@@ -170,7 +170,7 @@ const retry = createRoute({
 
 const PositionSchema = z.tuple([z.number()]);
 
-/** Add the routes. */
+/** Adds the routes. */
 export function registerWebhooks(api: Api, { webhooks }: ApiPorts): void {
   registerCreate(api, resource, created, async (body, { caller }) => {
     const { webhook, secret } = await webhooks.create(caller, body);

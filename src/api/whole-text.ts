@@ -1,14 +1,17 @@
-/** Text of records is kept as UTF-8, which has no halves of a character (lone surrogates): what is stored would not be what was sent. */
+/**
+ * Refuses lone surrogates (halves of a character). Text of records is stored as UTF-8, which has none, so the stored text would differ from
+ * the one sent.
+ */
 import { fieldProblem } from '../shared/errors/field-problems.ts';
 
-/** @returns the body as it is. @throws PorticoError `validation_failed`, at the first text with such a half */
+/** @returns the body unchanged. @throws PorticoError `validation_failed`, at the first text with a lone surrogate */
 export function wholeText<T>(body: T): T {
   const path = findHalf(body);
   if (path) throw fieldProblem(path.join('.') || '(body)', 'has half of a character');
   return body;
 }
 
-/** Where there is one: the names of members on the way to it. */
+/** Returns the path of member names to the first lone surrogate, if there is one. */
 function findHalf(value: unknown): string[] | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : [];
   if (typeof value !== 'object' || value === null) return undefined;
