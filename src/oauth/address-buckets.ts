@@ -1,21 +1,21 @@
 /**
- * How often an address may ask for what costs a row, before anybody knows who it is. An isolate counts for itself: it keeps one from
- * filling a table, and is no quota.
+ * Rate limits per address for requests that cost a row before the client is known. Each isolate counts for itself, so this keeps one
+ * address from filling a table, but is not a quota.
  */
 import { refill, type Bucket, type Limit } from '../audit/limits/token-bucket.ts';
 import { Lru } from '../shared/util/lru.ts';
 
 const MAX_ADDRESSES = 1_000;
-/** Of one address; and of all those together that the platform does not tell apart, as on one machine. */
+/** Limit of one address; and of all requests without a client address together, as on one machine. */
 const OF_ADDRESS: Limit = { perMinute: 30, burst: 30 };
 const OF_UNKNOWN: Limit = { perMinute: 300, burst: 300 };
-/** What one site has of IPv6 addresses. */
+/** Groups of an IPv6 address that identify a site. */
 const IPV6_GROUPS = 4;
 
 export class AddressBuckets {
   readonly #buckets = new Lru<string, Bucket>(MAX_ADDRESSES);
 
-  /** Count a request of its address. @param now milliseconds since the epoch @returns whether it may */
+  /** Counts a request against its address. @param now milliseconds since the epoch @returns whether the request may proceed */
   take({ headers }: Request, now: number): boolean {
     const address = headers.get('cf-connecting-ip');
     const [key, limit] = address === null ? ['', OF_UNKNOWN] : [siteOf(address), OF_ADDRESS];

@@ -1,4 +1,4 @@
-/** Forms that programs send to the authorization server: each parameter once, of a bounded length, and answers that nobody keeps. */
+/** Forms that programs send to the authorization server: each parameter once, bounded in size, and responses that must not be cached. */
 import { readForm } from '../http/read-form.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { Refusals } from './refusals.ts';
@@ -7,7 +7,7 @@ import { OAuthError, toOAuthError, toOAuthErrorResponse } from './oauth-error.ts
 const MAX_BODY_BYTES = 16_384;
 export const NO_STORE = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
-/** The answer to a form of a program, or what is wrong with it. @param work throws OAuthError */
+/** Responds to a program's form, with an OAuth error if `work` fails. @param work throws OAuthError */
 export async function answerForm(
   request: Request,
   { refusals }: { refusals: Refusals },

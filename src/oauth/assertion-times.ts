@@ -1,7 +1,10 @@
-/** When a signed assertion counts (RFC 7523 §3): now, and not for long, since each is remembered until it is over. Pure. */
+/**
+ * The time for which a signed assertion is valid (RFC 7523 §3). It must be short, since each assertion is remembered until it expires.
+ * Pure.
+ */
 
 const SKEW_S = 60;
-/** Longest time that an assertion may be good for, in seconds. */
+/** Longest lifetime of an assertion, in seconds. */
 const MAX_LIFE_S = 300;
 
 /** In seconds since the epoch. */
@@ -11,7 +14,7 @@ export interface AssertionTimes {
   iat?: number | undefined;
 }
 
-/** Why an assertion does not count now; undefined where it does. @param now milliseconds since the epoch */
+/** Returns why an assertion is not valid now; undefined if it is. @param now milliseconds since the epoch */
 export function whyNotNow({ exp, nbf, iat }: AssertionTimes, now: number): string | undefined {
   const seconds = now / 1000;
   if (exp <= seconds - SKEW_S) return 'has expired';
@@ -20,5 +23,5 @@ export function whyNotNow({ exp, nbf, iat }: AssertionTimes, now: number): strin
   return isOfLater ? 'is of the future' : undefined;
 }
 
-/** Until when it could be used again, in milliseconds since the epoch. */
+/** Returns until when the assertion could be replayed, in milliseconds since the epoch. */
 export const usableUntil = ({ exp }: AssertionTimes): number => Math.ceil((exp + SKEW_S) * 1000);

@@ -1,22 +1,23 @@
 /**
- * What an access token is for (RFC 8707, RFC 9728): a URL of the gateway, with what is below it on the borders of path parts. Pure.
+ * The audience of an access token (RFC 8707, RFC 9728): a URL of the gateway. It covers that URL and everything below it at path
+ * boundaries. Pure.
  */
 import { OAuthError } from './oauth-error.ts';
 
 const MAX_CHARS = 2_000;
 
-/** Paths that are resources: what clients connect to. Which servers there are is no matter here, since metadata is for everybody. */
+/** Paths of resources that clients connect to. Whether a server exists is not checked, since metadata is public. */
 const RESOURCE = /^\/(?:mcp|sse)(?:\/(?:servers|toolsets)\/[^/]+)?$|^\/api\/v1$|^\/?$/;
 
-/** The path of a resource without a slash at its end; undefined where the path is of none. */
+/** Returns the path of a resource without a trailing slash; undefined if it is not the path of a resource. */
 export function toResourcePath(path: string): string | undefined {
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path;
   return RESOURCE.test(trimmed) && trimmed.length <= MAX_CHARS ? trimmed : undefined;
 }
 
 /**
- * The audience that a client asks for.
- * @param asked values of `resource`; none: the whole gateway, as clients before 2025-06-18 mean it
+ * Returns the audience that a client asks for.
+ * @param asked values of `resource`; none means the whole gateway, as clients before 2025-06-18 expect
  * @param origin of the gateway
  * @throws OAuthError `invalid_target`
  */
@@ -32,12 +33,13 @@ export function parseAudience(asked: readonly string[], origin: string): string 
   return origin + path;
 }
 
-/** Whether all that a second audience covers is covered by the first. */
+/** Whether the first audience covers everything that the second one covers. */
 export const coversAudience = (wide: string, narrow: string): boolean =>
   narrow === wide || narrow.startsWith(`${wide}/`);
 
 /**
- * A client may name the resource again where it asks for tokens, or one below it; they are for what was allowed.
+ * Checks the resource in a token request: a client may repeat the grant's audience or name one below it. The tokens get the grant's
+ * audience.
  * @throws OAuthError `invalid_target`
  */
 export function requireAudience(

@@ -1,6 +1,6 @@
 /**
- * What a client asks of a person at `/authorize` (OAuth 2.1 §4.1.1, RFC 7636, RFC 8707), checked in the order that matters: until client
- * and redirect are known to belong together nothing is sent anywhere; after that every problem goes back to the client. Pure.
+ * A client's request at `/authorize` (OAuth 2.1 §4.1.1, RFC 7636, RFC 8707). The order of the checks matters: nothing is sent anywhere
+ * until client and redirect are known to belong together; after that every problem goes back to the client. Pure.
  */
 import { z } from 'zod';
 import { ScopeSchema, MEMBER_SCOPES, type Scope } from '../shared/identity/principal.ts';
@@ -8,7 +8,7 @@ import { parseAudience } from './audience.ts';
 import type { OAuthClient } from './clients/client.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** A checked request, as it waits for a person's decision. */
+/** A checked request that waits for a person's decision. */
 export const AuthorizationRequestSchema = z.object({
   clientId: z.string(),
   redirectUri: z.string(),
@@ -19,7 +19,7 @@ export const AuthorizationRequestSchema = z.object({
 });
 export type AuthorizationRequest = z.infer<typeof AuthorizationRequestSchema>;
 
-/** Where the client is to be answered, and with what it told requests apart. */
+/** Where the response to the client goes, and the client's state for it. */
 export type ReturnTo = Pick<AuthorizationRequest, 'redirectUri' | 'state'>;
 
 const MAX_STATE_CHARS = 2_000;
@@ -36,9 +36,9 @@ const ONCE = [
 ];
 
 /**
- * Where to answer.
- * @param matches whether a redirect belongs to those that the client has
- * @throws OAuthError that is told to the person and to nobody else
+ * Returns where to send the response.
+ * @param matches whether the requested redirect matches one that the client registered
+ * @throws OAuthError that is shown to the person and to nobody else
  */
 export function findReturn(
   query: URLSearchParams,
@@ -59,9 +59,9 @@ export function findReturn(
 }
 
 /**
- * The request whose answer goes there.
+ * Parses the rest of the request, whose redirect was checked before.
  * @param origin of the gateway
- * @throws OAuthError that is told to the client
+ * @throws OAuthError that is sent to the client
  */
 export function parseAuthorization(
   query: URLSearchParams,
@@ -90,8 +90,8 @@ export function parseAuthorization(
 }
 
 /**
- * The scopes a client asks for; those that are not ours are left out, as clients send `openid` and `offline_access` too.
- * @throws OAuthError `invalid_scope` where all are not ours
+ * Returns the scopes a client asks for. Unknown scopes are left out, since clients also send `openid` and `offline_access`.
+ * @throws OAuthError `invalid_scope` if all of them are unknown, other than these two
  */
 export function parseScopes(text: string | null): Scope[] {
   const asked = (text ?? '').split(' ').filter(scope => scope !== '');
@@ -102,7 +102,7 @@ export function parseScopes(text: string | null): Scope[] {
   throw new OAuthError('invalid_scope', `Scopes are ${ScopeSchema.options.join(' ')}`);
 }
 
-/** The URL that brings an answer to the client (RFC 6749 §4.1.2, RFC 9207). */
+/** Returns the URL that carries a response to the client (RFC 6749 §4.1.2, RFC 9207). */
 export function toReturnUrl(
   { redirectUri, state }: ReturnTo,
   issuer: string,

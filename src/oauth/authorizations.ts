@@ -1,6 +1,6 @@
 /**
- * What happens at `/authorize` behind the page: a client's request is checked, a person who is signed in is asked once, and the client
- * gets a code. A person hands on what it has itself and no more.
+ * The work behind the page `/authorize`: checks a client's request, asks a signed-in person once, and gives the client a code. A person can
+ * only hand on rights that the person has.
  */
 import { randomBytes, toBase64Url } from '../shared/crypto/base64url.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
@@ -24,7 +24,7 @@ export interface AuthorizationPorts extends MakeGrantPorts {
   clients: OAuthClients;
 }
 
-/** What the page does next: go to a URL, or ask the signedIn. */
+/** The page's next step: redirect to a URL, or ask the signed-in person. */
 export type NextStep =
   | { kind: 'return'; url: string; redirectUri: string }
   | { kind: 'ask'; handle: string; client: OAuthClient; request: AuthorizationRequest };
@@ -37,17 +37,17 @@ export class Authorizations {
   }
 
   /**
-   * Check who asks, before anybody is signed in. What else is wrong the client is told after that: anybody can register a client, and our
-   * address must not lead strangers to it (RFC 9700 §4.11.2).
-   * @throws OAuthError that the person is told and the client is not
+   * Checks the client and the redirect before anybody is signed in. Other errors go to the client only after sign-in: anybody can register
+   * a client, and our address must not lead strangers to it (RFC 9700 §4.11.2).
+   * @throws OAuthError that is shown to the person and not sent to the client
    */
   async checkClient(query: URLSearchParams, issuer: string): Promise<void> {
     await this.#parse(query, issuer);
   }
 
   /**
-   * What is to be done for a person who is signed in.
-   * @throws OAuthError that the person is told and the client is not
+   * Returns the next step for a signed-in person.
+   * @throws OAuthError that is shown to the person and not sent to the client
    */
   async next(query: URLSearchParams, issuer: string, signedIn: SignedIn): Promise<NextStep> {
     const found = await this.#parse(query, issuer);
@@ -71,8 +71,8 @@ export class Authorizations {
   }
 
   /**
-   * The person's decision about a question it was asked; each counts once.
-   * @throws OAuthError where the question is not this person's, was answered or is too old
+   * Applies the person's decision about a request; each decision counts once.
+   * @throws OAuthError if the request is not this person's, was decided already or is too old
    */
   async decide(
     handle: string,
@@ -121,7 +121,7 @@ export class Authorizations {
     }
   }
 
-  /** Make the grant and its code. */
+  /** Creates the grant and its code. */
   async #allow(
     client: OAuthClient,
     given: AuthorizationRequest,

@@ -1,6 +1,6 @@
 /**
- * Challenges (RFC 6750 §3, RFC 9728 §5.1): what a refused request is told, so that a client knows where to get a token and for which
- * scopes. Where no credential came there is no error in it.
+ * Challenges (RFC 6750 §3, RFC 9728 §5.1): they tell a refused client where to get a token and for which scopes. Without a credential in
+ * the request, the challenge holds no error.
  */
 import { SCOPE_HEADER } from '../shared/errors/to-problem.ts';
 import { MEMBER_SCOPES } from '../shared/identity/principal.ts';
@@ -8,14 +8,14 @@ import { toResourcePath } from './audience.ts';
 
 const METADATA = '/.well-known/oauth-protected-resource';
 
-/** Where the metadata of the resource at a URL is. */
+/** Returns the metadata URL of the resource at a URL. */
 export function metadataUrlOf({ origin, pathname }: { origin: string; pathname: string }): string {
   if (pathname === '/messages') return `${origin}${METADATA}/sse`;
   if (pathname.startsWith('/api/')) return `${origin}${METADATA}/api/v1`;
   return `${origin}${METADATA}${toResourcePath(pathname) ?? ''}`;
 }
 
-/** The same response; a refusal for want of a credential or a scope with its challenge. */
+/** Returns the response, with a challenge if it was refused for lack of a credential or a scope. */
 export function withChallenge(request: Request, url: URL, response: Response): Response {
   const { status } = response;
   const scope = response.headers.get(SCOPE_HEADER);

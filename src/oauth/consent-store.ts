@@ -1,14 +1,14 @@
-/** The `oauth_requests` and `oauth_consents` tables: what a person is asked to allow, and what it allowed before. */
+/** The `oauth_requests` and `oauth_consents` tables: requests that wait for a person's decision, and what people allowed before. */
 import { z } from 'zod';
 import { jsonOf } from '../records/record-schema.ts';
 import { ScopeSchema } from '../shared/identity/principal.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
-/** How long a page with a question is good, in milliseconds, and how many of one sign-in may be open. */
+/** Lifetime of a pending request, in milliseconds, and the maximum number per sign-in. */
 const REQUEST_MS = 600_000;
 const MAX_OPEN = 20;
 
-/** Keep a question; of too many the oldest are forgotten. */
+/** Stores a pending request; deletes the oldest ones if there are too many. */
 export function insertRequest(
   db: D1Database,
   hmac: string,
@@ -31,7 +31,10 @@ export function insertRequest(
   ];
 }
 
-/** Take a question away: who gets it may answer it, once. @param schema of what is asked, which the kind of handle decides */
+/**
+ * Takes a pending request out of the table, so that it can be decided once. @param schema form of the request, which depends on the kind of
+ * handle
+ */
 export async function takeRequest<T>(
   db: D1Database,
   hmacs: readonly string[],
@@ -73,7 +76,7 @@ export async function isAllowedBefore(
   );
 }
 
-/** Remember what a person allowed, where the grant was made. */
+/** Remembers what a person allowed, if the grant was created. */
 export function keepConsent(
   db: D1Database,
   principalId: string,

@@ -1,4 +1,4 @@
-/** The authorization server: clients, what people grant them, the tokens they get. */
+/** Builds the authorization server: clients, grants and tokens. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import { toClientDocument } from '../credentials/oauth/client-document.ts';
 import { CALLBACK_PATH, CLIENT_DOCUMENT_PATH } from '../servers/accounts/connecting.ts';
@@ -19,7 +19,7 @@ export interface OAuthDeps extends OAuthClientsDeps {
   expectEvents: ExpectEvents;
   asserted: AssertedIdentities;
   config: OAuthClientsDeps['config'] & { clientDocumentUrl: string | undefined };
-  /** Tells that access changed. */
+  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 

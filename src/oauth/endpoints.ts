@@ -1,6 +1,6 @@
 /**
- * What programs ask the authorization server: metadata, tokens, registration, revocation, codes to show. Pages of every origin may ask too (no cookie is
- * looked at here), since a client may be one.
+ * Endpoints of the authorization server for programs: metadata, tokens, registration, revocation, device codes. Pages of every origin may
+ * use them, since a client may be a page; cookies are not read here.
  */
 import { toPorticoError, PorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
@@ -10,10 +10,10 @@ import { findMetadata, PATHS } from './metadata.ts';
 import { handleRevoke, handleToken, type TokenPorts } from './token-endpoint.ts';
 
 export interface OAuthPorts extends TokenPorts {
-  /** Answer a client that registers itself (RFC 7591). */
+  /** Responds to a client that registers itself (RFC 7591). */
   register(request: Request): Promise<Response>;
   devices: Pick<DeviceAuthorizations, 'answer'>;
-  /** Our own client metadata document, for authorization servers of servers. */
+  /** Our own client metadata document, for authorization servers of upstream servers. */
   toClientDocument(origin: string): object;
 }
 
@@ -25,11 +25,11 @@ const POSTED: ReadonlySet<string> = new Set([
   PATHS.deviceAuthorization,
 ]);
 
-/** Whether a path is one of these. */
+/** Whether a path belongs to one of these endpoints. */
 export const isOAuthPath = (path: string): boolean =>
   path.startsWith(WELL_KNOWN) || path === CLIENT_DOCUMENT_PATH || POSTED.has(path);
 
-/** Answer a request for one of these paths. */
+/** Serves a request to one of these endpoints. */
 export async function handleOAuth(
   request: Request,
   url: URL,

@@ -1,7 +1,7 @@
 /**
- * Metadata of the authorization server (RFC 8414, RFC 8628 §4) and of each URL that clients connect to (RFC 9728). It is made of the request's origin
- * alone, so that it says nothing of which servers there are. The issuer is the origin; the endpoints of 2025-03-26 are where that
- * revision expects them.
+ * Metadata of the authorization server (RFC 8414, RFC 8628 §4) and of each URL that clients connect to (RFC 9728). It is built from the
+ * request's origin alone, so it does not reveal which servers exist. The issuer is the origin. The endpoint paths are those that revision
+ * 2025-03-26 expects.
  */
 import { ScopeSchema, MEMBER_SCOPES } from '../shared/identity/principal.ts';
 import { AUTH_METHODS, DEVICE_GRANT } from './clients/client.ts';
@@ -17,7 +17,7 @@ export const PATHS = {
   register: '/register',
   revoke: '/revoke',
   deviceAuthorization: '/device_authorization',
-  /** The page on which somebody types the code that a program shows. */
+  /** The page on which a person types the code that a program shows. */
   device: '/device',
 } as const;
 
@@ -27,10 +27,10 @@ export const GRANT_TYPES = [
   DEVICE_GRANT,
   'urn:ietf:params:oauth:grant-type:jwt-bearer',
 ] as const;
-/** That last one is for ID-JAG only (draft-ietf-oauth-identity-assertion-authz-grant §7.2); whose are taken is told to nobody. */
+/** The jwt-bearer grant takes ID-JAG only (draft-ietf-oauth-identity-assertion-authz-grant §7.2). Accepted issuers are not published. */
 const GRANT_PROFILES = ['urn:ietf:params:oauth:grant-profile:id-jag'];
 
-/** The document at a well-known path, or undefined where there is none. */
+/** Returns the document at a well-known path, or undefined if there is none. */
 export function findMetadata({ origin, pathname }: URL): object | undefined {
   if (pathname === SERVER) return serverMetadata(origin);
   if (pathname !== RESOURCE && !pathname.startsWith(`${RESOURCE}/`)) return undefined;

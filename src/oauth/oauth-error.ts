@@ -1,4 +1,4 @@
-/** Errors of the authorization server, in the words of RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2, RFC 8707 §2 and RFC 8628 §3.5. */
+/** Errors of the authorization server, with the codes of RFC 6749 §4.1.2.1 and §5.2, RFC 7591 §3.2.2, RFC 8707 §2 and RFC 8628 §3.5. */
 const STATUS = {
   invalid_request: 400,
   invalid_client: 401,
@@ -23,12 +23,12 @@ export type OAuthErrorCode = keyof typeof STATUS;
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   readonly status: number;
-  /** The client that is refused, where it is a known one. */
+  /** The refused client, if it is known. */
   clientId: string | undefined;
 
   /**
    * @param description for people: printable ASCII without `"` and `\`, and never a secret
-   * @param status where it is another than usual
+   * @param status if it differs from the code's usual one
    */
   constructor(code: OAuthErrorCode, description: string, status: number = STATUS[code]) {
     super(description);
@@ -37,7 +37,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** Do something for a known client; a refusal of it names the client. */
+/** Does work for a known client; an OAuthError from it names the client. */
 export async function forClient<T>(clientId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -47,13 +47,13 @@ export async function forClient<T>(clientId: string, work: () => Promise<T>): Pr
   }
 }
 
-/** What nobody foresaw is trouble of our own, which passes: a client answers `invalid_grant` with a new sign-in. */
+/** Maps unexpected errors to a temporary fault of ours: after `invalid_grant` a client would start a new sign-in. */
 export const toOAuthError = (thrown: unknown): OAuthError =>
   thrown instanceof OAuthError
     ? thrown
     : new OAuthError('temporarily_unavailable', 'Something went wrong here; try again');
 
-/** The answer of an endpoint that programs ask: JSON, kept by nobody. */
+/** The JSON error response of an endpoint for programs; must not be cached. */
 export function toOAuthErrorResponse(error: OAuthError, isBasic = false): Response {
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
   if (error.status === 401 && isBasic) headers['www-authenticate'] = 'Basic realm="portico"';

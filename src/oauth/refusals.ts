@@ -1,7 +1,7 @@
 /**
- * What known clients are refused at `/token` and `/revoke`, in the audit: a wrong secret, code, verifier or audience. Strangers may ask
- * there too, so there is a row for each client and kind of refusal once a minute at most, and so many for all of them together; each
- * isolate counts for itself.
+ * Records refusals of known clients at `/token` and `/revoke` in the audit: a wrong secret, code, verifier or audience. Strangers can cause
+ * them too, so there is at most one row per minute for each client and kind of refusal, and a limit for all of them together. Each isolate
+ * counts for itself.
  */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
@@ -13,7 +13,7 @@ const WINDOW_MS = 60_000;
 const MAX_IN_WINDOW = 30;
 const MAX_ID_CHARS = 300;
 
-/** What is told, by what the client is told. What passes, and what is badly written, is not. */
+/** The recorded action by error code. Temporary errors and malformed requests are not recorded. */
 const ACTIONS = new Map<OAuthErrorCode, string>([
   ['invalid_client', 'client.authenticate'],
   ['unauthorized_client', 'client.authenticate'],
@@ -33,7 +33,7 @@ export class Refusals {
     this.#now = now;
   }
 
-  /** Write the row of a refusal, where it is one to be told and there is room. Never fails. */
+  /** Records a refusal, if its code is recorded and the limits allow it. Never throws. */
   async note(refusal: OAuthError): Promise<void> {
     const action = ACTIONS.get(refusal.code);
     if (refusal.clientId === undefined || action === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * `/token` and `/revoke` (RFC 6749 §4.1.3 and §6, RFC 8628 §3.4, RFC 7009): programs ask here. What is wrong with what they send is told
- * in the words of the standard; trouble of our own never looks as if their grant were gone, since a client answers that with a new sign-in.
+ * `/token` and `/revoke` (RFC 6749 §4.1.3 and §6, RFC 8628 §3.4, RFC 7009), for programs. Faults in a request get the standard's error
+ * codes. A fault of our own never looks as if the grant were gone, since the client would start a new sign-in.
  */
 import { answerForm, NO_STORE } from './answer-form.ts';
 import { useIdentityAssertion, type AssertionPorts } from './assertions/use-identity-assertion.ts';
@@ -31,7 +31,7 @@ export interface TokenPorts extends AssertionPorts {
   refusals: Refusals;
 }
 
-/** Answer a request for tokens. @param origin of the gateway */
+/** Responds to a token request. @param origin of the gateway */
 export function handleToken(
   request: Request,
   origin: string,
@@ -44,14 +44,14 @@ export function handleToken(
     if (!use)
       throw new OAuthError('unsupported_grant_type', `Use ${[...USES.keys()].join(' or ')}`);
     const client = await ports.clients.authenticate(request.headers, form, origin);
-    // Before anything is given out: a client that fails here asks again, and loses nothing.
+    // Before anything is issued: a client whose request fails here can repeat it and loses nothing.
     await ports.clients.touch(client, ports.now());
     const given = await forClient(client.id, () => use(form, client, origin, ports));
     return Response.json(given, { headers: NO_STORE });
   });
 }
 
-/** Answer a request to revoke a token: done, or there was none. */
+/** Responds to a revocation request; it succeeds even if there was no such token. */
 export function handleRevoke(
   request: Request,
   origin: string,
@@ -129,7 +129,7 @@ async function revoke(token: string, client: OAuthClient, ports: TokenPorts): Pr
   if (grant?.client_id === client.id) await endGrant(grant, 'revoked_by_client', ports);
 }
 
-/** What is given for each grant type; the metadata names the same. */
+/** The handler of each grant type; the metadata names the same types. */
 type Use = (
   form: URLSearchParams,
   client: AuthenticatedClient,

@@ -1,6 +1,7 @@
 /**
- * What an identity provider signs about somebody for one client: ID-JAG (draft-ietf-oauth-identity-assertion-authz-grant §3), a JWT for us
- * alone, for the client that shows it, of now. What bounds it in ways that are not known here is refused, never left out. Pure.
+ * ID-JAG: an identity provider's assertion about a person for one client (draft-ietf-oauth-identity-assertion-authz-grant §3). It is a JWT
+ * for this gateway alone and for the client that presents it, valid now. Restrictions that are not supported here are refused, never
+ * ignored. Pure.
  */
 import { z } from 'zod';
 import { parseJwt, type Jwt } from '../../shared/crypto/jwt.ts';
@@ -12,13 +13,13 @@ import { parseScopes } from '../authorization-request.ts';
 import { OAuthError } from '../oauth-error.ts';
 
 const TYPE = 'oauth-id-jag+jwt';
-/** With the groups of somebody in it, and room beside it in a form. */
+/** Large enough for a person's groups, and leaves room for the rest of the form. */
 const MAX_CHARS = 12_288;
 const MAX_RESOURCES = 20;
 
 const time = z.number().finite();
 const id = z.string().min(1).max(1_000);
-/** Keys it is bound to, rights beyond scopes, somebody who acts for another, a tenant of ours. */
+/** Claims that are refused: bound keys, rights beyond scopes, an actor, and a tenant of ours. */
 const NOT_HERE = ['cnf', 'authorization_details', 'act', 'aud_tenant'] as const;
 const ClaimsSchema = z.looseObject({
   iss: id,
@@ -39,8 +40,8 @@ export type IdentityAssertion = Omit<Jwt, 'claims'> & { claims: z.infer<typeof C
 export const refused = (what: string) => new OAuthError('invalid_grant', `The assertion ${what}`);
 
 /**
- * An assertion that is for this client at this gateway, now; not yet believed.
- * @param clientId of the client that showed who it is
+ * Parses an assertion and checks that it is for this client at this gateway, now. The signature is not checked yet.
+ * @param clientId of the authenticated client
  * @param now milliseconds since the epoch
  * @throws OAuthError `invalid_grant`
  */
@@ -63,21 +64,21 @@ export function parseIdentityAssertion(
   return { ...jwt, claims };
 }
 
-/** Who it is about. */
+/** Returns the person that the assertion is about. */
 export const provenBy = ({ claims }: IdentityAssertion): Proven => ({
   issuer: claims.iss,
   subject: claims.sub,
   claims,
 });
 
-/** Until when it could be shown again, in milliseconds since the epoch, and what no two of an issuer have in common. */
+/** Returns until when it could be replayed, in milliseconds since the epoch, and a key that is unique among an issuer's assertions. */
 export const onceOf = ({ claims }: IdentityAssertion): { until: number; key: string } => ({
   until: usableUntil(claims),
   key: JSON.stringify(['id-jag', claims.iss, claims.jti]),
 });
 
 /**
- * What the access token is for: the resource that the assertion names. Where it names none the client may, as at the other grants.
+ * Returns the audience of the access token: the resource that the assertion names. If it names none, the client may, as with other grants.
  * @param asked values of `resource` in the request: the same, or one below it
  * @throws OAuthError `invalid_grant`, `invalid_target`
  */
@@ -105,8 +106,8 @@ function ours(resource: string, origin: string): string {
 }
 
 /**
- * The scopes that both the assertion and the request name; an assertion that names none is for those of a member.
- * @param asked `scope` of the request; null: all that may be
+ * Returns the scopes that both the assertion and the request name. An assertion without scopes stands for those of a member.
+ * @param asked `scope` of the request; null asks for all that are allowed
  * @throws OAuthError `invalid_grant`, `invalid_scope`
  */
 export function scopesOf({ claims: { scope } }: IdentityAssertion, asked: string | null): Scope[] {

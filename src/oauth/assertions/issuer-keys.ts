@@ -1,6 +1,6 @@
 /**
- * The keys of identity providers: found by what an issuer says of itself (OpenID Connect Discovery 1.0 §4), read within the bounds of what
- * clients have on the web, and remembered by the isolate for a while.
+ * Keys of identity providers: found through the issuer's metadata (OpenID Connect Discovery 1.0 §4), read within the limits for clients'
+ * documents, and cached by the isolate for a while.
  */
 import { z } from 'zod';
 import { isSignedByOne, type Jwt } from '../../shared/crypto/jwt.ts';
@@ -11,7 +11,7 @@ import { OAuthError } from '../oauth-error.ts';
 
 const MAX_ISSUERS = 20;
 const MAX_BYTES = 65_536;
-/** Longest use of keys without another look, in milliseconds. */
+/** Longest time keys are used before they are read again, in milliseconds. */
 const MAX_FRESH_MS = 3_600_000;
 
 const DiscoverySchema = z.looseObject({ issuer: z.string(), jwks_uri: z.string() });
@@ -27,7 +27,7 @@ export class IssuerKeys {
     this.#now = now;
   }
 
-  /** Whether an issuer signed it. @throws OAuthError `temporarily_unavailable` where its keys cannot be had */
+  /** Whether the issuer signed the JWT. @throws OAuthError `temporarily_unavailable` if its keys cannot be read */
   async haveSigned(issuer: string, jwt: Omit<Jwt, 'claims'>): Promise<boolean> {
     return isSignedByOne(jwt, await this.#sets.find(issuer, jwt.header, () => this.#read(issuer)));
   }
@@ -48,7 +48,7 @@ export class IssuerKeys {
       });
       return { keys, freshUntil: Math.min(freshUntil, this.#now() + MAX_FRESH_MS) };
     } catch {
-      // What is wrong there is no matter of the client's: its assertion may be right.
+      // A fault at the issuer is not the client's fault: its assertion may be valid.
       throw unavailable();
     }
   }

@@ -1,7 +1,7 @@
 /**
- * The grant `urn:ietf:params:oauth:grant-type:jwt-bearer` (RFC 7523 §2.1), for ID-JAG only: a provider that people sign in by says who
- * somebody is and what a client may, and the client gets what a person could have allowed it. Until the signature is checked, what is told
- * is in the client's own hands, or the same for every issuer.
+ * The grant `urn:ietf:params:oauth:grant-type:jwt-bearer` (RFC 7523 §2.1), for ID-JAG only: a sign-in provider states who a person is and
+ * what a client may do, and the client gets what the person could have allowed it. Until the signature is checked, error messages reveal
+ * only what the client knows itself, or what is the same for every issuer.
  */
 import { allOf } from '../../records/record-store.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
@@ -63,7 +63,7 @@ export async function useIdentityAssertion(
   }
 }
 
-/** The provider that signed it. @throws OAuthError `invalid_grant`, `temporarily_unavailable` */
+/** Returns the provider that signed the assertion. @throws OAuthError `invalid_grant`, `temporarily_unavailable` */
 async function believe(
   assertion: IdentityAssertion,
   { asserted, issuerKeys }: AssertionPorts,
@@ -73,7 +73,7 @@ async function believe(
   if (!provider || !(await issuerKeys.haveSigned(provider.issuer, assertion))) {
     throw refused('is of nobody who is believed here');
   }
-  // The same subject may be others in other tenants (§6.3 of the draft), so there must be one that is meant.
+  // The same subject may be different people in different tenants (§6.3 of the draft), so exactly one tenant must be configured.
   const { length } = provider.settings.required_claims['tenant'] ?? [];
   if (tenant !== undefined && length !== 1) throw refused('is of a tenant that is not known here');
   return provider;

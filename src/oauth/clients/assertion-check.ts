@@ -1,4 +1,7 @@
-/** Takes the signed assertion of a client: its keys are read from where it says, and remembered by the isolate for a while. */
+/**
+ * Checks and uses the signed assertion of a client. The keys are read from where the client keeps them, and cached by the isolate for a
+ * while.
+ */
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { KeySets } from '../../shared/crypto/key-sets.ts';
 import { isSignedByOne } from '../../shared/crypto/jwt.ts';
@@ -28,8 +31,8 @@ export class AssertionCheck {
   }
 
   /**
-   * Take an assertion, this once.
-   * @param clientId as it is named beside it
+   * Checks an assertion and marks it as used.
+   * @param clientId the `client_id` sent beside the assertion
    * @throws OAuthError `invalid_client`, `temporarily_unavailable`
    */
   async take(

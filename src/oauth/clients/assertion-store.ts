@@ -1,15 +1,15 @@
-/** The `oauth_assertions` table: those that were used and could be used again. */
+/** The `oauth_assertions` table: used assertions that could still be replayed. */
 import type { Condition } from '../../audit/audit-store.ts';
 
 const SWEPT = 100;
 
-/** Nobody used it. */
+/** Condition: the assertion was not used yet. */
 export const whenUnused = (hash: string): Condition => ({
   sql: 'NOT EXISTS (SELECT 1 FROM oauth_assertions WHERE hash = ?)',
   params: [hash],
 });
 
-/** Note that an assertion is used, and forget what is over. The first changes a row where it is the first time. */
+/** Statements that mark an assertion as used and delete expired ones. The first changes a row only if the assertion is new. */
 export const keepAssertion = (
   db: D1Database,
   hash: string,
@@ -27,7 +27,7 @@ export const keepAssertion = (
     .bind(now),
 ];
 
-/** Note that an assertion is used. @returns whether it is the first time */
+/** Marks an assertion as used. @returns whether this is its first use */
 export async function useAssertion(
   db: D1Database,
   hash: string,

@@ -1,6 +1,6 @@
 /**
- * Who asks at `/token` and `/revoke`. A client uses one of the methods it may; one that has a secret or keys, and says that it uses them,
- * is not believed without.
+ * Authenticates clients at `/token` and `/revoke`. A client must use one of its own methods, so a client with a secret or keys cannot skip
+ * them.
  */
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { forClient, OAuthError } from '../oauth-error.ts';
@@ -55,11 +55,11 @@ export class ClientAuthentication {
     return client;
   }
 
-  /** A secret that is stored under another key of the ring moves to the active one. */
+  /** Checks the secret. A secret stored under another key of the key ring is moved to the active key. */
   async #checkSecret(client: StoredClient, secret: string): Promise<void> {
     const { db, keys } = this.#ports;
     const hmacs = await toSecretHmacs(keys, secret);
-    // Compared are HMACs: how long that takes tells nothing of the secret.
+    // HMACs are compared, so the time this takes reveals nothing about the secret.
     const at = client.secretHmac === null ? -1 : hmacs.indexOf(client.secretHmac);
     if (at < 0) throw new OAuthError('invalid_client', 'The secret of the client is not right');
     if (at > 0) await moveSecret(db, client, hmacs[0] ?? '', keys.active).run();

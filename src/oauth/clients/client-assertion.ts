@@ -1,6 +1,6 @@
 /**
- * Signed assertions of clients (RFC 7523): a JWT of a client about itself, for us, of now, signed by a key of its own. Algorithms are a
- * list; what a header says of keys beside `kid` is not looked at. Pure but for the signature.
+ * Signed assertions of clients (RFC 7523): a JWT by a client about itself, for this gateway, valid now, signed with one of the client's
+ * keys. Algorithms are an allow-list; of the header's key parameters only `kid` is read. Pure except for the signature.
  */
 import { z } from 'zod';
 import { parseJwt, type Jwt } from '../../shared/crypto/jwt.ts';
@@ -31,10 +31,10 @@ export function parseAssertion(text: string): ClientAssertion {
 }
 
 /**
- * Check what an assertion says.
- * @param clientId as it is named beside it
+ * Checks the claims of an assertion.
+ * @param clientId the `client_id` sent beside the assertion
  * @param now milliseconds since the epoch
- * @returns until when it could be used again, in milliseconds since the epoch
+ * @returns until when it could be replayed, in milliseconds since the epoch
  * @throws OAuthError `invalid_client`
  */
 export function checkClaims(
@@ -54,7 +54,7 @@ export function checkClaims(
   return usableUntil(claims);
 }
 
-/** What no two assertions of a client have in common. */
+/** Returns a key that is unique among a client's assertions. */
 export const onceKeyOf = ({ claims, signed }: ClientAssertion): string =>
   JSON.stringify(claims.jti === undefined ? [claims.sub, null, signed] : [claims.sub, claims.jti]);
 

@@ -1,4 +1,4 @@
-/** What a client shows of itself at `/token` and `/revoke` (RFC 6749 §2.3, RFC 7521 §4.2): one way, and what goes with it. Pure. */
+/** Reads a client's credentials at `/token` and `/revoke` (RFC 6749 §2.3, RFC 7521 §4.2): one method and its values. Pure. */
 import { STRICT } from '../../http/read-text.ts';
 import { OAuthError } from '../oauth-error.ts';
 
@@ -8,12 +8,14 @@ const MAX_HEADER_CHARS = 4_096;
 export type ClientCredentials =
   | { method: 'none'; clientId: string }
   | { method: 'client_secret_basic' | 'client_secret_post'; clientId: string; secret: string }
-  /** The id, where it is named beside the assertion. */
+  /** The id, if it is sent beside the assertion. */
   | { method: 'private_key_jwt'; clientId: string | undefined; assertion: string };
 
 const PARAMETERS = ['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'];
 
-/** @throws OAuthError `invalid_request` where a parameter is there twice or there are two ways, `invalid_client` where there is none */
+/**
+ * @throws OAuthError `invalid_request` for a repeated parameter or two methods, `invalid_client` if there is no method or an invalid one
+ */
 export function readClientCredentials(headers: Headers, form: URLSearchParams): ClientCredentials {
   const [clientId, secret, assertion, type] = PARAMETERS.map(name => one(form, name));
   const basic = readBasic(headers.get('authorization'));
@@ -39,14 +41,14 @@ export function readClientCredentials(headers: Headers, form: URLSearchParams): 
     : { method: 'client_secret_post', clientId, secret };
 }
 
-/** A parameter that is empty is as one that is missing (RFC 6749 §3.2). */
+/** An empty parameter counts as missing (RFC 6749 §3.2). */
 function one(form: URLSearchParams, name: string): string | undefined {
   const values = form.getAll(name);
   if (values.length > 1) throw new OAuthError('invalid_request', `${name} is there twice`);
   return values[0] === '' ? undefined : values[0];
 }
 
-/** Of another scheme, the header is not about the client. */
+/** Returns undefined for other schemes: such a header does not authenticate the client. */
 function readBasic(header: string | null): { clientId: string; secret: string } | undefined {
   if (header === null || !/^basic /i.test(header)) return undefined;
   const text = header.length > MAX_HEADER_CHARS ? undefined : decode(header.slice(6).trim());
@@ -69,7 +71,7 @@ function decode(base64: string): string | undefined {
   }
 }
 
-/** Form-decoded (RFC 6749 §2.3.1). */
+/** Decodes form encoding (RFC 6749 §2.3.1). */
 function fromForm(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

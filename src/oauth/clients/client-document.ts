@@ -1,6 +1,6 @@
 /**
- * Client ID metadata documents (draft-ietf-oauth-client-id-metadata-document-00): a client whose id is the URL of what it says of
- * itself. It has no secret, since nobody could have given it one. Pure.
+ * Client ID metadata documents (draft-ietf-oauth-client-id-metadata-document-00): the client's id is the URL of its metadata. Such a client
+ * has no secret, since nobody could have given it one. Pure.
  */
 import { OAuthError } from '../oauth-error.ts';
 import type { OAuthClient } from './client.ts';
@@ -15,12 +15,12 @@ import {
 } from './client-metadata.ts';
 
 const MAX_ID_CHARS = 2_000;
-/** A document goes with no secret. */
+/** A client with a document cannot use a secret. */
 const METHODS = ['none', 'private_key_jwt'] as const;
 /** A client with its keys. */
 export type ClientWithKeys = OAuthClient & ClientKeys;
 
-/** Whether an id is one of a document: a URL as it is written, with a path. Which of them may be fetched, the fetch decides. */
+/** Whether an id may be that of a document: a URL in normal form, with a path. Whether it may be fetched is decided by the fetch. */
 export function isDocumentId(id: string): boolean {
   if (id.length > MAX_ID_CHARS || id.includes('#')) return false;
   const url = URL.parse(id);
@@ -28,7 +28,7 @@ export function isDocumentId(id: string): boolean {
   return ['https:', 'http:'].includes(url.protocol) && url.pathname !== '/';
 }
 
-/** The client that a document describes. @param id the URL it was read at @throws OAuthError `invalid_client` */
+/** Parses the client that a document describes. @param id the URL it was read at @throws OAuthError `invalid_client` */
 export function parseDocument(id: string, json: string): ClientWithKeys {
   try {
     const metadata = parseMetadata(json);

@@ -1,6 +1,6 @@
 /**
- * What a client says of itself, in a document or in a registration (RFC 7591): read loosely, since clients say more than matters here,
- * and checked in what does. Pure.
+ * A client's metadata, from a document or a registration (RFC 7591). Unknown members are ignored, since clients send more than matters
+ * here; the known ones are checked. Pure.
  */
 import { z } from 'zod';
 import { rawMembers } from '../../shared/json/json-spans.ts';
@@ -14,7 +14,7 @@ const MAX_NAME_CHARS = 100;
 const MAX_URI_CHARS = 2_000;
 const MAX_KEYS = 20;
 
-/** Where a client's keys are; null where it says nothing of the kind. */
+/** Where a client's keys are; null if it has none in that form. */
 export interface ClientKeys {
   jwksUri: string | null;
   /** JSON text of a JWK set. */
@@ -37,7 +37,7 @@ export type ClientMetadata = z.infer<typeof MetadataSchema>;
 
 const refused = (description: string) => new OAuthError('invalid_client_metadata', description);
 
-/** @throws OAuthError `invalid_client_metadata` where a text is no JSON object, says a thing twice, or has members of other types */
+/** @throws OAuthError `invalid_client_metadata` if the text is not a JSON object, repeats a member, or has members of wrong types */
 export function parseMetadata(json: string): ClientMetadata {
   let value: unknown;
   try {
@@ -56,7 +56,7 @@ export function parseMetadata(json: string): ClientMetadata {
   return parsed.data;
 }
 
-/** The redirects of a client, each once. @throws OAuthError `invalid_redirect_uri` */
+/** Returns the redirects of a client without duplicates. @throws OAuthError `invalid_redirect_uri` */
 export function redirectsOf({ redirect_uris: uris }: ClientMetadata): string[] {
   const parsed = z.array(z.string()).min(1).max(MAX_REDIRECTS).safeParse(uris);
   if (!parsed.success) {
@@ -69,7 +69,7 @@ export function redirectsOf({ redirect_uris: uris }: ClientMetadata): string[] {
   return [...new Set(parsed.data)];
 }
 
-/** The name of a client, which people read. @throws OAuthError `invalid_client_metadata` */
+/** Returns the name of a client, which people will read. @throws OAuthError `invalid_client_metadata` */
 export function nameOf({ client_name: said }: ClientMetadata): string | undefined {
   const name = said?.trim();
   if (name === undefined || name === '') return undefined;
@@ -79,7 +79,7 @@ export function nameOf({ client_name: said }: ClientMetadata): string | undefine
   return name;
 }
 
-/** Where the keys of a client are. @throws OAuthError `invalid_client_metadata` where it says both */
+/** Returns where the keys of a client are. @throws OAuthError `invalid_client_metadata` if it names both places */
 export function keysOf({ jwks_uri: uri, jwks }: ClientMetadata): ClientKeys {
   if (uri !== undefined && jwks !== undefined)
     throw refused('jwks_uri and jwks exclude each other');
@@ -87,9 +87,9 @@ export function keysOf({ jwks_uri: uri, jwks }: ClientMetadata): ClientKeys {
 }
 
 /**
- * The methods by which a client may show who it is.
- * @param named those that it names, of which the unknown ones are left out; `private_key_jwt` needs keys
- * @throws OAuthError `invalid_client_metadata` where none is left
+ * Returns the authentication methods that a client may use.
+ * @param named methods that the client names; unknown ones are left out, and `private_key_jwt` needs keys
+ * @throws OAuthError `invalid_client_metadata` if none is left
  */
 export function methodsOf(
   named: readonly string[],
@@ -105,7 +105,7 @@ export function methodsOf(
   return known;
 }
 
-/** A client asks with codes. @throws OAuthError `invalid_client_metadata` where it says that it does not */
+/** Checks that the client uses authorization codes. @throws OAuthError `invalid_client_metadata` if it says that it does not */
 export function requireCodes({ grant_types: grants, response_types: types }: ClientMetadata): void {
   if (grants?.includes('authorization_code') === false) {
     throw refused('grant_types: authorization_code is missing');

@@ -1,4 +1,4 @@
-/** Clients in the API: what it takes and shows. A secret is shown by neither. */
+/** Schemas of clients in the API. Neither input nor output holds a secret. */
 import { z } from 'zod';
 import { hasHidden } from '../../shared/util/visible-text.ts';
 import { AuthMethodSchema, type OAuthClient } from './client.ts';
@@ -26,7 +26,7 @@ export const CreateClientSchema = z.strictObject({
 });
 export type CreateClient = z.infer<typeof CreateClientSchema>;
 
-/** Which clients are listed; what is absent lets every one through. */
+/** Filter of the list; absent members match every client. */
 export const ClientQuerySchema = z.strictObject({
   kind: KindSchema.optional().meta({ description: 'Only those that came this way' }),
 });
@@ -50,7 +50,7 @@ export interface ShownClient extends OAuthClient {
   lastUsedAt: number | null;
 }
 
-/** Project a client to its API form. */
+/** Turns a client into its API form. */
 export const toClientView = (client: ShownClient): z.infer<typeof ClientViewSchema> => ({
   id: client.id,
   kind: client.kind,

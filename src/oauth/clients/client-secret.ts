@@ -1,13 +1,13 @@
-/** Ids and secrets of clients; a secret is made here, shown once, and kept as an HMAC. */
+/** Ids and secrets of clients. A secret is created here, shown once, and stored as an HMAC. */
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 
 const MAX_CHARS = 200;
 
-/** The id of a client that is given one. */
+/** Creates a client id. */
 export const createClientId = (): string => `client_${toBase64Url(randomBytes(16))}`;
 
-/** A new secret and what is stored of it. */
+/** Creates a secret and returns it with the HMAC that is stored. */
 export async function createClientSecret(
   keys: KeyRing,
 ): Promise<{ value: string; secretHmac: string; keyId: string }> {
@@ -16,7 +16,7 @@ export async function createClientSecret(
   return { value, secretHmac, keyId: keys.active };
 }
 
-/** The HMACs that a secret may be stored as, that of the active key first; none of a text that cannot be one. */
+/** Returns the HMACs under which a secret may be stored, that of the active key first; none for a text too long to be a secret. */
 export async function toSecretHmacs(keys: KeyRing, secret: string): Promise<string[]> {
   return secret.length > MAX_CHARS ? [] : keys.hmacs('oauth', `client:${secret}`);
 }

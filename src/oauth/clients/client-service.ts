@@ -1,6 +1,6 @@
 /**
- * Clients as administrators see them, and those that they make, for programs that neither have a document nor register. A secret is given
- * out once, when the client is made. With a client its grants end.
+ * Clients for administrators: lists them, and creates clients for programs that neither have a document nor register themselves. A secret
+ * is shown once, when the client is created. Deleting a client ends its grants.
  */
 import { ALWAYS } from '../../audit/admin-audit.ts';
 import type { AccessPorts } from '../../records/edit-with-revision.ts';
@@ -19,7 +19,7 @@ export interface ClientRecordsPorts extends AccessPorts {
 }
 
 export interface ClientRecords extends ReadRecords<ShownClient, ClientQuery> {
-  /** @returns the secret is undefined of a public client @throws PorticoError `forbidden` */
+  /** @returns the secret, undefined for a public client @throws PorticoError `forbidden` */
   create(
     caller: Actor,
     body: CreateClient,

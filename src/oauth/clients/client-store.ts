@@ -36,7 +36,7 @@ const RowSchema = z
     lastUsedAt: row.last_used_at,
   }));
 
-/** A client as it is stored; times in milliseconds since the epoch. */
+/** A stored client; times in milliseconds since the epoch. */
 export interface StoredClient extends ClientWithKeys {
   secretHmac: string | null;
   keyId: string | null;
@@ -47,14 +47,14 @@ export interface StoredClient extends ClientWithKeys {
 /** The table as administrators read it. */
 export const CLIENTS: ReadTable<ShownClient> = { name: 'oauth_clients', row: RowSchema };
 
-/** Shortest time between two writes of a client's last use, in milliseconds. */
+/** Minimum time between two writes of a client's last use, in milliseconds. */
 const TOUCH_MS = 300_000;
 const DAY_MS = 86_400_000;
-/** Unused for so long, one without a grant is forgotten. */
+/** Clients without a grant are deleted after this time without use; `never` is for those that were never used. */
 const UNUSED_MS = { document: 30 * DAY_MS, registered: 90 * DAY_MS, never: DAY_MS };
-/** Rows that one sweep deletes at most. */
+/** Maximum number of rows that one sweep deletes. */
 const SWEPT = 100;
-/** Clients that registered themselves and were never used: of more the oldest go. */
+/** Maximum number of self-registered clients that were never used; beyond it the oldest are deleted. */
 export const MAX_UNUSED = 1_000;
 
 export async function findClient(db: D1Database, id: string): Promise<StoredClient | undefined> {
@@ -62,7 +62,7 @@ export async function findClient(db: D1Database, id: string): Promise<StoredClie
   return row === null ? undefined : RowSchema.parse(row);
 }
 
-/** Insert a client; one of a document may be there, and is replaced. @param usedAt null: it was not used yet */
+/** Inserts a client. A client with a document replaces its existing row. @param usedAt null if it was not used yet */
 export function insertClient(
   db: D1Database,
   client: StoredClient,
@@ -93,7 +93,7 @@ export function insertClient(
     );
 }
 
-/** What was read anew of a document, where its client is stored. */
+/** Updates a stored client from its document. */
 export function refreshClient(db: D1Database, client: StoredClient): D1PreparedStatement {
   return db
     .prepare(
@@ -111,7 +111,7 @@ export function refreshClient(db: D1Database, client: StoredClient): D1PreparedS
     );
 }
 
-/** Note that a client was used; writes nothing where that was noted less than five minutes ago. */
+/** Records that a client was used; writes nothing if that was recorded less than five minutes ago. */
 export function touchClient(db: D1Database, id: string, now: number): D1PreparedStatement {
   return db
     .prepare(
@@ -120,7 +120,7 @@ export function touchClient(db: D1Database, id: string, now: number): D1Prepared
     .bind(now, id, TOUCH_MS);
 }
 
-/** Put the secret of a client under the active key, where it is still the same. */
+/** Moves the secret of a client to the active key, unless it changed meanwhile. */
 export function moveSecret(
   db: D1Database,
   { id, secretHmac }: Pick<StoredClient, 'id' | 'secretHmac'>,
@@ -134,11 +134,11 @@ export function moveSecret(
     .bind(hmac, keyId, id, secretHmac);
 }
 
-/** No grant of it is open. */
+/** Condition: the client has no open grant. */
 const UNGRANTED =
   'NOT EXISTS (SELECT 1 FROM oauth_grants WHERE client_id = oauth_clients.id AND expires_at > ?1)';
 
-/** Forget clients that nobody uses; those that an administrator made stay. */
+/** Deletes unused clients, except those that an administrator created. */
 export function sweepClients(db: D1Database, now: number): D1PreparedStatement[] {
   const unused = (kind: 'document' | 'registered') =>
     db

@@ -1,10 +1,10 @@
-/** Clients that may ask for tokens, and the interface by which the rest of the authorization server knows them. */
+/** Clients that may ask for tokens, and the interface through which the rest of the authorization server uses them. */
 import { z } from 'zod';
 
-/** The grant type of programs that show a code (RFC 8628 §3.4). */
+/** The device grant type, for programs that show a code (RFC 8628 §3.4). */
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** How a client shows at `/token` that it is itself. */
+/** How a client authenticates at `/token`. */
 export const AUTH_METHODS = [
   'none',
   'private_key_jwt',
@@ -15,28 +15,28 @@ export const AuthMethodSchema = z.enum(AUTH_METHODS);
 export type AuthMethod = z.infer<typeof AuthMethodSchema>;
 
 export interface OAuthClient {
-  /** As it names itself: the URL of its document, or what it was given. */
+  /** Its `client_id`: the URL of its document, or an id that the gateway created. */
   id: string;
-  /** `document`: its metadata is at its id (CIMD); `registered`: by itself (RFC 7591); `manual`: by an administrator. */
+  /** `document`: its metadata is at its id (CIMD); `registered`: it registered itself (RFC 7591); `manual`: created by an administrator. */
   kind: 'document' | 'registered' | 'manual';
-  /** As it calls itself: nobody checked it. */
+  /** The name it gives itself; nobody verified it. */
   name: string;
   redirectUris: readonly string[];
   authMethods: readonly AuthMethod[];
 }
 
-/** A client that showed who it is, and how. */
+/** An authenticated client, with the method it used. */
 export type AuthenticatedClient = OAuthClient & { method: AuthMethod };
 
 export interface OAuthClients {
   /**
-   * The client of an id; undefined where there is none.
-   * @throws OAuthError `invalid_client` where its document is not right, `temporarily_unavailable` where it cannot be had now
+   * Finds a client by its id.
+   * @throws OAuthError `invalid_client` if its document is invalid, `temporarily_unavailable` if the document cannot be read now
    */
   find(clientId: string): Promise<OAuthClient | undefined>;
   /**
-   * The client that asks at `/token` or `/revoke`, by whatever method it uses.
-   * @param issuer our own issuer, the audience of an assertion; `{issuer}/token` is another
+   * Authenticates the client of a request to `/token` or `/revoke`, by whatever method it uses.
+   * @param issuer our own issuer, the audience of an assertion; `{issuer}/token` is accepted too
    * @throws OAuthError `invalid_request`, `invalid_client`, `temporarily_unavailable`
    */
   authenticate(
@@ -44,6 +44,6 @@ export interface OAuthClients {
     form: URLSearchParams,
     issuer: string,
   ): Promise<AuthenticatedClient>;
-  /** Note that it was used: a registered one that nobody uses is forgotten. */
+  /** Records that the client was used; unused registered clients are deleted. */
   touch(client: OAuthClient, now: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Clients of the authorization server: those with a document, those that registered themselves, and those an administrator made. */
+/** Clients of the authorization server: with a document, self-registered, or created by an administrator. */
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { AssertionCheck } from './assertion-check.ts';
 import { ClientAuthentication } from './authenticate.ts';

@@ -1,7 +1,7 @@
 /**
- * Clients with a document. What was read is remembered by the isolate, within bounds, and stored only once somebody granted the client
- * something: a flood of ids fills no table. A document that changed is obeyed when what is known of it is no longer fresh; while it
- * cannot be had, the former one is used for another hour.
+ * Clients with a document. Documents are cached by the isolate, within limits, and stored only after somebody granted the client something,
+ * so that a flood of ids fills no table. A changed document takes effect when the cached one is no longer fresh. While a document cannot be
+ * read, the former one is used for another hour.
  */
 import { Lru } from '../../shared/util/lru.ts';
 import { OAuthError } from '../oauth-error.ts';
@@ -24,7 +24,7 @@ export interface DocumentClientsPorts {
 
 const MAX_REMEMBERED = 200;
 const MAX_BYTES = 5_120;
-/** Longest use of a document beyond its time, in milliseconds. */
+/** Longest use of a document beyond its freshness, in milliseconds. */
 const STALE_MS = 3_600_000;
 
 type Known = StoredClient & { freshUntil: number };
@@ -61,7 +61,7 @@ export class DocumentClients {
     }
   }
 
-  /** Note that it was used: from the first time on it is stored. */
+  /** Records that the client was used; the first use stores it. */
   async touch(id: string, now: number): Promise<void> {
     const { db } = this.#ports;
     const { meta } = await touchClient(db, id, now).run();
@@ -83,7 +83,7 @@ export class DocumentClients {
   }
 }
 
-/** What was read last. */
+/** Returns the one that was read last. */
 function latest(
   remembered: Known | undefined,
   stored: StoredClient | undefined,

@@ -1,7 +1,7 @@
 /**
- * Reads what clients have on the web: their documents and their keys. Each address is judged, no redirect is followed, and size and time
- * are bounded (`http/guarded-fetch.ts`); so is how many are read at the same time, and how many wait for that. What could not be had, or
- * was not right, is not asked for again within some seconds.
+ * Reads clients' documents and keys from the web. Every address is checked, redirects are not followed, and size and time are bounded
+ * (`http/guarded-fetch.ts`). The number of concurrent reads and of waiting ones is bounded too. A failed read is not repeated within some
+ * seconds.
  */
 import { AnswerRefused, createGuardedFetch } from '../../http/guarded-fetch.ts';
 import { Lru } from '../../shared/util/lru.ts';
@@ -13,16 +13,16 @@ import { freshnessOf } from './freshness.ts';
 const READ_MS = 5_000;
 const AT_ONCE = 16;
 const MOST_IN_LINE = 256;
-/** Longest time in the line, in milliseconds. */
+/** Longest time a read waits for its turn, in milliseconds. */
 const MAX_WAIT_MS = 3_000;
 const MAX_FAILURES = 1_000;
 const FAILURE_MS = 10_000;
 
-/** What is read. */
+/** What to read. */
 export interface Wanted<T> {
   url: string;
   maxBytes: number;
-  /** What it is, for people. */
+  /** Its name in error messages. */
   what: string;
   /** @throws OAuthError */
   parse(text: string): T;
@@ -40,8 +40,8 @@ export class DocumentReader {
   }
 
   /**
-   * @returns what was parsed, and until when it may be used, in milliseconds since the epoch
-   * @throws OAuthError `invalid_client` where the address or the answer is not right, `temporarily_unavailable` where none came
+   * @returns the parsed value, and until when it may be used, in milliseconds since the epoch
+   * @throws OAuthError `invalid_client` if the address or the response is invalid, `temporarily_unavailable` if there was no response
    */
   async read<T>(wanted: Wanted<T>): Promise<{ value: T; freshUntil: number }> {
     const key = `${wanted.what} ${wanted.url}`;

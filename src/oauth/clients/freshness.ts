@@ -1,9 +1,9 @@
-/** How long an answer may be used without another look (RFC 9111 §4.2), within bounds of our own. Pure. */
+/** How long a response may be reused (RFC 9111 §4.2), within limits of our own. Pure. */
 
 /** In milliseconds. */
 const FRESH_MS = { min: 300_000, max: 86_400_000 };
 
-/** How long what was read may be used, in milliseconds, as its headers say and within bounds (RFC 9111 §4.2). */
+/** Returns how long a response may be reused, in milliseconds, according to its headers and within limits (RFC 9111 §4.2). */
 export function freshnessOf(headers: Headers): number {
   const { min, max } = FRESH_MS;
   const control = (headers.get('cache-control') ?? '').toLowerCase();

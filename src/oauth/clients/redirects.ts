@@ -1,15 +1,14 @@
 /**
- * Where an answer may be sent: to exactly what a client registered. Of loopback the port makes no difference, since a program on a
- * person's machine takes the one that is free (RFC 8252 §7.3); host, path and query do. Texts are compared, not what a parser makes of
- * them. Pure.
+ * Redirect URIs: a response goes only to exactly what a client registered. For loopback the port is ignored, since a program on a person's
+ * machine takes whatever port is free (RFC 8252 §7.3); host, path and query must match. Texts are compared, not parsed URLs. Pure.
  */
 
 const MAX_CHARS = 2_000;
-/** What every URI is made of (RFC 3986), but for a fragment. */
+/** The characters of a URI (RFC 3986) without a fragment. */
 const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[!$&'()*+,./0-9:;=?@A-Z[\]_a-z~%-]+$/;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?=[/?]|$)/i;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*/;
-/** Schemes of programs that are known, beside those that are a domain of their makers from the end (RFC 8252 §7.1). */
+/** Schemes of known programs, besides schemes that are a reversed domain of the maker (RFC 8252 §7.1). */
 const PROGRAMS = new Set([
   'claude',
   'cursor',
@@ -26,7 +25,7 @@ const PROGRAMS = new Set([
 ]);
 const REVERSE_DOMAIN = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
-/** Whether a client may register a URI: https, http of loopback, or the scheme of a program. */
+/** Whether a client may register a URI: https, http on loopback, or the scheme of a program. */
 export function isAllowedRedirect(uri: string): boolean {
   if (uri.length > MAX_CHARS || !URI.test(uri)) return false;
   const url = URL.parse(uri);
@@ -37,14 +36,14 @@ export function isAllowedRedirect(uri: string): boolean {
   return PROGRAMS.has(scheme) || REVERSE_DOMAIN.test(scheme);
 }
 
-/** Whether what a client asks for is among what it registered. @param registered each is allowed */
+/** Whether a requested redirect matches one that the client registered. @param registered each is allowed */
 export function matchesRedirect(registered: readonly string[], asked: string): boolean {
   if (registered.includes(asked)) return true;
   const wanted = withoutPort(asked);
   return wanted !== undefined && registered.some(uri => withoutPort(uri) === wanted);
 }
 
-/** A loopback URI without its port; undefined of any other. */
+/** Returns a loopback URI without its port; undefined for any other URI. */
 function withoutPort(uri: string): string | undefined {
   const [origin, host = ''] = LOOPBACK.exec(uri) ?? [];
   if (origin === undefined || !isAllowedRedirect(uri)) return undefined;
@@ -52,15 +51,15 @@ function withoutPort(uri: string): string | undefined {
   return `${host.toLowerCase()}${rest.startsWith('/') ? '' : '/'}${rest}`;
 }
 
-/** Where a redirect goes, for people. */
+/** Where a redirect leads, for people to read. */
 export interface RedirectPlace {
-  /** On the web, to the person's own machine, or to a program that the scheme names. */
+  /** The web, the person's own machine, or the program that the scheme names. */
   kind: 'web' | 'loopback' | 'app';
-  /** Host and port; of a program its scheme. */
+  /** Host and port; for a program, its scheme. */
   host: string;
 }
 
-/** @param uri one that is allowed */
+/** @param uri an allowed redirect */
 export function describeRedirect(uri: string): RedirectPlace {
   const [, loopback] = LOOPBACK.exec(uri) ?? [];
   if (loopback !== undefined) return { kind: 'loopback', host: loopback.toLowerCase() };
@@ -69,6 +68,6 @@ export function describeRedirect(uri: string): RedirectPlace {
   return { kind: 'app', host: `${scheme.toLowerCase()}:` };
 }
 
-/** Whether each of these goes to the person's own machine. @param uris each is allowed */
+/** Whether all redirects lead to the person's own machine. @param uris each is allowed */
 export const areLoopback = (uris: readonly string[]): boolean =>
   uris.every(uri => LOOPBACK.test(uri));

@@ -1,6 +1,7 @@
 /**
- * `POST /register`: clients register themselves, without a credential, as most that have no document do. So a flood of them must cost
- * little and lock out nobody: an address may register so many a minute, and of those that were never used the oldest make room.
+ * `POST /register`: clients register themselves without a credential, as most clients without a document do. So a flood of registrations
+ * must cost little and lock out nobody: the rate per address is limited, and the oldest clients that were never used make room for new
+ * ones.
  */
 import { BodyTooLarge, readText } from '../../http/read-text.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
@@ -26,7 +27,7 @@ export class Registrations {
     this.#ports = ports;
   }
 
-  /** Answer a request of any method. */
+  /** Responds to a request of any method. */
   async answer(request: Request): Promise<Response> {
     try {
       return await this.#register(request);

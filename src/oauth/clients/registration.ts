@@ -1,6 +1,7 @@
 /**
- * Dynamic client registration (RFC 7591): what a client says of itself, and what it is told. It says more than is kept; what is kept it
- * is told. A client asks with codes and refreshes, a program on a machine with device codes too, and does nothing else here. Pure.
+ * Dynamic client registration (RFC 7591): parses a client's metadata and builds the response. Only a part of the metadata is kept; the
+ * response tells the client what. A client may use authorization codes and refresh tokens, a program on a person's machine also device
+ * codes, and nothing else. Pure.
  */
 import { DEVICE_GRANT, type AuthMethod } from './client.ts';
 import {
@@ -14,16 +15,16 @@ import {
 } from './client-metadata.ts';
 import { areLoopback, describeRedirect } from './redirects.ts';
 
-/** A client has a secret: it may send it in either way, whichever it named. */
+/** A client with a secret may send it in either way, whichever it named. */
 export const SECRET_METHODS: readonly AuthMethod[] = ['client_secret_basic', 'client_secret_post'];
 
 export interface Registration extends ClientKeys {
   name: string;
   redirectUris: string[];
-  /** As it is told. */
+  /** The method named in the response. */
   method: AuthMethod;
   authMethods: readonly AuthMethod[];
-  /** As it is told; of what it named. */
+  /** The grant types named in the response. */
   grantTypes: readonly string[];
 }
 
@@ -33,7 +34,7 @@ export function parseRegistration(json: string): Registration {
   const redirectUris = redirectsOf(metadata);
   requireCodes(metadata);
   const keys = keysOf(metadata);
-  // RFC 7591 §2: where it says nothing, it has a secret.
+  // RFC 7591 §2: without a method, the client has a secret.
   const named = metadata.token_endpoint_auth_method ?? 'client_secret_basic';
   const [method = 'none'] = methodsOf([named], keys);
   const isDevice = metadata.grant_types?.includes(DEVICE_GRANT) && areLoopback(redirectUris);
@@ -47,7 +48,7 @@ export function parseRegistration(json: string): Registration {
   };
 }
 
-/** The answer to a registration. @param at when it was made, in milliseconds since the epoch */
+/** Builds the response to a registration. @param at when it was made, in milliseconds since the epoch */
 export function toRegistrationAnswer(
   id: string,
   { name, redirectUris, method, grantTypes, jwksUri, jwks }: Registration,

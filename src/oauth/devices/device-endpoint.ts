@@ -1,7 +1,7 @@
 /**
- * `POST /device_authorization` (RFC 8628 §3.1): a program on a machine without a browser asks for a code to show. It must be one that is
- * asked about as what it is, a program that nobody checked: no page of the web and no document, whose known name a stranger could use here,
- * since nothing is sent to an address of it.
+ * `POST /device_authorization` (RFC 8628 §3.1): a program on a machine without a browser asks for a code to show. Only programs with
+ * loopback redirects may, which the consent page calls unverified. Web clients and clients with a document may not: nothing is sent to
+ * their address here, so a stranger could use their known name.
  */
 import { answerForm, NO_STORE } from '../answer-form.ts';
 import { AddressBuckets } from '../address-buckets.ts';
@@ -16,7 +16,7 @@ import type { TokenPorts } from '../token-endpoint.ts';
 import { DEVICE_MS, insertDevice, INTERVAL_MS } from './device-store.ts';
 import { createUserCode, toKeptUserCode } from './user-code.ts';
 
-/** Whether a client may ask with codes that are shown. */
+/** Whether a client may use device codes. */
 export const mayShowCodes = ({ kind, redirectUris }: OAuthClient): boolean =>
   kind !== 'document' && areLoopback(redirectUris);
 

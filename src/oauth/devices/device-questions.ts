@@ -1,6 +1,6 @@
 /**
- * What happens behind the page `/device`: somebody who is signed in types the code that a program shows, is asked once whether it may,
- * and the program gets its tokens when it asks next. Nothing of that is remembered. Codes are short: everybody may try a few.
+ * The work behind the page `/device`: a signed-in person types the code that a program shows and is asked once whether to allow it; the
+ * program gets its tokens with its next poll. The consent is not remembered. Codes are short, so tries per person are limited.
  */
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
@@ -26,7 +26,7 @@ export interface DeviceQuestionPorts extends MakeGrantPorts {
   clients: OAuthClients;
 }
 
-/** What is asked: a program that waits, and what names the question in the answer. */
+/** A waiting program that a person is asked about, with the handle that identifies the question in the person's reply. */
 export interface DeviceQuestion {
   handle: string;
   userCode: string;
@@ -36,7 +36,7 @@ export interface DeviceQuestion {
 
 const QuestionSchema = DeviceRequestSchema.extend({ hmac: DeviceRequestSchema.shape.clientId });
 const MAX_HANDLE_CHARS = 100;
-/** No question of `/authorize` is one of these, and none of these is one of that. */
+/** The prefix keeps these handles apart from those of `/authorize`. */
 const toKeptHandle = (handle: string) => `device_request:${handle.slice(0, MAX_HANDLE_CHARS)}`;
 
 const NO_SUCH = 'No program waits with this code. Codes last ten minutes; it may show another one';
@@ -51,9 +51,9 @@ export class DeviceQuestions {
   }
 
   /**
-   * The question about the program that shows a code.
-   * @param text what somebody typed
-   * @throws OAuthError that they are told: `slow_down` after too many codes, `invalid_grant` where nothing waits
+   * Returns the question about the program that shows a code.
+   * @param text what the person typed
+   * @throws OAuthError that is shown to the person: `slow_down` after too many codes, `invalid_grant` if nothing waits for the code
    */
   async ask(text: string, signedIn: SignedIn): Promise<DeviceQuestion> {
     const { db, keys, clients, now } = this.#ports;
@@ -85,9 +85,9 @@ export class DeviceQuestions {
   }
 
   /**
-   * The decision about a question; each counts once.
+   * Applies the decision about a question; each decision counts once.
    * @returns the client
-   * @throws OAuthError where the question is not this person's, was answered or is too old, or the program waits no longer
+   * @throws OAuthError if the question is not this person's, was decided already or is too old, or the program waits no longer
    */
   async decide(handle: string, isAllowed: boolean, signedIn: SignedIn): Promise<OAuthClient> {
     const { db, keys, clients, now } = this.#ports;

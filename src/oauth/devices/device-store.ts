@@ -1,25 +1,25 @@
 /**
- * The `oauth_devices` table: programs that wait for somebody to allow them elsewhere, until they are allowed (the row goes, a grant comes),
- * refused (the row says so) or too old. And `oauth_device_tries`. Reads return parsed rows; writes return statements.
+ * The `oauth_devices` table: programs that wait for a person's decision, until they are allowed (the row is deleted and a grant created),
+ * refused (the row says so) or expired. And `oauth_device_tries`. Reads return parsed rows; writes return statements.
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import { jsonOf } from '../../records/record-schema.ts';
 import { ScopeSchema } from '../../shared/identity/principal.ts';
 
-/** How long a code is good, in milliseconds. */
+/** Lifetime of a code, in milliseconds. */
 export const DEVICE_MS = 600_000;
-/** Shortest time between two polls that is asked of a program, in milliseconds; it may be wrong by the second. */
+/** Minimum time between two polls that a program is told to keep, in milliseconds; polls may come a second earlier. */
 export const INTERVAL_MS = 5_000;
 const TOLERANCE_MS = 1_000;
-/** Most that wait: of one client, and of all. Of more the oldest are forgotten. */
+/** Maximum number of waiting programs, per client and in all. Beyond it the oldest are deleted. */
 export const MAX_OF_CLIENT = 20;
 export const MAX_WAITING = 1_000;
-/** Most codes that one principal may try in a time, in milliseconds. */
+/** Maximum number of codes that one principal may try within a time in milliseconds. */
 export const MAX_TRIES = 10;
 const TRIES_MS = 600_000;
 
-/** What a program asks for; it belongs to no person yet. */
+/** What a program asks for; not yet tied to a person. */
 export const DeviceRequestSchema = z.object({
   clientId: z.string(),
   audience: z.string(),
@@ -44,14 +44,14 @@ const RowSchema = z
     isRefused: row.refused !== 0,
     expiresAt: row.expires_at,
   }));
-/** A program that waits; its time in milliseconds since the epoch. */
+/** A waiting program; times in milliseconds since the epoch. */
 export type WaitingDevice = z.infer<typeof RowSchema>;
 
-/** Columns that an answer is parsed of. */
+/** Columns of a parsed row. */
 const COLUMNS = 'hmac, client_id, audience, scopes, refused, expires_at';
 const marks = (items: readonly unknown[]) => items.map(() => '?').join(', ');
 
-/** Let a program wait, and forget who waits no longer. */
+/** Stores a waiting program, and deletes expired ones and those beyond the limits. */
 export function insertDevice(
   db: D1Database,
   { hmac, userHmac }: { hmac: string; userHmac: string },
@@ -80,8 +80,8 @@ export function insertDevice(
 }
 
 /**
- * The program with this device code, whose HMAC is one of these, and whether it asks again too soon. One that is not late enough writes
- * nothing.
+ * Records a poll with a device code. Returns the program, and whether it polled too soon; a poll that is too soon writes nothing.
+ * @param hmacs the HMACs the device code may be stored as
  */
 export async function pollDevice(
   db: D1Database,
@@ -105,7 +105,7 @@ export async function pollDevice(
   return { device: RowSchema.parse(row), isTooSoon: polled?.meta.changes === 0 };
 }
 
-/** The program that waits with this user code, whose HMAC is one of these. */
+/** Finds the program that waits with a user code. @param userHmacs the HMACs the user code may be stored as */
 export async function findWaiting(
   db: D1Database,
   userHmacs: readonly string[],
@@ -120,13 +120,13 @@ export async function findWaiting(
   return row === null ? undefined : RowSchema.parse(row);
 }
 
-/** It waits still: nobody decided. */
+/** Condition: the program still waits, and nobody has decided. */
 export const whenWaiting = (hmac: string, now: number): Condition => ({
   sql: 'EXISTS (SELECT 1 FROM oauth_devices WHERE hmac = ? AND refused = 0 AND expires_at > ?)',
   params: [hmac, now],
 });
 
-/** It is allowed: what is known of it is in its grant. */
+/** Deletes a program that was allowed; its grant replaces the row. */
 export const endDevice = (db: D1Database, hmac: string, grantId: string): D1PreparedStatement =>
   db
     .prepare(
@@ -134,11 +134,11 @@ export const endDevice = (db: D1Database, hmac: string, grantId: string): D1Prep
     )
     .bind(hmac, grantId);
 
-/** It is refused, which it hears when it asks again. */
+/** Marks a program as refused; it learns that with its next poll. */
 export const refuseDevice = (db: D1Database, hmac: string): D1PreparedStatement =>
   db.prepare('UPDATE oauth_devices SET refused = 1 WHERE hmac = ?').bind(hmac);
 
-/** Count a code that somebody tries. @returns whether they may */
+/** Counts a person's try of a code. @returns whether the person may try it */
 export async function countTry(db: D1Database, principalId: string, now: number): Promise<boolean> {
   const tries = await db
     .prepare(

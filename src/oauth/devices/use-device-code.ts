@@ -1,6 +1,7 @@
 /**
- * Polls of a program that shows a code (RFC 8628 §3.4 and §3.5). While it waits there is a row of its own; once somebody allowed it there
- * is a grant with the HMAC of its device code and without what belongs to a code of `/authorize`, so that neither is taken for the other.
+ * Polls of a program that shows a code (RFC 8628 §3.4 and §3.5). While it waits it has a row in `oauth_devices`. Once allowed, it has a
+ * grant with the HMAC of its device code and without the challenge and redirect of an authorization code, so that the two are never
+ * confused.
  */
 import type { OAuthClient } from '../clients/client.ts';
 import { requireAudience } from '../audience.ts';
@@ -16,7 +17,7 @@ const unknown = () =>
   new OAuthError('invalid_grant', 'The device_code is not known to this client; begin again');
 const expired = () => new OAuthError('expired_token', 'The device_code has expired; begin again');
 
-/** @throws OAuthError in the words of RFC 8628 §3.5 */
+/** @throws OAuthError with the codes of RFC 8628 §3.5 */
 export async function useDeviceCode(
   form: URLSearchParams,
   client: OAuthClient,
@@ -36,7 +37,7 @@ export async function useDeviceCode(
     if (isTooSoon) throw new OAuthError('slow_down', 'Ask more seldom', BAD_REQUEST);
     throw new OAuthError('authorization_pending', 'Nobody has allowed it yet');
   }
-  // Looked for last: who is allowed between both reads is in the second.
+  // Read second: a program that is allowed between both reads is found here.
   const grant = await findByCode(db, hmacs);
   if (!grant) throw expired();
   const isOfDevice = grant.code_challenge === null && grant.redirect_uri === null;

@@ -1,18 +1,18 @@
 /**
- * The code that somebody reads on one machine and types on another (RFC 8628 §6.1): eight consonants, so that it spells no word and
- * looks like no digit. There are 20^8 of them, 34.6 bits. Pure but for the random bytes.
+ * The code that a person reads on one machine and types on another (RFC 8628 §6.1): eight consonants, so that it spells no word and no
+ * letter looks like a digit. There are 20^8 codes, 34.6 bits. Pure except for the random bytes.
  */
 import { randomBytes } from '../../shared/crypto/base64url.ts';
 
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const LENGTH = 8;
-/** The largest multiple of 20 that a byte can be below; of others no letter would be as likely as the rest. */
+/** The largest multiple of 20 in a byte. Larger bytes are dropped, so that all letters are equally likely. */
 const FAIR = 240;
 const CODE = /^[B-DF-HJ-NP-TV-XZ]{8}$/;
-/** Longest text that is looked at, in characters. */
+/** Longest input that is parsed, in characters. */
 const MAX_CHARS = 40;
 
-/** A new code: `XXXX-XXXX`. */
+/** Creates a code: `XXXX-XXXX`. */
 export function createUserCode(): string {
   let code = '';
   while (code.length < LENGTH) {
@@ -22,7 +22,7 @@ export function createUserCode(): string {
   return `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2, LENGTH)}`;
 }
 
-/** What somebody typed as a code, however they wrote it; undefined where it is none. */
+/** Parses a typed code in any notation; undefined if it is not a code. */
 export function parseUserCode(text: string): string | undefined {
   if (text.length > MAX_CHARS) return undefined;
   const letters = text.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
@@ -30,5 +30,5 @@ export function parseUserCode(text: string): string | undefined {
   return `${letters.slice(0, LENGTH / 2)}-${letters.slice(LENGTH / 2)}`;
 }
 
-/** What is kept of one: the text whose HMAC it is. */
+/** Returns the text whose HMAC is stored for a code. */
 export const toKeptUserCode = (code: string): string => `user_code:${code}`;

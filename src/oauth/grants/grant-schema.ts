@@ -1,9 +1,9 @@
-/** Grants in the API: what it shows. Administrators see which programs have tokens, of whom and for what; the tokens nobody sees. */
+/** Schemas of grants in the API. Administrators see which programs have tokens, for whom and for what; nobody sees the tokens. */
 import { z } from 'zod';
 import { ScopeSchema } from '../../shared/identity/principal.ts';
 import { GrantRowSchema } from './grant.ts';
 
-/** Which grants are listed; what is absent lets every one through. */
+/** Filter of the list; absent members match every grant. */
 export const GrantQuerySchema = z.strictObject({
   principal: z.string().min(1).max(100).optional().meta({
     description: 'Only those of the principal with this id',
@@ -27,11 +27,11 @@ export const GrantViewSchema = z.object({
   last_used_at: z.iso.datetime().nullable().meta({ description: 'To five minutes' }),
 });
 
-/** A row with the name of who allowed it. */
+/** A row with the name of the principal who allowed it. */
 export const ShownGrantSchema = GrantRowSchema.extend({ principal_name: z.string() });
 export type ShownGrant = z.infer<typeof ShownGrantSchema>;
 
-/** Project a grant to its API form. */
+/** Turns a grant into its API form. */
 export function toGrantView(grant: ShownGrant): z.infer<typeof GrantViewSchema> {
   const { id, name, audience, scopes, principal_name, last_used_at: lastUsedAt } = grant;
   return {

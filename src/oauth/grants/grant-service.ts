@@ -1,4 +1,4 @@
-/** Grants for administrators: which programs people let in. To delete one ends its tokens at once. */
+/** Grants for administrators: which programs people allowed. Deleting a grant ends its tokens at once. */
 import type { AccessPorts } from '../../records/edit-with-revision.ts';
 import { allOf, whereEqual, type ReadTable } from '../../records/record-store.ts';
 import { createReadRecords, type ReadRecords } from '../../records/records.ts';

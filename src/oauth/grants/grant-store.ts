@@ -1,6 +1,7 @@
 /**
- * The `oauth_grants` and `oauth_refresh_tokens` tables. Whoever redeems or refreshes writes the sealed answer first, where nobody did it
- * meanwhile; all else in the batch is written where that very answer is there, so that of many at once one is done whole.
+ * The `oauth_grants` and `oauth_refresh_tokens` tables. A batch that redeems or refreshes first writes its sealed response, unless another
+ * batch did so meanwhile. All other statements of the batch apply only if that very response is stored, so that of several concurrent
+ * batches exactly one takes full effect.
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
@@ -16,19 +17,19 @@ const RefreshRowSchema = GrantRowSchema.extend({
   refresh_hmac: z.string(),
   used_at: z.number().nullable(),
 });
-/** A grant as the refresh token finds it that is shown. */
+/** A grant, found by a refresh token. */
 export type Refreshed = z.infer<typeof RefreshRowSchema>;
 
 const toList = (items: readonly string[] | null) => (items === null ? null : JSON.stringify(items));
 const marks = (items: readonly unknown[]) => items.map(() => '?').join(', ');
 
-/** The person is still signed in, and still is somebody. */
+/** Condition: the person is still signed in, and the principal still exists. */
 export const whenSignedIn = ({ id, principalId }: SignedIn): Condition => ({
   sql: 'EXISTS (SELECT 1 FROM sign_ins WHERE id = ? AND principal_id = ?)',
   params: [id, principalId],
 });
 
-/** What a person allows. What goes with a code is null for a program on a machine without a browser, whose code is another. */
+/** What a person allows. `challenge` and `redirectUri` are null for a program with a device code. */
 export interface Granted {
   clientId: string;
   audience: string;
@@ -37,15 +38,15 @@ export interface Granted {
   redirectUri: string | null;
 }
 
-/** A grant that is made. */
+/** A new grant. */
 export interface MadeGrant extends Omit<Grant, 'answer_sealed' | 'answer_until' | 'last_used_at'> {
-  /** Null: it came of an assertion. */
+  /** Null for a grant from an assertion. */
   code_hmac: string | null;
-  /** The passkey that brought back the token or identity of the person; else null. */
+  /** The passkey the person signed in with, in place of the token or identity it was registered under; else null. */
   passkey_id: string | null;
 }
 
-/** Make a grant, where that may be. */
+/** Inserts a grant, if the condition holds. */
 export function insertGrant(
   db: D1Database,
   grant: MadeGrant,
@@ -62,7 +63,7 @@ export function insertGrant(
     .bind(...values, ...when.params);
 }
 
-/** The grant of a code, whose HMAC is one of these; also one that was used or expired. */
+/** Finds the grant of a code, even if the code was used or has expired. @param hmacs the HMACs the code may be stored as */
 export async function findByCode(
   db: D1Database,
   hmacs: readonly string[],
@@ -74,7 +75,7 @@ export async function findByCode(
   return row === null ? undefined : GrantRowSchema.parse(row);
 }
 
-/** The grant of a refresh token, whose HMAC is one of these; also of one that was used. */
+/** Finds the grant of a refresh token, even of a used one. @param hmacs the HMACs the token may be stored as */
 export async function findByRefresh(
   db: D1Database,
   hmacs: readonly string[],
@@ -89,17 +90,17 @@ export async function findByRefresh(
   return row === null ? undefined : RefreshRowSchema.parse(row);
 }
 
-/** What `/token` gives out, as it is kept. */
+/** The response of `/token`, as it is stored. */
 export interface KeptAnswer {
   sealed: string;
   refreshHmac: string;
   keyId: string;
   now: number;
-  /** Until when the grant is good after that. */
+  /** When the grant expires after this response. */
   expiresAt: number;
 }
 
-/** A code is used: write the answer, where that was not done before. */
+/** Redeems a code: writes the response, unless the code was redeemed before. */
 export function redeemCode(
   db: D1Database,
   grant: Grant,
@@ -115,7 +116,7 @@ export function redeemCode(
   return [redeem, insertRefresh(db, grant.id, answer)];
 }
 
-/** A refresh token is used: write the answer, where that was not done before. */
+/** Uses a refresh token: writes the response, unless the token was used before. */
 export function rotateRefresh(
   db: D1Database,
   grant: Refreshed,
@@ -143,7 +144,7 @@ export function rotateRefresh(
   ];
 }
 
-/** The answer of a grant is this one: it was written by this very batch. */
+/** Condition: the grant's response is this one, so this very batch wrote it. */
 const WHEN_OURS = 'EXISTS (SELECT 1 FROM oauth_grants WHERE id = $g AND answer_sealed = $s)';
 
 function insertRefresh(
@@ -159,7 +160,7 @@ function insertRefresh(
     .bind(refreshHmac, keyId, grantId, now, now + LIFE.refresh, sealed);
 }
 
-/** Insert the access token of a grant, where this answer is its last; null: where it has none. */
+/** Inserts the access token of a grant, if this response is the grant's last one; `sealed` is null if the grant has none. */
 export function insertAccessToken(
   db: D1Database,
   grant: Pick<Grant, 'id'>,
@@ -182,17 +183,17 @@ export function insertAccessToken(
     .bind(id, hmac, keyId, now, Math.min(now + LIFE.access, expiresAt), grant.id, sealed);
 }
 
-/** End a grant; triggers take its tokens. */
+/** Deletes a grant; triggers delete its tokens. */
 export const deleteGrant = (db: D1Database, id: string): D1PreparedStatement =>
   db.prepare('DELETE FROM oauth_grants WHERE id = ?').bind(id);
 
-/** The grant is there. */
+/** Condition: the grant exists. */
 export const whenGrant = (id: string): Condition => ({
   sql: 'EXISTS (SELECT 1 FROM oauth_grants WHERE id = ?)',
   params: [id],
 });
 
-/** Delete grants that are over, some at a time. */
+/** Deletes expired grants, a few at a time. */
 export function sweepGrants(db: D1Database, now: number): D1PreparedStatement {
   return db
     .prepare(
@@ -201,7 +202,10 @@ export function sweepGrants(db: D1Database, now: number): D1PreparedStatement {
     .bind(now);
 }
 
-/** The grant of a client that has but one access token, with one of these HMACs: it came of an assertion. */
+/**
+ * Finds the client's grant from an assertion, which has only one access token, by that token. @param hmacs the HMACs the token may be
+ * stored as
+ */
 export async function findAsserted(
   db: D1Database,
   hmacs: readonly string[],
@@ -217,7 +221,7 @@ export async function findAsserted(
   return row === null ? undefined : GrantRowSchema.parse(row);
 }
 
-/** Delete the access token with one of these HMACs, of a grant of this client. */
+/** Deletes an access token of a grant of this client. @param hmacs the HMACs the token may be stored as */
 export function deleteAccessToken(
   db: D1Database,
   hmacs: readonly string[],
@@ -230,10 +234,10 @@ export function deleteAccessToken(
     .bind(...hmacs, clientId);
 }
 
-/** Most grants that one person has with one client; of more the oldest end. */
+/** Maximum number of grants of one person with one client; beyond it the oldest end. */
 const MAX_OF_CLIENT = 50;
 
-/** End what is too many. */
+/** Ends the grants beyond the limit. */
 export function limitGrants(
   db: D1Database,
   principalId: string,
@@ -247,9 +251,9 @@ export function limitGrants(
     .bind(principalId, clientId);
 }
 
-/** Grants whose code was used. */
+/** Grants whose code was redeemed. */
 export const SHOWN_GRANTS = `(SELECT g.*, p.name AS principal_name FROM oauth_grants AS g
   JOIN principals AS p ON p.id = g.principal_id WHERE g.redeemed_at IS NOT NULL)`;
 
-/** It is not over. */
+/** Condition: the grant has not expired. */
 export const whenAlive = (now: number): Condition => ({ sql: 'expires_at > ?', params: [now] });

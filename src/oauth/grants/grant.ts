@@ -1,15 +1,18 @@
-/** A grant: what a person allowed a client. Its tokens are made here, and what is given out for them. */
+/**
+ * A grant: what a person allowed a client. Creates the opaque codes and refresh tokens of a grant, and defines its lifetimes and the
+ * response of `/token`.
+ */
 import { z } from 'zod';
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
 import { jsonOf } from '../../records/record-schema.ts';
 import { ScopeSchema } from '../../shared/identity/principal.ts';
 
-/** How long what a grant gives out is good for, in milliseconds. */
+/** Lifetimes of what a grant issues, in milliseconds. */
 export const LIFE = {
   code: 120_000,
   access: 3_600_000,
   refresh: 30 * 86_400_000,
-  /** For so long a refresh token that was used goes on to give the successor. */
+  /** For this long a used refresh token still returns its successor. */
   grace: 60_000,
 } as const;
 
@@ -41,31 +44,31 @@ export const GrantRowSchema = z.object({
 });
 export type Grant = z.infer<typeof GrantRowSchema>;
 
-/** What `/token` answers (RFC 6749 §5.1). */
+/** The response of `/token` (RFC 6749 §5.1). */
 export interface TokenAnswer {
   access_token: string;
   token_type: 'Bearer';
   expires_in: number;
-  /** Absent where what came before is shown again instead. */
+  /** Absent where the client presents another assertion instead. */
   refresh_token?: string;
   scope: string;
-  /** What it is for, where the client did not say so itself. */
+  /** The audience, where the client did not name it itself. */
   resource?: string;
 }
 
 type Opaque = 'code' | 'refresh' | 'device_code';
 
-/** A code, a refresh token or a device code: 256 random bits behind a prefix that secret scanners can find. */
+/** Creates a code, a refresh token or a device code: 256 random bits behind a prefix that secret scanners can find. */
 export const createOpaque = (kind: Opaque): string =>
   `portico_${kind}_${toBase64Url(randomBytes(32))}`;
 
-/** What is kept of one: the text whose HMAC it is. */
+/** Returns the text whose HMAC is stored for such a value. */
 export const toKept = (kind: Opaque, value: string): string => `${kind}:${value}`;
 
-/** Whether a text can be one at all. */
+/** Whether a text has the form of such a value. */
 export const isOpaque = (kind: Opaque, value: string): boolean =>
   value.length === `portico_${kind}_`.length + 43 && value.startsWith(`portico_${kind}_`);
 
-/** Until when a grant is good that is used now. */
+/** Returns until when a grant is valid that is used now. */
 export const expiryOf = ({ ends_at: endsAt }: Pick<Grant, 'ends_at'>, now: number): number =>
   Math.min(now + LIFE.refresh, endsAt ?? Infinity);

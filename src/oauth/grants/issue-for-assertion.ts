@@ -1,6 +1,6 @@
 /**
- * What `/token` gives out for an assertion: a grant with one access token and nothing that renews it, since the next assertion does. All of
- * it is one batch with the row that takes the assertion, so that of two who show it at once one is answered.
+ * Issues tokens for an assertion: a grant with one access token and no refresh token, since the client gets the next token with another
+ * assertion. Everything is one batch with the row that marks the assertion as used, so that of two concurrent uses only one succeeds.
  */
 import { PRINCIPALS } from '../../access/principals/principal-store.ts';
 import type { Condition } from '../../audit/audit-store.ts';
@@ -30,19 +30,22 @@ import {
 } from './grant-store.ts';
 import type { IssuePorts } from './issue.ts';
 
-/** What an assertion gives a client. */
+/** What an assertion entitles a client to. */
 export interface Asserted {
   client: OAuthClient;
-  /** As it is to be written. */
+  /** The identity to be written. */
   identity: Identity;
   audience: string;
-  /** That the assertion and the client name. */
+  /** The scopes that both the assertion and the client name. */
   scopes: readonly Scope[];
-  /** What the assertion is remembered by, until when, and what must be true of it. */
+  /** Hash by which a used assertion is remembered, until when, and the condition for its use. */
   once: { hash: string; until: number; when: Condition };
 }
 
-/** @throws OAuthError `invalid_scope` @throws PorticoError `forbidden` where the assertion was used, or what it stands on has ended */
+/**
+ * @throws OAuthError `invalid_scope` @throws PorticoError `forbidden` if the assertion was used before, or its provider, identity or client
+ * is gone
+ */
 export async function issueForAssertion(
   { client, identity, audience, scopes: named, once }: Asserted,
   ports: IssuePorts,

@@ -1,7 +1,7 @@
 /**
- * What `/token` gives out for a code or a refresh token. Of many who ask with one refresh token at once one is given new tokens, and the
- * others the same for a short while; a refresh token that is used again after that, or a code that is used twice, ends the grant, since
- * one of the two who have it is not the client (RFC 9700 §4.14).
+ * Issues tokens for a code or a refresh token. Of several concurrent requests with one refresh token, one gets new tokens, and for a short
+ * while the others get the same. Later use of that refresh token, or a second use of a code, ends the grant, since one of its two holders
+ * is not the client (RFC 9700 §4.14).
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { toOwnActor, createTokenValue } from '../../shared/identity/principal.ts';
@@ -59,7 +59,7 @@ export async function issueForRefresh(grant: Refreshed, ports: IssuePorts): Prom
   return answerAgain(found, ports);
 }
 
-/** What was given out for a refresh token that was just used; later its use ends the grant. */
+/** Returns the response that was already given for a refresh token that was just used. After the grace time, ends the grant. */
 async function answerAgain(grant: Refreshed, ports: IssuePorts): Promise<TokenAnswer> {
   const usedAt = grant.used_at ?? 0;
   if (usedAt + LIFE.grace <= ports.now()) {
@@ -73,7 +73,7 @@ async function answerAgain(grant: Refreshed, ports: IssuePorts): Promise<TokenAn
   return JSON.parse(text) as TokenAnswer;
 }
 
-/** End a grant with all its tokens, for a reason that the audit tells. */
+/** Ends a grant with all its tokens, for a reason that the audit records. */
 export async function endGrant(
   grant: Grant,
   reason: string,

@@ -1,4 +1,4 @@
-/** Makes a grant of what a person allowed, with its audit row: what they have themselves and no more. */
+/** Creates a grant from what a person allowed, with its audit row. It never exceeds what the person has. */
 import { ALWAYS, type AdminAudit } from '../../audit/admin-audit.ts';
 import type { Condition } from '../../audit/audit-store.ts';
 import { allOf } from '../../records/record-store.ts';
@@ -25,26 +25,26 @@ export interface MakeGrantPorts {
 }
 
 export interface NewGrant {
-  /** What the client calls itself. */
+  /** The name the client gives itself. */
   name: string;
   granted: Granted;
-  /** HMAC of the code by which the client gets its tokens. */
+  /** HMAC of the code with which the client gets its tokens. */
   codeHmac: string;
-  /** What must be true beside that the person is signed in still. */
+  /** Condition besides that the person is still signed in. */
   alsoWhen?: Condition;
-  /** Told where one of both is not. */
+  /** Error text if either condition fails. */
   refusal?: string;
-  /** More for the audit row. */
+  /** More details for the audit row. */
   detail?: JsonObject;
-  /** What is written with the grant. @param id of the grant, which is there where it could be made */
+  /** Statements written with the grant. @param id of the grant, whose row exists only if the grant could be created */
   andThen(id: string, now: number): readonly D1PreparedStatement[];
 }
 
-/** The scopes that a person may hand on. */
+/** Returns the requested scopes that a person may hand on. */
 export const within = (asked: readonly Scope[], { scopes }: SignedIn): Scope[] =>
   boundScopes(asked, [...scopes]);
 
-/** @throws OAuthError `access_denied` where it cannot be made any more; PorticoError */
+/** @throws OAuthError `access_denied` if the grant can no longer be created; PorticoError */
 export async function makeGrant(
   { db, adminAudit, expectEvents, now: clock }: MakeGrantPorts,
   signedIn: SignedIn,
@@ -73,7 +73,7 @@ export async function makeGrant(
   });
 }
 
-/** What is written of it: it waits for its code. */
+/** Returns the row of a new grant, which waits for its code to be redeemed. */
 function toRow(
   signedIn: SignedIn,
   { name, granted, codeHmac }: NewGrant,
