@@ -1,6 +1,6 @@
 /**
- * Signs people in and out, each with its audit row. A sign-in is a cookie's HMAC beside what it came by, whose state is read with it each
- * time: what came by a token ends with that token at once.
+ * Signs people in and out, each with an audit row. A sign-in is the HMAC of a cookie beside the credential it came by. That credential's
+ * state is read together with the sign-in each time, so a sign-in by token ends as soon as the token does.
  */
 import { whenTokenValue } from '../access/policy/token-store.ts';
 import { deleteRecord, whenRecord } from '../records/record-store.ts';
@@ -33,16 +33,16 @@ export class BrowserSignIns implements SignIns {
     return cookie === undefined ? undefined : this.ofCookie(cookie);
   }
 
-  /** Who is signed in by the value of a cookie; undefined where nobody is. */
+  /** Returns who is signed in with a cookie's value; undefined if nobody is. */
   async ofCookie(value: string): Promise<SignedIn | undefined> {
     const { db, keys } = this.#ports;
     return findSignedIn(db, await keys.hmacs('sign-in', value), Date.now());
   }
 
   /**
-   * Sign in whose token this is, or who was invited by this code, which is used up.
+   * Signs in the owner of a token, or the person invited by a code, which is used up by this.
    * @returns the value of the cookie
-   * @throws PorticoError `forbidden`, the same for every text that signs nobody in but the token of the deployment
+   * @throws PorticoError `forbidden`, with the same text for every refused input except the deployment's token
    */
   async by(text: string, url: URL): Promise<string> {
     if (!isCookieSafe(url)) throw refused(NO_TLS);
@@ -86,7 +86,7 @@ export class BrowserSignIns implements SignIns {
     });
   }
 
-  /** Sign a browser out. */
+  /** Signs a browser out. */
   async end({ id, principalId, tokenId }: SignedIn): Promise<void> {
     const { db, adminAudit } = this.#ports;
     const act = { action: 'sign_in.delete', subject: id };

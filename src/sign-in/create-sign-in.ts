@@ -1,4 +1,4 @@
-/** Sign-in: who is signed in with a browser, the ways to sign in, and what administrators see and end of it. */
+/** Builds sign-in: who is signed in with a browser, the ways to sign in, and the records that administrators see and delete. */
 import type { ReadRecords } from '../records/records.ts';
 import { AccessSignIns } from './access/access-sign-ins.ts';
 import { BrowserSignIns, type BrowserPorts } from './browser-sign-ins.ts';
@@ -15,7 +15,7 @@ import type { SignIn } from './sign-in-schema.ts';
 import { createReachableServers, type ReachablePorts } from './reachable-servers.ts';
 import { SIGN_INS } from './sign-in-store.ts';
 
-/** Sign-ins as administrators see them, and people their own. One that is deleted ends at once. */
+/** Sign-ins, all of them for administrators and their own for other people. Deleting one ends it at once. */
 export type SignInRecords = ReadRecords<SignIn, OfPrincipal>;
 
 export function createSignIn(deps: BrowserPorts & ProviderSignInPorts & ReachablePorts) {

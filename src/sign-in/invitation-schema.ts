@@ -1,7 +1,7 @@
-/** Invitations in the API: what it takes and shows, and what is stored of one. Its code is shown by neither. */
+/** Schemas of invitations: the API and the stored row. Neither holds the code. */
 import { z } from 'zod';
 
-/** How long an invitation can be used, in seconds: from ten minutes to a week, a day where nothing is said. */
+/** Lifetime of an invitation, in seconds: ten minutes to a week, a day by default. */
 const [MIN_SECONDS, DEFAULT_SECONDS, MAX_SECONDS] = [600, 86_400, 604_800];
 
 /** A row of `invitations`; times in milliseconds since the epoch. */
@@ -24,7 +24,7 @@ export const CreateInvitationSchema = z.strictObject({
 });
 export type CreateInvitation = z.infer<typeof CreateInvitationSchema>;
 
-/** Which are listed. */
+/** Filter of the list. */
 export const OfPrincipalSchema = z.strictObject({
   principal: z.string().min(1).max(100).optional().meta({
     description: 'Only those of the principal with this id',
@@ -40,7 +40,7 @@ export const InvitationViewSchema = z.object({
   expires_at: z.iso.datetime(),
 });
 
-/** Project an invitation to its API form. */
+/** Turns an invitation into its API form. */
 export const toInvitationView = (invitation: Invitation): z.infer<typeof InvitationViewSchema> => ({
   id: invitation.id,
   principal: invitation.principal_id,

@@ -1,4 +1,4 @@
-/** Invitations: create, list, delete. A code is given out once, when it is made, and signs its principal in once. */
+/** Invitations: create, list, delete. A code is returned once, on creation, and signs its principal in once. */
 import type { Actor } from '../shared/identity/principal.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { fieldProblem } from '../shared/errors/field-problems.ts';

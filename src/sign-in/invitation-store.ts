@@ -1,9 +1,9 @@
-/** The `invitations` table. Of a code only the HMAC is stored. Reads return parsed rows; writes return statements. */
+/** The `invitations` table. Only the HMAC of a code is stored. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
 import type { RecordTable } from '../records/record-store.ts';
 import { InvitationSchema, type Invitation } from './invitation-schema.ts';
 
-/** Most invitations that wait at once. */
+/** Maximum number of open invitations. */
 export const MAX_INVITATIONS = 1_000;
 
 export const INVITATIONS = {
@@ -12,7 +12,7 @@ export const INVITATIONS = {
     WHERE i.expires_at > unixepoch('subsec') * 1000)`,
   row: InvitationSchema,
   computed: ['principal_name'],
-  /** Its principal exists, and there is room. */
+  /** Its principal exists, and the limit is not reached. */
   whenPossible: ({ principal_id: principalId, created_at: now }) => ({
     sql: `EXISTS (SELECT 1 FROM principals WHERE id = ?)
       AND (SELECT count(*) FROM invitations WHERE expires_at > ?) < ${MAX_INVITATIONS}`,
@@ -23,7 +23,7 @@ export const INVITATIONS = {
 const OpenSchema = z.object({ id: z.string(), principal_id: z.string() });
 
 /**
- * The invitation whose code has one of these HMACs, and can be used.
+ * Finds the open invitation whose code has one of these HMACs.
  * @param now milliseconds since the epoch
  */
 export async function findOpenInvitation(
@@ -40,6 +40,6 @@ export async function findOpenInvitation(
   return found === null ? undefined : OpenSchema.parse(found);
 }
 
-/** Delete those that nobody can use any more. */
+/** Deletes expired invitations. */
 export const sweepInvitations = (db: D1Database, now: number): D1PreparedStatement =>
   db.prepare('DELETE FROM invitations WHERE expires_at <= ?').bind(now);

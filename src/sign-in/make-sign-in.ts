@@ -1,4 +1,4 @@
-/** Makes a sign-in of what somebody came by, with its audit row; one batch with what is used up or renewed by it. */
+/** Creates a sign-in with its audit row, in one batch with the statements that use up or renew the credential it came by. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import type { Condition } from '../audit/audit-store.ts';
 import { insertRecord } from '../records/record-store.ts';
@@ -18,17 +18,17 @@ export interface SignInPorts {
   expectEvents: ExpectEvents;
 }
 
-/** What a sign-in came by. */
+/** The credential that a sign-in comes by. */
 export interface Way
   extends
     Pick<SignIn, 'principal_id' | 'token_id' | 'identity_id'>,
     Partial<Pick<SignIn, 'passkey_id'>> {
-  /** What must still be true of it. */
+  /** Condition that must still hold for it. */
   when: Condition;
-  /** In the place of the token, in audit rows. */
+  /** Takes the place of the token in audit rows. */
   asToken: string;
   detail: JsonObject;
-  /** What is written after it, in one batch. */
+  /** Further statements of the same batch. */
   andThen?: readonly D1PreparedStatement[];
 }
 
@@ -36,7 +36,7 @@ export const refused = (detail: string) => new PorticoError('forbidden', detail)
 export const NOBODY =
   'This signs nobody in: it is unknown, was used, has expired, or is of no person';
 
-/** @returns the value of the cookie @throws PorticoError `forbidden` where what it came by is not there any more */
+/** @returns the value of the cookie @throws PorticoError `forbidden` if the credential is no longer valid */
 export async function makeSignIn(
   { db, keys, adminAudit, expectEvents }: SignInPorts,
   { when, asToken, detail, andThen = [], ...way }: Way,

@@ -1,6 +1,6 @@
 /**
- * Sign-ins and passkeys as people have them themselves: who does not administer sees and ends what came of what they ask with, so that who
- * finds a weak token learns nothing of a strong one. What is not theirs does not exist.
+ * People's own sign-ins and passkeys: callers who are not administrators see and end only those that came from the credential they use, so
+ * that whoever finds a weak token learns nothing of a strong one. All others look as if they did not exist.
  */
 import { OWN_SCOPES } from '../access/tokens/own-tokens.ts';
 import type { Condition } from '../audit/audit-store.ts';
@@ -21,7 +21,7 @@ type Kind<T extends { id: string }> = Omit<ReadKind<T, Query>, 'filter' | 'scope
   table: ReadTable<T>;
 };
 
-/** Those of all for administrators, their own for everybody else whose token has no limits. */
+/** All records for administrators; their own for other callers whose token has no limits. */
 export function createOwnRecords<T extends { id: string }>(
   ports: RecordPorts,
   kind: Kind<T>,
@@ -54,7 +54,7 @@ export function createOwnRecords<T extends { id: string }>(
     async delete(caller, id) {
       if (hasAll(caller)) return all.delete(caller, id);
       const isOwn = hasScope(caller, OWN_SCOPES.write) && (await find(caller, id)) !== undefined;
-      // Refused as one that is not there, by the act itself.
+      // The record is refused like a missing one, and the audit records the attempt.
       return own.delete(caller, isOwn ? id : '');
     },
   };

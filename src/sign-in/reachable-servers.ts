@@ -1,4 +1,4 @@
-/** The servers that somebody who is signed in with a browser may use, as the policy of their next call would have it. */
+/** The servers that a person signed in with a browser may use, by the same policy as their next call. */
 import { findCaller } from '../access/principals/principal-caller.ts';
 import type { Registry } from '../access/admission/registry.ts';
 import { NOTHING } from '../access/policy/view.ts';
@@ -7,7 +7,7 @@ import type { SignedIn } from './signed-in.ts';
 
 export interface ReachablePorts {
   db: D1Database;
-  /** Servers and rules of this moment. */
+  /** Current servers and access rules. */
   registry(): Promise<Registry>;
 }
 

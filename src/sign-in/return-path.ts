@@ -1,10 +1,10 @@
-/** Where somebody goes on after signing in: a page of our own that asked for it, and never anywhere else. Pure. */
+/** Where the browser continues after sign-in: a page of our own that asked for it, never anywhere else. Pure. */
 
 const MAX_CHARS = 8_000;
 const PAGES = new Set(['/authorize', '/console', '/device', '/sign-in/passkeys']);
 const FOLDERS = ['/connect/', '/console/'];
 
-/** The path of a page of ours, or undefined where the text is none. @param url of the request */
+/** Returns the path of a page of ours, or undefined if the text is not one. @param url of the request */
 export function toReturnPath(text: string | null, { origin }: URL): string | undefined {
   if (text === null || text.length > MAX_CHARS || !text.startsWith('/')) return undefined;
   const url = URL.parse(text, origin);

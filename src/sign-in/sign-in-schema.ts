@@ -1,4 +1,4 @@
-/** Browsers in which somebody is signed in: what is stored of them, and what the API shows. */
+/** Schemas of sign-ins, that is browsers in which a person is signed in: the stored row and the API. */
 import { z } from 'zod';
 
 /** A row of `sign_ins`; times in milliseconds since the epoch. */
@@ -7,11 +7,11 @@ export const SignInSchema = z.object({
   principal_id: z.string(),
   /** Name of the principal. */
   principal_name: z.string(),
-  /** The token it was done with; else null. */
+  /** The token it came by, else null. */
   token_id: z.string().nullable(),
-  /** The identity it was done with; else null. */
+  /** The identity it came by, else null. */
   identity_id: z.string().nullable(),
-  /** The passkey that brought back that token or identity; else null. */
+  /** The passkey it came by, in place of that token or identity; else null. */
   passkey_id: z.string().nullable(),
   created_at: z.number(),
   expires_at: z.number(),
@@ -38,7 +38,7 @@ function wayOf({ passkey_id: passkey, token_id: token, identity_id: identity }: 
   return identity ? 'identity' : 'invitation';
 }
 
-/** Project a sign-in to its API form. */
+/** Turns a sign-in into its API form. */
 export const toSignInView = (signIn: SignIn): z.infer<typeof SignInViewSchema> => ({
   id: signIn.id,
   principal: signIn.principal_id,

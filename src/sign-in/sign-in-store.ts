@@ -1,4 +1,4 @@
-/** The `sign_ins` table. Of a cookie only the HMAC is stored. Reads return parsed rows; writes return statements. */
+/** The `sign_ins` table. Only the HMAC of a cookie is stored. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
 import type { Condition } from '../audit/audit-store.ts';
 import { jsonOf } from '../records/record-schema.ts';
@@ -12,7 +12,7 @@ import {
 import { SignInSchema, type SignIn } from './sign-in-schema.ts';
 import type { SignedIn } from './signed-in.ts';
 
-/** Most browsers in which one principal is signed in; beyond them the oldest ends. */
+/** Maximum number of sign-ins per principal; beyond it the oldest end. */
 const MAX_OF_PRINCIPAL = 50;
 
 export const SIGN_INS: RecordTable<SignIn> = {
@@ -24,8 +24,8 @@ export const SIGN_INS: RecordTable<SignIn> = {
 };
 
 /**
- * Rows, of sign-ins or passkeys, that came of what the caller asks with: its token, or a sign-in without one, whose are all of its
- * principal's without one.
+ * Condition on rows of sign-ins or passkeys: they came from the caller's credential. For a token, those that came from that token; for a
+ * sign-in without a token, all of the principal's rows without a token.
  */
 export const whereOwn = ({ principalId, tokenId }: Actor): Condition => ({
   sql: `principal_id = ? AND (token_id = ? OR (token_id IS NULL AND EXISTS
@@ -52,7 +52,7 @@ const SignedInRowSchema = z.object({
 });
 
 /**
- * Who is signed in by a cookie with one of these HMACs, with what the principal and the token are now.
+ * Finds who is signed in with a cookie that has one of these HMACs, with the current state of principal and token.
  * @param now milliseconds since the epoch
  */
 export async function findSignedIn(
@@ -97,7 +97,7 @@ const TokenSchema = z.object({
 });
 
 /**
- * The token that has one of these HMACs now and may sign somebody in: none that came of a grant, was rotated away or has expired.
+ * Finds the token that has one of these HMACs and may sign a person in. Tokens of grants, rotated values and expired tokens may not.
  * @param now milliseconds since the epoch
  */
 export async function findSigningToken(
@@ -116,7 +116,7 @@ export async function findSigningToken(
   return found === null ? undefined : TokenSchema.parse(found);
 }
 
-/** Delete what has expired, and of a principal's the oldest of too many. */
+/** Deletes expired sign-ins, and a principal's oldest ones beyond the limit. */
 export function sweepSignIns(
   db: D1Database,
   principalId: string,

@@ -1,5 +1,5 @@
 /**
- * What Cloudflare Access says of whom it let through (`Cf-Access-Jwt-Assertion`): a token of one team about one application. Source:
+ * Claims of Cloudflare Access about a person it let through (`Cf-Access-Jwt-Assertion`): a token of one team for one application. Source:
  * developers.cloudflare.com, Cloudflare One, validate JWTs. Pure.
  */
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { Provider } from '../providers/providers-schema.ts';
 
 const SKEW_S = 60;
 const time = z.number().finite();
-/** A service token has no subject: it is nobody. */
+/** A service token has no subject, so it identifies no person and is refused. */
 const ClaimsSchema = z.looseObject({
   iss: z.string(),
   aud: z.union([z.string(), z.array(z.string()).max(50)]),
@@ -21,7 +21,7 @@ const ClaimsSchema = z.looseObject({
 });
 
 /**
- * Who it is, or undefined where the claims are not of this provider's team and application, or not of now.
+ * Returns the person, or undefined if the claims are not of this provider's team and application, or not valid now.
  * @param now milliseconds since the epoch
  */
 export function readAccessClaims(

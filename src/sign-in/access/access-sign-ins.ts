@@ -1,6 +1,6 @@
 /**
- * Signing in by Cloudflare Access in front of the gateway. Its header counts only where a provider of that kind is set up, and is checked on
- * every host: a host that Access does not guard takes requests of anybody, with any header.
+ * Sign-in through Cloudflare Access in front of the gateway. Its header counts only if a provider of that kind is set up, and it is always
+ * verified: on a host that Access does not protect, anybody can send any header.
  */
 import { createGuardedFetch } from '../../http/guarded-fetch.ts';
 import { isSignedByOne, parseJwt } from '../../shared/crypto/jwt.ts';
@@ -21,7 +21,7 @@ const MAX_CHARS = 16_384;
 const MAX_BYTES = 65_536;
 const READ_MS = 5_000;
 const MAX_TEAMS = 20;
-/** Keys are read anew after that, in milliseconds. */
+/** Keys are read again after this time, in milliseconds. */
 const FRESH_MS = 3_600_000;
 
 const INVALID = 'Cloudflare Access did not say who you are; sign in there anew';
@@ -35,8 +35,8 @@ export class AccessSignIns {
   }
 
   /**
-   * Sign in whom Access let through.
-   * @returns the value of the cookie; undefined where the request did not come through Access, or nobody signs in by it
+   * Signs in the person that Access let through.
+   * @returns the value of the cookie; undefined if the request did not come through Access, or no such provider is set up
    * @throws PorticoError `forbidden`, `credential_unavailable`
    */
   async by({ headers }: Request, url: URL): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /**
- * A sign-in with GitHub, which gives no ID token: the code is exchanged with PKCE, and GitHub's API is asked who that is. The subject is
- * the number of the account, since its name can change hands. Source: docs.github.com, authorizing OAuth apps; REST API, users and teams.
+ * Sign-in with GitHub, which issues no ID token: the code is exchanged with PKCE, then GitHub's API returns the user. The subject is the
+ * number of the account, since its name can change hands. Source: docs.github.com, authorizing OAuth apps; REST API, users and teams.
  */
 import * as oauth from 'oauth4webapi';
 import { z } from 'zod';
@@ -10,17 +10,17 @@ import type { Proven } from '../identities/claims.ts';
 import type { Pending } from '../oidc/pending.ts';
 import type { Provider } from '../providers/providers-schema.ts';
 
-/** What GitHub calls itself as an authorization server. */
+/** The issuer of GitHub as an authorization server. */
 export const GITHUB_ISSUER = 'https://github.com/login/oauth';
 const SERVER: oauth.AuthorizationServer = {
   issuer: GITHUB_ISSUER,
   authorization_endpoint: `${GITHUB_ISSUER}/authorize`,
   token_endpoint: `${GITHUB_ISSUER}/access_token`,
 };
-/** Where a secret of an app is sent to. */
+/** The origin to which the secret of an app is sent. */
 export const GITHUB_ORIGIN = new URL(GITHUB_ISSUER).origin;
 const API = 'https://api.github.com';
-/** Longest time of all requests of one sign-in, in milliseconds. */
+/** Time limit for all requests of one sign-in, in milliseconds. */
 const STEP_MS = 15_000;
 const MAX_BYTES = 1_048_576;
 
@@ -35,7 +35,7 @@ const TeamsSchema = z.array(
   z.looseObject({ slug: z.string(), organization: z.looseObject({ login: z.string() }) }),
 );
 
-/** Where a browser goes to sign in; organizations and teams are asked for where a claim of them is read. */
+/** Returns the URL where the browser signs in. Asks for organizations and teams only if a claim of them is used. */
 export async function toGithubUrl(
   { client_id: clientId, settings }: Provider,
   { state, verifier, redirectUri }: Pending,
@@ -59,10 +59,10 @@ const readsOrgs = ({ groups_claim: groups, required_claims: required }: Provider
   [groups, ...Object.keys(required)].some(claim => claim === 'orgs' || claim === 'teams');
 
 /**
- * Who somebody is, by GitHub's answer.
- * @param url that the browser came back to
+ * Returns who the person is, from GitHub's response.
+ * @param url that the browser returned to
  * @param secret of the app
- * @throws PorticoError `forbidden` where anything of it does not fit, `credential_unavailable`
+ * @throws PorticoError `forbidden` if anything in it is invalid, `credential_unavailable`
  */
 export async function readGithubAnswer(
   provider: Provider,
@@ -98,7 +98,7 @@ export async function readGithubAnswer(
   }
 }
 
-/** @throws Error where an answer is not as expected */
+/** @throws Error if a response is not as expected */
 async function whoIs(token: string, withOrgs: boolean, fetch: typeof globalThis.fetch) {
   const ask = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
     const response = await fetch(`${API}${path}`, {

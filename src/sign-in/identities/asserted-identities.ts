@@ -1,4 +1,4 @@
-/** People whom an OpenID provider vouches for to a client, without a browser: who they are here, by the rules of a sign-in. */
+/** People for whom an OpenID provider vouches to a client, without a browser: finds their identity by the rules of a sign-in. */
 import type { Condition } from '../../audit/audit-store.ts';
 import type { Provider } from '../providers/providers-schema.ts';
 import { findAsserting } from '../providers/providers-store.ts';
@@ -7,12 +7,12 @@ import { identify, type IdentifyPorts } from './identify.ts';
 import type { Identity } from './identity-schema.ts';
 
 export interface AssertedIdentities {
-  /** The provider with this issuer whose assertions are taken, or undefined. */
+  /** Returns the provider with this issuer if its assertions are accepted, else undefined. */
   providerOf(issuer: string): Promise<Provider | undefined>;
   /**
-   * @param when must be true beside all else for somebody who was never here
-   * @returns the identity as it is to be written now
-   * @throws PorticoError `forbidden` where they may not come
+   * @param when further condition for creating an identity on the first visit
+   * @returns the identity to be written now
+   * @throws PorticoError `forbidden` if the person may not come in
    */
   identify(provider: Provider, proven: Proven, when: Condition): Promise<Identity>;
 }

@@ -1,4 +1,4 @@
-/** What a provider says of a person, and what that means here. Pure. Claims are text of others: what is not as expected counts for nothing. */
+/** A provider's claims about a person, and their meaning here. Pure. Claims are untrusted: a value of an unexpected type is ignored. */
 import { isObject } from '../../shared/protocol.ts';
 import type { Provider } from '../providers/providers-schema.ts';
 import { MAX_SUBJECT_CHARS, type Identity } from './identity-schema.ts';
@@ -15,11 +15,11 @@ type Settings = Provider['settings'];
 const MAX_VALUES = 2_000;
 const MAX_NAME_CHARS = 100;
 
-/** Whether a subject can be kept. */
+/** Whether a subject can be stored. */
 export const isSubject = (subject: unknown): subject is string =>
   typeof subject === 'string' && subject !== '' && subject.length <= MAX_SUBJECT_CHARS;
 
-/** A claim: of its very name, else at its path with dots. */
+/** Returns a claim, by its exact name or else by its dotted path. */
 const claimOf = (claims: Proven['claims'], name: string): unknown =>
   Object.hasOwn(claims, name)
     ? claims[name]
@@ -30,20 +30,20 @@ const claimOf = (claims: Proven['claims'], name: string): unknown =>
           claims,
         );
 
-/** The texts of a claim. */
+/** Returns the texts of a claim. */
 function textsOf(claims: Proven['claims'], name: string): string[] {
   const found = claimOf(claims, name);
   const all: unknown[] = Array.isArray(found) ? found.slice(0, MAX_VALUES) : [found];
   return all.filter(value => typeof value === 'string');
 }
 
-/** Whether somebody may come: each required claim is, or holds, one of its values. */
+/** Whether a person may come in: each required claim equals or contains one of its allowed values. */
 export const mayCome = (claims: Proven['claims'], { required_claims: required }: Settings) =>
   Object.entries(required).every(([name, values]) =>
     textsOf(claims, name).some(text => values.includes(text)),
   );
 
-/** The groups that the map gives for the claim's values. */
+/** Returns the groups that the group map assigns to the claim's values. */
 export function groupsOf(
   claims: Proven['claims'],
   { groups_claim: claim, group_map: map }: Settings,
@@ -53,13 +53,13 @@ export function groupsOf(
   return [...new Set(groups)].toSorted();
 }
 
-/** Whether anything is said of groups: where none are read, there is nothing to say. */
+/** Whether the claims say anything about groups; true if no groups claim is configured. */
 export const saysGroups = (claims: Proven['claims'], { groups_claim: claim }: Settings): boolean =>
   claim === null || claimOf(claims, claim) !== undefined;
 
 type Shown = Pick<Identity, 'name' | 'email'>;
 
-/** What to call somebody, and the address to show beside it; neither decides anything. @param before where nothing is said */
+/** Returns a display name and an email address; no decision uses either. @param before used for what the claims lack */
 export function shownOf({ claims, subject }: Proven, before?: Shown): Shown {
   const [email = before?.email ?? null] = textsOf(claims, 'email');
   const names = ['name', 'preferred_username', 'login', 'email'];

@@ -1,6 +1,7 @@
 /**
- * Who somebody is here whom a provider proved somebody to be. An identity is issuer and subject, never an address; its principal is made
- * the first time, where the provider is set up so. What the provider says is read again each time: groups, and whether one may come at all.
+ * Finds the identity of a person that a provider proved. An identity is issuer and subject, never an email address. Its principal is
+ * created on the first visit, if the provider is set up so. Claims are evaluated anew on each visit: groups, and whether the person may
+ * come in at all.
  */
 import { PRINCIPALS } from '../../access/principals/principal-store.ts';
 import { ALWAYS, type AdminAudit } from '../../audit/admin-audit.ts';
@@ -18,19 +19,19 @@ export interface IdentifyPorts {
   adminAudit: AdminAudit;
 }
 
-/** What somebody comes for. */
+/** What the person came for. */
 export interface Coming {
-  /** What a refusal is in the audit. */
+  /** The audit action of a refusal. */
   action: 'sign_in.create' | 'grant.create';
-  /** What must be true beside all else for somebody who was never here. */
+  /** Further condition for creating an identity on the first visit. */
   when?: Condition;
-  /** What is not said is not so. Else it stays as it was, for the time it had. */
+  /** Whether the claims are complete, so that what they omit is not so. Otherwise it keeps its former value until that expires. */
   isWhole: boolean;
 }
 
 /**
- * @returns the identity as it is to be written now
- * @throws PorticoError `forbidden` where they may not come
+ * @returns the identity to be written now
+ * @throws PorticoError `forbidden` if the person may not come in
  */
 export async function identify(
   ports: IdentifyPorts,
@@ -56,7 +57,10 @@ export async function identify(
 
 const notWelcome = ({ name }: Provider) => refused(`Your account at ${name} may not come in here`);
 
-/** Groups that are not said any more last until the time that was theirs, and no longer. */
+/**
+ * Returns the identity with the new claims. If the claims say nothing about groups, the former groups stay until their expiry, which is not
+ * extended.
+ */
 function renew(
   known: Identity,
   { settings }: Provider,
@@ -77,7 +81,7 @@ function renew(
   };
 }
 
-/** The identity of somebody who was never here, with a principal of its own. */
+/** Creates an identity on the first visit, with a principal of its own. */
 async function create(
   { db, adminAudit }: IdentifyPorts,
   provider: Provider,
@@ -123,7 +127,7 @@ async function create(
       detail: { name, principal: principalId, provider: provider.id, issuer, subject },
     }),
   );
-  // Of two first sign-ins at once one made it.
+  // Of two concurrent first visits, one created the identity.
   const found = isDone ? identity : await findIdentity(db, who);
   if (!found) throw notWelcome(provider);
   return found;

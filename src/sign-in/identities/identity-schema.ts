@@ -1,8 +1,8 @@
-/** Who people are at providers: what is stored of it, and what the API shows. */
+/** Schemas of identities, that is people at providers: the stored row and the API. */
 import { z } from 'zod';
 import { jsonOf } from '../../records/record-schema.ts';
 
-/** Longest subject that is kept. */
+/** Longest subject that is stored. */
 export const MAX_SUBJECT_CHARS = 500;
 
 /** A row of `identities`; times in milliseconds since the epoch. */
@@ -12,20 +12,20 @@ export const IdentitySchema = z.object({
   subject: z.string(),
   provider_id: z.string(),
   principal_id: z.string(),
-  /** As the provider called it at the last sign-in; for people to read. */
+  /** Name at the provider at the last sign-in, for display. */
   name: z.string(),
   email: z.string().nullable(),
-  /** What the provider's map made of its claim at the last sign-in. */
+  /** Groups that the provider's map gave at the last sign-in. */
   groups: jsonOf(z.array(z.string())),
   created_at: z.number(),
-  /** 0: not yet; an administrator made it. */
+  /** 0: not signed in yet; an administrator created it. */
   signed_in_at: z.number(),
-  /** From then on it counts for nothing, until its next sign-in. */
+  /** From then on the identity does not count, until the next sign-in. */
   expires_at: z.number(),
 });
 export type Identity = z.infer<typeof IdentitySchema>;
 
-/** Body of `POST /api/v1/identities`: somebody at a provider is this principal, before they ever came. */
+/** Body of `POST /api/v1/identities`: links a person at a provider to a principal before their first sign-in. */
 export const CreateIdentitySchema = z.strictObject({
   provider: z.string().min(1).max(100).meta({ description: 'Id of the provider, or its name' }),
   subject: z.string().min(1).max(MAX_SUBJECT_CHARS).meta({
@@ -39,7 +39,7 @@ export const CreateIdentitySchema = z.strictObject({
 });
 export type CreateIdentity = z.infer<typeof CreateIdentitySchema>;
 
-/** Which are listed. */
+/** Filter of the list. */
 export const IdentityQuerySchema = z.strictObject({
   principal: z.string().min(1).max(100).optional().meta({
     description: 'Only those of the principal with this id',
@@ -68,7 +68,7 @@ export const IdentityViewSchema = z.object({
 
 const toTime = (at: number) => new Date(at).toISOString();
 
-/** Project an identity to its API form. */
+/** Turns an identity into its API form. */
 export const toIdentityView = (identity: Identity): z.infer<typeof IdentityViewSchema> => ({
   id: identity.id,
   name: identity.name,

@@ -1,4 +1,4 @@
-/** Identities as administrators have them: listed, found, ended, and made for somebody who is to come as a principal that is there. */
+/** Identities for administrators: list, get, delete, and create for a person who is to sign in as an existing principal. */
 import { PRINCIPALS } from '../../access/principals/principal-store.ts';
 import { findRecord, whereEqual } from '../../records/record-store.ts';
 import { createRecords, type RecordPorts, type Records } from '../../records/records.ts';
@@ -8,11 +8,11 @@ import { PROVIDERS } from '../providers/providers-store.ts';
 import type { CreateIdentity, Identity, IdentityQuery } from './identity-schema.ts';
 import { IDENTITIES } from './identity-store.ts';
 
-/** Of one that is deleted what came of it ends; one that is made counts once its owner has come. */
+/** Deleting an identity ends what came from it. A created one counts only after its owner's first sign-in. */
 export type Identities = Records<Identity, CreateIdentity, IdentityQuery>;
 
 export interface IdentitiesPorts extends RecordPorts {
-  /** Who may use what was changed. */
+  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 

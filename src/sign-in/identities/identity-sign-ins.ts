@@ -1,4 +1,4 @@
-/** Signs in whom a provider proved somebody to be. */
+/** Signs in a person that a provider proved. */
 import { whenRecord } from '../../records/record-store.ts';
 import { makeSignIn, type SignInPorts } from '../make-sign-in.ts';
 import type { Provider } from '../providers/providers-schema.ts';
@@ -7,13 +7,13 @@ import { identify } from './identify.ts';
 import { IDENTITIES, renewIdentity } from './identity-store.ts';
 
 export interface IdentityPorts extends SignInPorts {
-  /** Who may use what was changed. */
+  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 
 /**
  * @returns the value of the cookie
- * @throws PorticoError `forbidden` where they may not come
+ * @throws PorticoError `forbidden` if the person may not come in
  */
 export async function signInProven(
   ports: IdentityPorts,

@@ -4,10 +4,10 @@ import type { Condition } from '../../audit/audit-store.ts';
 import { allOf, type RecordTable } from '../../records/record-store.ts';
 import { IdentitySchema, type Identity } from './identity-schema.ts';
 
-/** Who a provider says somebody is. */
+/** A person at a provider. */
 export type Who = Pick<Identity, 'provider_id' | 'issuer' | 'subject'>;
 
-/** The identity of somebody, or undefined. */
+/** Finds the identity of a person, or returns undefined. */
 export async function findIdentity(db: D1Database, who: Who): Promise<Identity | undefined> {
   const found = await db
     .prepare('SELECT * FROM identities WHERE issuer = ? AND subject = ? AND provider_id = ?')
@@ -16,7 +16,7 @@ export async function findIdentity(db: D1Database, who: Who): Promise<Identity |
   return found === null ? undefined : IdentitySchema.parse(found);
 }
 
-/** Nobody has this identity yet, and its provider is there. */
+/** Condition: nobody has this identity yet, and its provider exists. */
 export const whenNew = ({ provider_id: providerId, issuer, subject }: Who): Condition => ({
   sql: `NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ? AND subject = ?)
     AND EXISTS (SELECT 1 FROM sign_in_providers WHERE id = ?)`,
@@ -33,7 +33,7 @@ export const IDENTITIES: RecordTable<Identity> = {
     }),
 };
 
-/** Write what the provider says of somebody now. @param when what must be true for it */
+/** Writes the provider's current claims about a person. @param when condition for the write */
 export const renewIdentity = (
   db: D1Database,
   { id, name, email, groups, signed_in_at: at, expires_at: until }: Identity,

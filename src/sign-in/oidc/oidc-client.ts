@@ -1,9 +1,9 @@
 /**
- * A sign-in with an OpenID provider: authorization code with PKCE, state and nonce. What the protocol says is `oauth4webapi`; what may be
- * fetched, how much of it and for how long is decided here (`guarded-fetch.ts`).
+ * Sign-in with an OpenID provider: authorization code with PKCE, state and nonce. The library `oauth4webapi` implements the protocol; this
+ * file decides what may be fetched, how much of it and for how long (`guarded-fetch.ts`).
  *
- * Invariants: the issuer is the one that was set up, in metadata, answer and ID token; the signature of the ID token is checked, though
- * it came over TLS; no text of a provider is repeated.
+ * Invariants: the issuer is the configured one, in metadata, response and ID token; the signature of the ID token is verified although it
+ * came over TLS; no text of a provider is repeated in a message.
  */
 import * as oauth from 'oauth4webapi';
 import { decideAddress } from '../../http/address-policy.ts';
@@ -13,17 +13,17 @@ import type { Proven } from '../identities/claims.ts';
 import type { Provider } from '../providers/providers-schema.ts';
 import type { Pending } from './pending.ts';
 
-/** Longest time of all requests of one step, in milliseconds. */
+/** Time limit for all requests of one step, in milliseconds. */
 const STEP_MS = 15_000;
 const MAX_BYTES = 262_144;
 
 export interface OidcPorts {
   allowsLoopback: boolean;
-  /** The client secret, for an origin that it may be sent to; undefined where the provider has none. */
+  /** Returns the client secret for an origin that it may be sent to; undefined if the provider has no secret. */
   secretOf(provider: Provider, origin: string): Promise<string | undefined>;
 }
 
-/** Where a browser goes to sign in. @throws PorticoError `credential_unavailable` */
+/** Returns the URL where the browser signs in. @throws PorticoError `credential_unavailable` */
 export async function toAuthorizationUrl(
   ports: OidcPorts,
   provider: Provider,
@@ -48,9 +48,9 @@ export async function toAuthorizationUrl(
 }
 
 /**
- * Who somebody is, by the answer of the provider.
- * @param url that the browser came back to
- * @throws PorticoError `forbidden` where anything of it does not fit, `credential_unavailable`
+ * Returns who the person is, from the provider's response.
+ * @param url that the browser returned to
+ * @throws PorticoError `forbidden` if anything in it is invalid, `credential_unavailable`
  */
 export function readAnswer(
   ports: OidcPorts,
@@ -84,7 +84,7 @@ export function readAnswer(
   });
 }
 
-/** A request of the library: of a token, or of what a provider says of itself. */
+/** A request that the library makes: for a token, or for the provider's metadata. */
 interface Asked {
   method: string;
   headers: Record<string, string>;
@@ -95,7 +95,7 @@ type Options = ReturnType<typeof toOptions>;
 const toOptions = (fetch: typeof globalThis.fetch) => ({
   [oauth.customFetch]: (url: string, { method, headers, body }: Asked) =>
     fetch(url, { method, headers, ...(body ? { body } : {}) }),
-  // The guarded fetch decides what may be asked without TLS.
+  // The guarded fetch decides which addresses may be fetched without TLS.
   [oauth.allowInsecureRequests]: true,
 });
 
@@ -104,7 +104,7 @@ async function discover({ issuer }: Provider, options: Options) {
   return oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, options));
 }
 
-/** How the client shows its secret; in the body where the provider takes that, since there it has one form only. */
+/** How the client sends its secret: in the body if the provider accepts that, since there it has only one encoding. */
 async function authenticationOf(
   { secretOf }: OidcPorts,
   provider: Provider,
@@ -120,7 +120,7 @@ async function authenticationOf(
 const failed = ({ name }: Provider) =>
   new PorticoError('forbidden', `${name} did not sign you in; begin anew`);
 
-/** Work with an end, whose failures are told without what the other side said. */
+/** Runs work with a time limit. Errors do not repeat what the provider said. */
 async function guarded<T>(
   { allowsLoopback }: OidcPorts,
   provider: Provider,

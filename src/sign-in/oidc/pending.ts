@@ -1,14 +1,14 @@
 /**
- * A sign-in that waits for its provider: what the answer is checked against, sealed into a cookie of the browser that began it. Nobody
- * who is nobody yet gets a row. Pure but for the key ring and the dice.
+ * A sign-in that waits for its provider: what the response is checked against, sealed into a cookie of the browser that began it. So a
+ * person who is not signed in yet causes no row. Pure except for the key ring and randomness.
  */
 import { z } from 'zod';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { readCookies, toCookieHeader } from '../sign-in-cookie.ts';
 
-/** How long it may take, in milliseconds. */
+/** Time limit for the sign-in, in milliseconds. */
 const PENDING_MS = 600_000;
-/** Most characters of a cookie that every browser keeps. */
+/** Maximum length of a cookie that every browser keeps, in characters. */
 const MAX_CHARS = 3_900;
 const PLACE = 'pending sign-in';
 
@@ -17,27 +17,27 @@ const PendingSchema = z.object({
   provider: z.string(),
   state: z.string(),
   nonce: z.string(),
-  /** Of PKCE. */
+  /** PKCE verifier. */
   verifier: z.string(),
-  /** Where the provider answers to. */
+  /** Where the provider sends the browser back to. */
   redirectUri: z.string(),
-  /** Where one goes on to. */
+  /** The page to continue to. */
   returnPath: z.string().optional(),
   /** Milliseconds since the epoch. */
   until: z.number(),
 });
 export type Pending = z.infer<typeof PendingSchema>;
 
-/** When one that begins now ends, in milliseconds since the epoch. */
+/** Returns when a sign-in that begins now expires, in milliseconds since the epoch. */
 export const pendingUntil = (now: number): number => now + PENDING_MS;
 
-/** The value of the cookie, or undefined where it would be too long. */
+/** Returns the value of the cookie, or undefined if it would be too long. */
 export async function sealPending(keys: KeyRing, pending: Pending): Promise<string | undefined> {
   const sealed = await keys.seal('sign-in', JSON.stringify(pending), PLACE);
   return sealed.length > MAX_CHARS ? undefined : sealed;
 }
 
-/** What a cookie says, or undefined where it is none of ours or its time is over. */
+/** Returns the content of a cookie, or undefined if it is not one of ours or has expired. */
 export async function openPending(
   keys: KeyRing,
   sealed: string,
@@ -50,10 +50,10 @@ export async function openPending(
 
 const NAMES = { tls: '__Host-portico-pending', plain: 'portico-sign-in-pending' };
 
-/** The value of the cookie of a request, or undefined. */
+/** Returns the value of the request's cookie, or undefined. */
 export const readPendingCookie = (request: Request, url: URL): string | undefined =>
   readCookies(request, url, NAMES)[0];
 
-/** The header that sets the cookie, or takes it back where there is no value. */
+/** Returns the header that sets the cookie, or deletes it if there is no value. */
 export const toPendingCookie = (url: URL, value = ''): string =>
   toCookieHeader(url, NAMES, value, PENDING_MS);

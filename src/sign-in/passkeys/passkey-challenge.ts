@@ -1,17 +1,18 @@
 /**
- * The challenge that a passkey answers: sealed into a cookie of the browser that asked for it, for five minutes, so that whoever is
- * nobody yet makes no row. What it is for is sealed with it: an answer that signs in registers nothing. Pure but for the key ring and the dice.
+ * The challenge for a passkey: sealed into a cookie of the browser that asked for it, for five minutes, so that a person who is not signed
+ * in yet causes no row. Its purpose is sealed with it, so that an answer to a sign-in challenge cannot register a passkey. Pure except for
+ * the key ring and randomness.
  */
 import { z } from 'zod';
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { readCookies, toCookieHeader } from '../sign-in-cookie.ts';
 
-/** How long it can be answered, in milliseconds. */
+/** Time in which a challenge can be answered, in milliseconds. */
 export const CHALLENGE_MS = 300_000;
 const MAX_CHARS = 1_000;
 
-/** Signing in, or adding a passkey in a sign-in. */
+/** Signing in, or adding a passkey during a sign-in. */
 export type Purpose = 'sign-in' | `add ${string}`;
 
 const ChallengeSchema = z.object({
@@ -23,7 +24,7 @@ export type Challenge = z.infer<typeof ChallengeSchema>;
 
 const placeOf = (purpose: Purpose) => `passkey challenge|${purpose}`;
 
-/** A new challenge, and the value of its cookie. */
+/** Creates a challenge and the value of its cookie. */
 export async function makeChallenge(
   keys: Pick<KeyRing, 'seal'>,
   purpose: Purpose,
@@ -37,7 +38,7 @@ export async function makeChallenge(
   };
 }
 
-/** The challenge of a cookie; undefined where it is none of ours, for something else, or its time is over. */
+/** Returns the challenge in a cookie; undefined if it is not one of ours, is for another purpose, or has expired. */
 export async function openChallenge(
   keys: Pick<KeyRing, 'open'>,
   sealed: string | undefined,
@@ -52,10 +53,10 @@ export async function openChallenge(
 
 const NAMES = { tls: '__Host-portico-passkey', plain: 'portico-sign-in-passkey' };
 
-/** The value of the cookie of a request, or undefined. */
+/** Returns the value of the request's cookie, or undefined. */
 export const readChallengeCookie = (request: Request, url: URL): string | undefined =>
   readCookies(request, url, NAMES)[0];
 
-/** The header that sets the cookie, or takes it back where there is no value. */
+/** Returns the header that sets the cookie, or deletes it if there is no value. */
 export const toChallengeCookie = (url: URL, value = ''): string =>
   toCookieHeader(url, NAMES, value, CHALLENGE_MS);

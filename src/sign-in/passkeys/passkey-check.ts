@@ -1,25 +1,25 @@
 /**
- * Checks what authenticators answer (WebAuthn level 3, §7.1 and §7.2), by `@simplewebauthn/server`: challenge, origin, id of this host,
- * presence and verification of the user, counter and signature. Answers are text of others: what is not as expected is undefined, and
- * nothing tells why.
+ * Checks the responses of authenticators (WebAuthn level 3, §7.1 and §7.2) with `@simplewebauthn/server`: challenge, origin, relying party
+ * id of this host, presence and verification of the user, counter and signature. Responses are untrusted: any fault gives undefined, and no
+ * reason is revealed.
  *
- * Invariant: no certificate of an answer is looked at. No attestation is asked for, and for one the library would fetch what the
- * certificate names.
+ * Invariant: no certificate in a response is read. No attestation is requested, and for one the library would fetch what the certificate
+ * names.
  */
 import { z } from 'zod';
 import { fromBase64Url, toBase64Url } from '../../shared/crypto/base64url.ts';
 import type { Passkey } from './passkey-schema.ts';
 
-/** It is large, and used by nobody but who has a passkey. */
+/** Loaded on demand: the library is large, and only people with a passkey need it. */
 const loadLibrary = () => import('@simplewebauthn/server');
 const loadHelpers = () => import('@simplewebauthn/server/helpers');
 
 /** COSE algorithms: ES256, EdDSA, RS256. */
 export const ALGORITHMS = [-7, -8, -257];
 
-/** Most characters of an answer, which a form brings. */
+/** Maximum length of a response, which comes in a form, in characters. */
 export const MAX_ANSWER_CHARS = 16_000;
-/** Most characters of a public key; one of RSA with 4,096 bits has 700. */
+/** Maximum length of a public key, in characters; an RSA key of 4,096 bits has 700. */
 const MAX_KEY_CHARS = 1_500;
 
 const bytes = (maxChars: number) =>
@@ -28,7 +28,7 @@ const bytes = (maxChars: number) =>
     .min(1)
     .max(maxChars)
     .regex(/^[A-Za-z0-9_-]+$/);
-/** An id has 1,023 bytes at most. */
+/** An id has at most 1,023 bytes. */
 const id = bytes(1_364);
 const common = { id, rawId: id, type: z.literal('public-key') };
 
@@ -56,10 +56,10 @@ const ClientDataSchema = z.looseObject({
   topOrigin: z.string().optional(),
 });
 
-/** What an answer must fit. */
+/** What a response must match. */
 export interface Expected {
   challenge: string;
-  /** Of the gateway, as the browser asked for it. */
+  /** URL of the gateway, as the browser requested it. */
   url: URL;
 }
 
@@ -70,7 +70,7 @@ const toOptions = ({ challenge, url }: Expected) => ({
   requireUserVerification: true,
 });
 
-/** An answer that signs in, as far as its form goes; undefined where it is none. */
+/** Parses a sign-in response; undefined if its form is invalid. */
 export const parseAssertion = (text: string): Assertion | undefined => parse(AssertionSchema, text);
 
 function parse<T>(schema: z.ZodType<T>, text: string): T | undefined {
@@ -82,17 +82,17 @@ function parse<T>(schema: z.ZodType<T>, text: string): T | undefined {
   }
 }
 
-/** The user's handle as authenticators keep it. */
+/** Returns the user handle that authenticators store. */
 export const toUserHandle = (principalId: string): string =>
   toBase64Url(new TextEncoder().encode(principalId));
 
-/** What is kept of a new passkey. */
+/** The stored part of a new passkey. */
 export type NewCredential = Pick<
   Passkey,
   'credential_id' | 'public_key' | 'counter' | 'transports'
 >;
 
-/** @param text what the browser answered, JSON @returns undefined where anything of it does not fit */
+/** @param text the browser's response, JSON @returns undefined if anything in it is invalid */
 export async function checkAddition(
   text: string,
   expected: Expected,
@@ -129,14 +129,17 @@ export async function checkAddition(
   }
 }
 
-/** Whether a page of others was around the page that asked: ours are framed by nobody. The library does not ask when one is added. */
+/**
+ * Whether the page was framed by a page of another origin, which our own pages never are. The library does not check this when a passkey is
+ * added.
+ */
 function isFramed({ clientDataJSON }: { clientDataJSON: string }): boolean {
   const text = new TextDecoder().decode(fromBase64Url(clientDataJSON));
   const { crossOrigin, topOrigin } = ClientDataSchema.parse(JSON.parse(text));
   return crossOrigin === true || topOrigin !== undefined;
 }
 
-/** Browsers send no statement where none is asked for, or one that the key itself signed. */
+/** Whether the attestation has no certificate. If none is requested, browsers send no statement, or one that the key itself signed. */
 function isWithoutCertificate(attestation: {
   get(key: 'fmt'): unknown;
   get(key: 'attStmt'): { get(key: 'x5c'): unknown };
@@ -146,7 +149,7 @@ function isWithoutCertificate(attestation: {
   return format === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
 }
 
-/** @returns the authenticator's counter, or undefined where anything does not fit */
+/** @returns the authenticator's counter, or undefined if anything is invalid */
 export async function checkAssertion(
   answer: Assertion,
   passkey: Passkey,

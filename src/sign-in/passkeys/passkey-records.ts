@@ -1,15 +1,15 @@
-/** Passkeys as administrators have them, and people their own: listed, found and deleted. They are added on a page. */
+/** Passkeys, all of them for administrators and their own for other people: list, get and delete. They are added on a page. */
 import type { ReadRecords, RecordPorts } from '../../records/records.ts';
 import type { OfPrincipal } from '../invitation-schema.ts';
 import { createOwnRecords } from '../own-records.ts';
 import type { Passkey } from './passkey-schema.ts';
 import { PASSKEYS } from './passkey-store.ts';
 
-/** With one that is deleted ends what came of it. */
+/** Deleting a passkey ends what came from it. */
 export type PasskeyRecords = ReadRecords<Passkey, OfPrincipal>;
 
 export interface PasskeyRecordPorts extends RecordPorts {
-  /** Who may use what was changed. */
+  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 

@@ -1,32 +1,32 @@
-/** Passkeys: what is stored of them, and what the API shows. */
+/** Schemas of passkeys: the stored row and the API. */
 import { z } from 'zod';
 import { jsonOf } from '../../records/record-schema.ts';
 
-/** Most passkeys of one principal. */
+/** Maximum number of passkeys per principal. */
 export const MAX_PASSKEYS = 20;
 export const MAX_NAME_CHARS = 60;
 
 /** A row of `passkeys`; times in milliseconds since the epoch. */
 export const PasskeySchema = z.object({
   id: z.string(),
-  /** As the authenticator calls it, base64url. */
+  /** The authenticator's id of the credential, base64url. */
   credential_id: z.string(),
   principal_id: z.string(),
   /** Name of the principal. */
   principal_name: z.string(),
-  /** The token by which its owner was signed in who registered it; else null. */
+  /** The token its owner was signed in with when registering it, else null. */
   token_id: z.string().nullable(),
-  /** The identity by which its owner was signed in; else null. */
+  /** The identity its owner was signed in with when registering it, else null. */
   identity_id: z.string().nullable(),
-  /** What its owner calls it. */
+  /** The name its owner gave it. */
   name: z.string(),
   /** COSE key, base64url. */
   public_key: z.string(),
-  /** Signatures as the authenticator counted them last; 0 where it does not count. */
+  /** The authenticator's last signature counter; 0 if it does not count. */
   counter: z.number(),
-  /** How a browser reaches it. */
+  /** Transports by which a browser reaches it. */
   transports: jsonOf(z.array(z.string())),
-  /** When the challenge was made by which it signed in last; 0: it never did. */
+  /** Creation time of the challenge of its last sign-in; 0 if it never signed in. */
   challenged_at: z.number(),
   created_at: z.number(),
   last_used_at: z.number().nullable(),
@@ -48,7 +48,7 @@ export const PasskeyViewSchema = z.object({
 
 const toTime = (at: number) => new Date(at).toISOString();
 
-/** Project a passkey to its API form. */
+/** Turns a passkey into its API form. */
 export const toPasskeyView = (passkey: Passkey): z.infer<typeof PasskeyViewSchema> => ({
   id: passkey.id,
   name: passkey.name,

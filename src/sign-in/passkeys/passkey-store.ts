@@ -13,7 +13,7 @@ export const PASSKEYS: RecordTable<Passkey> = {
   computed: ['principal_name'],
 };
 
-/** Its owner is still signed in, nobody has registered it, and there is room for it. */
+/** Condition: its owner is still signed in, nobody has registered it, and the limit is not reached. */
 export const whenNew = (
   { credential_id: credentialId }: Passkey,
   { id, principalId }: SignedIn,
@@ -24,7 +24,7 @@ export const whenNew = (
   params: [id, principalId, credentialId, principalId],
 });
 
-/** The passkey that an authenticator calls so. */
+/** Finds a passkey by the authenticator's credential id. */
 export async function findByCredential(
   db: D1Database,
   credentialId: string,
@@ -36,7 +36,7 @@ export async function findByCredential(
   return found === null ? undefined : PasskeySchema.parse(found);
 }
 
-/** All passkeys of a principal, the oldest first. */
+/** Lists all passkeys of a principal, oldest first. */
 export async function listOfPrincipal(db: D1Database, principalId: string): Promise<Passkey[]> {
   const { results } = await db
     .prepare(`SELECT * FROM ${SHOWN} WHERE principal_id = ? ORDER BY created_at, id`)
@@ -45,17 +45,17 @@ export async function listOfPrincipal(db: D1Database, principalId: string): Prom
   return results.map(row => PasskeySchema.parse(row));
 }
 
-/** What a passkey said when it signed somebody in. */
+/** The sign-in response of a passkey. */
 export interface Use {
-  /** When its challenge was made, and now; milliseconds since the epoch. */
+  /** Creation time of its challenge, and the current time; milliseconds since the epoch. */
   challengedAt: number;
   now: number;
   counter: number;
 }
 
 /**
- * It may sign in by this answer: what it was registered by still counts, it answered no challenge of this time or later, and its counter
- * goes up where it counts.
+ * Condition: the passkey may sign in with this response. The token or identity it was registered under is still valid, its last answered
+ * challenge is older than this one, and its counter increases, if it counts.
  */
 export const whenUsable = ({ id }: Passkey, { challengedAt, counter, now }: Use): Condition => ({
   sql: `EXISTS (SELECT 1 FROM passkeys AS k LEFT JOIN tokens AS t ON t.id = k.token_id LEFT JOIN identities AS i ON i.id = k.identity_id
@@ -65,7 +65,7 @@ export const whenUsable = ({ id }: Passkey, { challengedAt, counter, now }: Use)
   params: [id, challengedAt, counter, counter, now, now],
 });
 
-/** Note that it signed in, where it may. */
+/** Records a sign-in with the passkey, if it is usable. */
 export function noteUse(db: D1Database, passkey: Passkey, use: Use): D1PreparedStatement {
   const when = whenUsable(passkey, use);
   return db
@@ -75,7 +75,7 @@ export function noteUse(db: D1Database, passkey: Passkey, use: Use): D1PreparedS
     .bind(use.counter, use.challengedAt, use.now, passkey.id, ...when.params);
 }
 
-/** It is there, and this principal's. */
+/** Condition: the passkey exists and belongs to this principal. */
 export const whenOf = (id: string, principalId: string): Condition => ({
   sql: 'EXISTS (SELECT 1 FROM passkeys WHERE id = ? AND principal_id = ?)',
   params: [id, principalId],

@@ -1,9 +1,9 @@
 /**
- * Passkeys of people: registered by who is signed in, and signed in by after that. A passkey holds no rights: it names what its owner was
- * signed in by when it was registered, so that limits, scopes and the end of that are its own too.
+ * Passkeys: registered by a signed-in person, who can later sign in with them. A passkey holds no rights of its own. It refers to the token
+ * or identity its owner was signed in with at registration, and so has the same limits, scopes and end.
  *
- * An answer signs in once: each that counts is to a younger challenge than the one before, written in the batch of its sign-in. The
- * counter of authenticators alone would not do, since passkeys that are on several devices have none.
+ * A response signs in only once: each must answer a younger challenge than the one before, which is written in the batch of its sign-in.
+ * The authenticator's counter alone is not enough, since passkeys that are synced between devices have none.
  */
 import { insertRecord, deleteRecord } from '../../records/record-store.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -31,17 +31,17 @@ import {
 } from './passkey-store.ts';
 
 export interface PasskeyPorts extends SignInPorts {
-  /** Who may use what was changed. */
+  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 
-/** What a browser is asked, as JSON for `PublicKeyCredential`, and the cookie that goes with it. */
+/** Options for the browser, as JSON for `PublicKeyCredential`, and the cookie that belongs to them. */
 export interface Asked {
   options: object;
   sealed: string;
 }
 
-/** Whether a host can have passkeys: they are of a name, never of an address (WebAuthn §5.1.3). */
+/** Whether a host can have passkeys: they are bound to a domain name, never to an IP address (WebAuthn §5.1.3). */
 export const canHavePasskeys = (url: URL): boolean =>
   isCookieSafe(url) && !url.hostname.startsWith('[') && !/^[\d.]+$/.test(url.hostname);
 
@@ -55,7 +55,7 @@ export class Passkeys {
     this.#ports = ports;
   }
 
-  /** Begin to sign in. Nobody is named, so that nothing tells who has a passkey. @throws PorticoError `forbidden` */
+  /** Begins a sign-in. No user is named, so that nothing reveals who has a passkey. @throws PorticoError `forbidden` */
   async askForOne(url: URL): Promise<Asked> {
     if (!canHavePasskeys(url)) throw refused(NOT_HERE);
     const { challenge, sealed } = await makeChallenge(this.#ports.keys, 'sign-in', Date.now());
@@ -70,11 +70,11 @@ export class Passkeys {
   }
 
   /**
-   * Sign in by the answer of a browser.
-   * @param sealed what it kept
-   * @param text JSON of the answer
+   * Signs in with a browser's response.
+   * @param sealed the browser's challenge cookie
+   * @param text JSON of the response
    * @returns the value of the cookie
-   * @throws PorticoError `forbidden`, the same for whatever does not fit
+   * @throws PorticoError `forbidden`, with the same text for every fault
    */
   async signIn(url: URL, sealed: string | undefined, text: string): Promise<string> {
     const { db, keys } = this.#ports;
@@ -101,12 +101,12 @@ export class Passkeys {
     });
   }
 
-  /** The passkeys of who is signed in, the oldest first. */
+  /** Lists the passkeys of the signed-in person, oldest first. */
   listOf({ principalId }: SignedIn): Promise<Passkey[]> {
     return listOfPrincipal(this.#ports.db, principalId);
   }
 
-  /** Begin to add one. @throws PorticoError `forbidden`, `conflict` where there are too many */
+  /** Begins to add a passkey. @throws PorticoError `forbidden`, `conflict` if there are too many */
   async askForNew(url: URL, signedIn: SignedIn): Promise<Asked> {
     if (!canHavePasskeys(url)) throw refused(NOT_HERE);
     const known = await this.listOf(signedIn);
@@ -136,9 +136,9 @@ export class Passkeys {
   }
 
   /**
-   * Add the one that a browser made.
-   * @param sealed what it kept
-   * @throws PorticoError `forbidden`, the same for whatever does not fit; `conflict` where there are too many
+   * Adds the passkey that a browser created.
+   * @param sealed the browser's challenge cookie
+   * @throws PorticoError `forbidden`, with the same text for every fault; `conflict` if there are too many
    */
   async add(
     url: URL,
@@ -177,7 +177,7 @@ export class Passkeys {
     });
   }
 
-  /** Delete one of who is signed in; what came of it ends. @throws PorticoError `not_found` */
+  /** Deletes a passkey of the signed-in person; what came from it ends. @throws PorticoError `not_found` */
   async remove(signedIn: SignedIn, id: string): Promise<void> {
     const { db, adminAudit, onAccessChanged } = this.#ports;
     const { principalId } = signedIn;

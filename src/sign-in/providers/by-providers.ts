@@ -1,4 +1,4 @@
-/** Signing in by a provider: the way there, and the way back. Between them the browser keeps what is waited for. */
+/** Sign-in through a provider: the redirect to it and the return. Between the two, the browser keeps the pending state in a cookie. */
 import * as oauth from 'oauth4webapi';
 import { secretPlace } from '../../credentials/secret-schema.ts';
 import { findSecrets } from '../../credentials/secret-store.ts';
@@ -19,7 +19,7 @@ export interface ProviderSignInPorts extends IdentityPorts {
   allowsLoopback: boolean;
 }
 
-/** Where a provider answers to, on this gateway. */
+/** Path on this gateway to which providers send the browser back. */
 export const CALLBACK_PATH = '/sign-in/callback';
 
 export class ProviderSignIns {
@@ -29,14 +29,14 @@ export class ProviderSignIns {
     this.#ports = ports;
   }
 
-  /** The providers that somebody can sign in by, in the order of their names. */
+  /** Lists the providers that a person can sign in with, by name. */
   async list(): Promise<Pick<Provider, 'id' | 'name'>[]> {
     return listProviders(this.#ports.db, 'others');
   }
 
   /**
-   * Begin to sign in.
-   * @returns where the browser goes, and what it keeps until it comes back
+   * Begins a sign-in.
+   * @returns where the browser goes, and the pending state it keeps until it returns
    * @throws PorticoError `not_found`, `credential_unavailable`, `forbidden`
    */
   async begin(
@@ -64,9 +64,9 @@ export class ProviderSignIns {
   }
 
   /**
-   * Sign in whom the provider names in its answer.
-   * @param url that the browser came back to
-   * @param sealed what it kept
+   * Signs in the person that the provider names in its response.
+   * @param url that the browser returned to
+   * @param sealed the browser's pending cookie
    * @throws PorticoError `forbidden`, `credential_unavailable`
    */
   async finish(

@@ -1,4 +1,4 @@
-/** Providers by which people sign in: what is stored of them, what the API takes and shows. */
+/** Schemas of sign-in providers: the stored row and the API. */
 import { z } from 'zod';
 import { GroupSchema } from '../../access/policy/rule.ts';
 import { SecretNameSchema } from '../../credentials/secret-schema.ts';
@@ -45,7 +45,7 @@ const fields = {
 };
 
 const { name: _name, client_id: _id, client_secret: _secret, ...settings } = fields;
-/** Rows of former versions lack what came later. */
+/** Rows of earlier versions lack newer settings. */
 const SettingsSchema = z.object({
   ...settings,
   takes_assertions: fields.takes_assertions.default(false),
@@ -55,7 +55,7 @@ const SettingsSchema = z.object({
 export const ProviderSchema = z.object({
   id: z.string(),
   name: z.string(),
-  /** `access`: Cloudflare Access, of which the client id is the tag of an application. */
+  /** `access` is Cloudflare Access; its client id is the tag of an application. */
   kind: z.enum(['oidc', 'github', 'access']),
   issuer: z.string(),
   client_id: z.string(),
@@ -82,11 +82,11 @@ export const CreateProviderSchema = z.strictObject({
 });
 export type CreateProvider = z.infer<typeof CreateProviderSchema>;
 
-/** Body of `PATCH /api/v1/sign-in-providers/{id}`: what is absent stays. Another issuer is another provider. */
+/** Body of `PATCH /api/v1/sign-in-providers/{id}`; absent members stay. The issuer cannot change: another issuer is another provider. */
 export const UpdateProviderSchema = z.strictObject(fields).partial();
 export type UpdateProvider = z.infer<typeof UpdateProviderSchema>;
 
-/** Which are listed: all. */
+/** The list has no filter. */
 export const ProviderQuerySchema = z.strictObject({});
 
 export const ProviderViewSchema = z.object({
@@ -97,7 +97,7 @@ export const ProviderViewSchema = z.object({
   ...STAMP_VIEW,
 });
 
-/** Project a provider to its API form. */
+/** Turns a provider into its API form. */
 export function toProviderView(provider: Provider): z.infer<typeof ProviderViewSchema> {
   const { id, name, kind, issuer, client_id, client_secret, settings: own } = provider;
   return { id, name, kind, issuer, client_id, client_secret, ...own, ...toStampView(provider) };

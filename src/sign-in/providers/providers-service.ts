@@ -1,4 +1,4 @@
-/** Providers by which people sign in: what their bodies mean. The end of a provider is the end of its identities, and of what came of them. */
+/** Sign-in providers: validates and stores them. Deleting a provider ends its identities and everything that came from them. */
 import { ALWAYS } from '../../audit/admin-audit.ts';
 import { decideAddress } from '../../http/address-policy.ts';
 import { patched } from '../../records/record-schema.ts';
@@ -15,23 +15,23 @@ import { endAsserted, MAX_PROVIDERS, PROVIDERS } from './providers-store.ts';
 
 export interface ProviderPorts extends RecordPorts {
   allowsLoopback: boolean;
-  /** Who may use what was changed. */
+  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 
 export type Providers = EditedRecords<Provider, CreateProvider, object, UpdateProvider>;
 
-/** Issuers at which everybody has an account: there nobody gets a principal for being somebody. */
+/** Issuers at which anybody can have an account. There, a required claim is needed before an account alone gives a principal. */
 const OF_EVERYBODY: ReadonlySet<string> = new Set([
   GITHUB_ISSUER,
   'https://accounts.google.com',
   'https://appleid.apple.com',
   'https://gitlab.com',
-  // Accounts of no organization, at Microsoft.
+  // Microsoft accounts that belong to no organization.
   'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
 ]);
 
-/** @throws PorticoError `validation_failed` where everybody could come, or assertions cannot */
+/** @throws PorticoError `validation_failed` if anybody could come in, or if the kind cannot have assertions */
 function checked(provider: Provider): Provider {
   const { issuer, kind, settings } = provider;
   if (settings.takes_assertions && kind !== 'oidc') {

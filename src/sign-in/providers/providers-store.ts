@@ -1,12 +1,12 @@
-/** The `sign_in_providers` table: what must be true for its rows. */
+/** The `sign_in_providers` table, and the conditions for its rows. */
 import type { Condition } from '../../audit/audit-store.ts';
 import type { EditedTable } from '../../records/record-store.ts';
 import { ProviderSchema, type Provider } from './providers-schema.ts';
 
-/** Most providers: each is a button of the sign-in page. */
+/** Maximum number of providers: each is a button on the sign-in page. */
 export const MAX_PROVIDERS = 20;
 
-/** Its name and issuer are free, and there is room for it. */
+/** Condition: its name and issuer are free, and the limit is not reached. */
 const whenPossible = ({ id, name, issuer }: Provider): Condition => ({
   sql: `NOT EXISTS (SELECT 1 FROM sign_in_providers WHERE (name = ? COLLATE NOCASE OR issuer = ?) AND id <> ?)
     AND (SELECT count(*) FROM sign_in_providers WHERE id <> ?) < ${MAX_PROVIDERS}`,
@@ -23,7 +23,7 @@ export const PROVIDERS: EditedTable<Provider> = {
   whenEditable: whenPossible,
 };
 
-/** Those of Cloudflare Access, or all others, in the order of their names. */
+/** Lists the providers of kind `access`, or all others, by name. */
 export async function listProviders(
   db: D1Database,
   which: 'access' | 'others',
@@ -35,7 +35,7 @@ export async function listProviders(
   return results.map(row => ProviderSchema.parse(row));
 }
 
-/** The OpenID provider with this issuer, where its assertions are taken. */
+/** Finds the OpenID provider with this issuer, if its assertions are accepted. */
 export async function findAsserting(db: D1Database, issuer: string): Promise<Provider | undefined> {
   const found = await db
     .prepare("SELECT * FROM sign_in_providers WHERE issuer = ? AND kind = 'oidc'")
@@ -45,13 +45,13 @@ export async function findAsserting(db: D1Database, issuer: string): Promise<Pro
   return provider?.settings.takes_assertions === true ? provider : undefined;
 }
 
-/** Its assertions are taken. */
+/** Condition: the provider's assertions are accepted. */
 export const whenAsserting = (id: string): Condition => ({
   sql: `EXISTS (SELECT 1 FROM sign_in_providers WHERE id = ? AND json_extract(settings, '$.takes_assertions') IS 1)`,
   params: [id],
 });
 
-/** End what came of its assertions, where they are taken no more. Such grants never had a code. */
+/** Deletes the grants that came from a provider's assertions, if those are no longer accepted. Such grants have no code. */
 export function endAsserted(db: D1Database, id: string): D1PreparedStatement {
   const { sql, params } = whenAsserting(id);
   return db
