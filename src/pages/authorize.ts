@@ -1,6 +1,7 @@
 /**
- * `/authorize`: a program asks a person who is signed in to be allowed in (OAuth 2.1 §4.1). The page says who asks, where the answer goes
- * and what it allows; what a program says of itself is shown as that. Each page is answered once, by the person it was made for.
+ * `/authorize`: asks a signed-in person whether a program may access the gateway (OAuth 2.1 §4.1). The page shows who asks, where the
+ * response goes and what it allows; a program's claims about itself are marked as such. Each page can be answered once, by the person it
+ * was made for.
  */
 import { html } from 'hono/html';
 import { answerPage, type PagePorts } from '../http/page-files.ts';
@@ -19,10 +20,10 @@ export interface AuthorizePorts extends PagePorts {
 }
 
 const MAX_FORM_BYTES = 2_000;
-/** Longest address of a request that is read, in characters. */
+/** Longest query of a request that is read, in characters. */
 const MAX_QUERY_CHARS = 8_000;
 
-/** Answer a request for the page, or with a decision. */
+/** Serves the page and takes its decision. */
 export function handleAuthorize(
   request: Request,
   url: URL,
@@ -78,10 +79,10 @@ function answerStep(step: NextStep, signedIn: SignedIn): Promise<Response> | Res
   return canBeSource(step.redirectUri) ? redirect(step.url) : toPage(...leaving(step.url));
 }
 
-/** A policy has no words for an address in brackets, so the page before it could not lead there. */
+/** A content security policy cannot name an address in brackets, so a form that ends there by redirect would be blocked. */
 const canBeSource = (uri: string): boolean => !/^https?:\/\/\[/.test(uri);
 
-/** Where a redirect leads, as a content security policy writes it. */
+/** Returns where a redirect leads, in the form of a content security policy. */
 function sourceOf(uri: string): string | undefined {
   if (!canBeSource(uri)) return undefined;
   const { protocol, origin } = new URL(uri);

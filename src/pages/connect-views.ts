@@ -1,14 +1,14 @@
-/** What the pages for connecting an account show. */
+/** Views of the pages where people connect an account. */
 import { html } from 'hono/html';
 import type { SignedIn } from '../sign-in/signed-in.ts';
 import { secretField, toPage, type Html } from './page.ts';
 
 export const CONNECT_PREFIX = '/connect/';
 
-/** Where an account at a server is connected. */
+/** Returns the path of the page that connects an account at a server. */
 export const connectPath = (server: string): string => CONNECT_PREFIX + encodeURIComponent(server);
 
-/** The page that asks somebody to sign in there, or for a token. */
+/** The page that offers to sign in at the server, or takes a token. */
 export const toConnectPage = (
   status: number,
   server: string,
@@ -37,7 +37,7 @@ const askToConnect = (server: string, { name }: SignedIn, problem: string): Html
   <p>You are not ${name}? <a href="/sign-in">Sign in as somebody else</a> first.</p>
 `;
 
-/** The page that leads to where somebody signs in; browsers refuse a form that is led there. */
+/** The page that leads to the authorization server; browsers block a redirect of a form to it. */
 export const toLeavingPage = (server: string, location: URL): Promise<Response> =>
   toPage(
     html`<h1>Signing in at ${server}</h1>
@@ -47,7 +47,7 @@ export const toLeavingPage = (server: string, location: URL): Promise<Response> 
     { title: `Sign in at ${server}`, refresh: location.href },
   );
 
-/** The page at the end. */
+/** The page after an account was connected. */
 export const toConnectedPage = (server: string, { name }: SignedIn): Promise<Response> =>
   toPage(
     html`<h1>Connected</h1>
@@ -58,7 +58,7 @@ export const toConnectedPage = (server: string, { name }: SignedIn): Promise<Res
     { title: 'Connected' },
   );
 
-/** The page where coming back did not end well. */
+/** The page after a return that failed. */
 export const toNotConnectedPage = (status: number, problem: string): Promise<Response> =>
   toPage(
     html`<h1>Not connected</h1>

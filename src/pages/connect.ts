@@ -1,8 +1,8 @@
 /**
- * `/connect/{server}` and the page to which authorization servers send people back: somebody connects an account of their own at a server,
- * for their calls. The address carries no credential and signs nobody in: whoever opens it connects an account to the principal that their
- * own browser is signed in as, which the page names; only a form of that page makes them leave. What one may not use does not exist. Works
- * without a script.
+ * `/connect/{server}` and the page to which authorization servers send people back: a person connects their own account at a server, for
+ * their own calls. The address carries no credential and signs nobody in. Whoever opens it connects an account to the principal that their
+ * own browser is signed in as, which the page names, and only a form on that page starts the redirect. A server that the person may not use
+ * looks as if it did not exist. Works without a script.
  */
 import { html } from 'hono/html';
 import { answerPage, type PagePorts } from '../http/page-files.ts';
@@ -35,11 +35,11 @@ export interface ConnectPagePorts extends PagePorts {
 
 const MAX_FORM_BYTES = 10_000;
 
-/** Whether a path is of such a page. */
+/** Whether a path belongs to these pages. */
 export const isConnectPath = (path: string): boolean =>
   path.startsWith(CONNECT_PREFIX) || path === CALLBACK_PATH;
 
-/** Answer a request for the page, with an account, or for the way back. */
+/** Serves the page, takes its form, or handles the return. */
 export function handleConnect(
   request: Request,
   url: URL,
@@ -93,7 +93,7 @@ const actorOf = ({ id, principalId, tokenId, scopes }: SignedIn): Actor => ({
 
 const atBrowser = (signedIn: SignedIn) => ({ actor: actorOf(signedIn), signInId: signedIn.id });
 
-/** To the server's authorization server. */
+/** Redirects to the server's authorization server. */
 async function leave(
   { origin }: URL,
   server: Server,
@@ -104,7 +104,7 @@ async function leave(
   return toLeavingPage(server.name, location);
 }
 
-/** From there. */
+/** Handles the return from it. */
 async function comeBack(request: Request, url: URL, ports: ConnectPagePorts): Promise<Response> {
   const signedIn = await ports.signIns.of(request, url);
   if (!signedIn) return toNotConnectedPage(403, 'Nobody is signed in with this browser any more');

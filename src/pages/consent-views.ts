@@ -1,4 +1,4 @@
-/** What the pages have in common on which somebody allows a program in: who asks, what it may, and who is asked. */
+/** Views shared by the consent pages: who asks, what the program may do, and who decides. */
 import { html } from 'hono/html';
 import type { OAuthClient } from '../oauth/clients/client.ts';
 import type { Scope } from '../shared/identity/principal.ts';
@@ -14,27 +14,27 @@ const SCOPES: Readonly<Record<Scope, string>> = {
   admin: 'Administer everything: members, tokens, rules and servers',
 };
 
-/** What a program may do, for people. */
+/** Lists for people what a program may do. */
 export const listScopes = (scopes: readonly Scope[]): Html => html`
   <ul>
     ${scopes.map(scope => html`<li>${SCOPES[scope]}</li>`)}
   </ul>
 `;
 
-/** The name is what a program says of itself; a document shows the domain that it is of. */
+/** Describes the program that asks. Its name is its own claim; for a program with a document, the domain is shown. */
 export function whoAsks({ kind, id, name }: OAuthClient): Html {
   if (kind === 'document') return html`${name}, a program of <strong>${new URL(id).host}</strong>`;
   if (kind === 'manual') return html`${name}, which an administrator of this gateway added`;
   return html`a program that calls itself ${name}; <strong>nobody checked that</strong>`;
 }
 
-/** What is wrong, where nothing can be done on the page. */
+/** Shows an error after which nothing can be done on the page. */
 export const showProblem = (message: string): Html => html`
   <h1>This did not work</h1>
   <p role="alert">${message}</p>
 `;
 
-/** As whom somebody decides. */
+/** Shows as whom the person decides. */
 export const showSignedIn = ({ name }: SignedIn): Html => html`
   <form method="post" action="/sign-out" class="aside">
     <p>You are signed in as ${name}.</p>

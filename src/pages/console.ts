@@ -1,6 +1,6 @@
 /**
- * `/console`: one page whose scripts ask the API as whoever is signed in with the browser. Every path below it is the same page, which
- * finds its view by the path itself. Its files are named by what they hold, so browsers keep them.
+ * `/console`: one page whose scripts call the API as the person signed in with the browser. Every path below it serves the same page, which
+ * selects its view by the path. Its file names contain content hashes, so browsers may cache the files for ever.
  */
 import { answerPage, pageHeaders, type PagePorts } from '../http/page-files.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
@@ -14,7 +14,7 @@ export interface ConsolePorts extends PagePorts {
 
 const ROOT = '/console';
 const FILES = `${ROOT}/assets/`;
-/** Names that the build gives: a word, a hash, and what kind it is. */
+/** File names of the build: a word, a hash, and the file type. */
 const FILE_NAME = /^[A-Za-z0-9_-]{1,80}\.(js|css|svg)$/;
 const KEPT = 'public, max-age=31536000, immutable';
 
@@ -22,14 +22,14 @@ const KEPT = 'public, max-age=31536000, immutable';
 export const isConsolePath = (path: string): boolean =>
   path === ROOT || path.startsWith(`${ROOT}/`);
 
-/** Answer a request for the page or one of its files. */
+/** Serves the page or one of its files. */
 export function handleConsole(request: Request, url: URL, ports: ConsolePorts): Promise<Response> {
   return answerPage(request, url, ports, ['GET', 'HEAD'], () =>
     url.pathname.startsWith(FILES) ? toFile(url, ports) : toShell(request, url, ports),
   );
 }
 
-/** Whoever is not signed in is led there first, unless they bring a token of their own. */
+/** People who are not signed in go to the sign-in page first, unless they bring a token of their own. */
 async function toShell(request: Request, url: URL, ports: ConsolePorts): Promise<Response> {
   const { pathname, search } = url;
   const bringsToken = url.searchParams.has('token');

@@ -1,7 +1,7 @@
 /**
- * `/device`: somebody who is signed in types the code that a program shows on another machine, and is asked whether it may
- * (RFC 8628 §3.3). The known attack is a stranger who sends such a code, or a link with it, to somebody who knows nothing of it (§5.4): so a
- * code in the address is only filled in, and both pages say when not to go on.
+ * `/device`: a signed-in person types the code that a program shows on another machine, and is asked whether to allow it (RFC 8628 §3.3).
+ * In the known attack, a stranger sends such a code, or a link with it, to an unsuspecting person (§5.4). So a code in the address is only
+ * filled in, and both pages say when not to continue.
  */
 import { html } from 'hono/html';
 import { answerPage, type PagePorts } from '../http/page-files.ts';
@@ -24,7 +24,7 @@ const MAX_FORM_BYTES = 2_000;
 const MAX_CODE_CHARS = 20;
 const TITLE = 'Connect a program to Portico';
 
-/** Answer a request for the page, a code, or a decision. */
+/** Serves the page, takes a code, or takes a decision. */
 export function handleDevice(
   request: Request,
   url: URL,

@@ -1,6 +1,6 @@
 /**
- * What the pages for people have in common: the layout, the headers, the form that comes back, and the files they are made of. They work
- * without a script, are framed by nobody and load nothing of anybody else.
+ * What the pages for people share: layout, headers, forms and static files. The pages work without a script, cannot be framed, and load
+ * nothing from other origins.
  */
 import { html } from 'hono/html';
 import { pageHeaders, readPageFile, type FindAsset } from '../http/page-files.ts';
@@ -11,10 +11,10 @@ export type Html = ReturnType<typeof html>;
 const FILES = new Set(['page.css', 'code.mjs', 'passkeys.mjs']);
 const FOLDER = '/pages/';
 
-/** Whether a path is of a file of these pages. */
+/** Whether a path is one of the static files of these pages. */
 export const isPageFile = (path: string): boolean => path.startsWith(FOLDER);
 
-/** A file of these pages. @throws PorticoError `not_found` */
+/** Serves a static file of these pages. @throws PorticoError `not_found` */
 export function servePageFile(path: string, asset: FindAsset): Promise<Response> {
   const name = path.slice(FOLDER.length);
   return readPageFile(asset, '/people', FILES, name, { formAction: 'self' });
@@ -23,15 +23,15 @@ export function servePageFile(path: string, asset: FindAsset): Promise<Response>
 export interface PageOptions {
   title: string;
   status?: number;
-  /** Names of scripts that help, of the files. */
+  /** File names of the optional scripts. */
   scripts?: readonly ('code.mjs' | 'passkeys.mjs')[];
-  /** Origins that a form of the page may lead to, beside our own: browsers count the redirect after it too. */
+  /** Origins to which a form of the page may redirect, besides our own: browsers apply the form policy to that redirect too. */
   leadsTo?: string | undefined;
-  /** Where the page goes by itself at once. */
+  /** URL to which the page redirects at once. */
   refresh?: string;
 }
 
-/** A page of one card, kept by nobody. */
+/** Returns a page with one card; must not be cached. */
 export async function toPage(
   main: Html,
   { title, status = 200, scripts = [], leadsTo, refresh }: PageOptions,
@@ -56,7 +56,7 @@ export async function toPage(
   return new Response(String(await page), { status, headers });
 }
 
-/** The field of a form into which a secret is pasted; the problem of the page describes it. */
+/** Form field for pasting a secret, described by the page's problem. */
 export const secretField = (name: string, label: string): Html => html`
   <label for="${name}">${label}</label>
   <input
@@ -72,8 +72,8 @@ export const secretField = (name: string, label: string): Html => html`
 `;
 
 /**
- * Requires that a form was sent from a page of our own, where what it does depends on a cookie or makes one: browsers say where a form
- * comes from.
+ * Requires that a form came from a page of our own, by its `origin` header. Needed where a form's effect depends on a cookie or creates
+ * one.
  * @throws PorticoError `origin_refused`
  */
 export function requireOwnPage(request: Request, url: URL): void {
@@ -81,7 +81,7 @@ export function requireOwnPage(request: Request, url: URL): void {
   throw new PorticoError('origin_refused', 'This form must be sent from a page of the gateway');
 }
 
-/** Leads to another page, and sets cookies; nobody keeps it, and no page after it hears of the address. */
+/** Redirects to another page and sets cookies. The response must not be cached, and other origins do not see the address. */
 export function redirect(location: string, ...cookies: string[]): Response {
   const headers = new Headers({
     location,

@@ -1,10 +1,10 @@
-/** What the page of a person's passkeys shows, and the form that asks for one on the page to sign in. */
+/** Views of the passkeys page, and the passkey form on the sign-in page. */
 import { html } from 'hono/html';
 import type { SignedIn } from '../sign-in/signed-in.ts';
 import { MAX_NAME_CHARS, type Passkey } from '../sign-in/passkeys/passkey-schema.ts';
 import { toPage, type Html } from './page.ts';
 
-/** Where the forms go, and where their script asks for what the browser then asks its user. */
+/** Targets of the forms, and the paths where their script gets the options for the browser. */
 export const PASSKEY_PATHS = {
   page: '/sign-in/passkeys',
   startAdding: '/sign-in/passkeys/start',
@@ -13,7 +13,7 @@ export const PASSKEY_PATHS = {
   startSignIn: '/sign-in/passkey/start',
 } as const;
 
-/** The form that signs in by a passkey; the script shows it where the browser can do that. */
+/** The form that signs in with a passkey. The script shows it if the browser supports passkeys. */
 export const passkeyForm = (returnPath: string | undefined): Html => html`
   <form
     method="post"
@@ -27,7 +27,7 @@ export const passkeyForm = (returnPath: string | undefined): Html => html`
   </form>
 `;
 
-/** The page of the passkeys of who is signed in. */
+/** The page with the passkeys of the signed-in person. */
 export const toPasskeysPage = (
   status: number,
   who: SignedIn,

@@ -1,6 +1,6 @@
 /**
- * `/sign-in/passkeys` and `/sign-in/passkey`: a person who is signed in adds and removes passkeys, and signs in by one. A script asks the
- * browser, since nothing else can; what it answers comes with a form like any other, bounded and from our own page.
+ * `/sign-in/passkeys` and `/sign-in/passkey`: a signed-in person adds and removes passkeys, and people sign in with one. A script is needed
+ * to ask the browser. The browser's response comes in a form like any other: of bounded size and from our own page.
  */
 import { answerPage } from '../http/page-files.ts';
 import { readForm } from '../http/read-form.ts';
@@ -20,7 +20,7 @@ export interface PasskeyPagePorts extends SignInPagePorts {
   passkeys: Pick<Passkeys, 'askForOne' | 'signIn' | 'listOf' | 'askForNew' | 'add' | 'remove'>;
 }
 
-/** An answer, and a path to return to of 8,000 characters, escaped. */
+/** Room for a response and for a return path of 8,000 characters, both escaped. */
 const MAX_BODY_BYTES = MAX_ANSWER_CHARS * 1.5 + 26_000;
 
 type Handler = (request: Request, url: URL, ports: PasskeyPagePorts) => Promise<Response>;
@@ -36,7 +36,7 @@ const PAGES: Readonly<Record<string, readonly [methods: readonly string[], handl
 /** Whether a path belongs to these pages. */
 export const isPasskeyPath = (path: string): boolean => Object.hasOwn(PAGES, path);
 
-/** Answer a request for the page, or one of the forms. */
+/** Serves the page or takes one of its forms. */
 export function handlePasskeys(
   request: Request,
   url: URL,
@@ -46,7 +46,7 @@ export function handlePasskeys(
   return answerPage(request, url, ports, methods, () => handle(request, url, ports));
 }
 
-/** What a script hands to the browser. */
+/** Returns the options that the script passes to the browser. */
 function toAsked(url: URL, { options, sealed }: Asked): Response {
   return Response.json(options, {
     headers: {

@@ -1,4 +1,4 @@
-/** Paths of the pages for people. */
+/** Maps paths to the pages for people. */
 import { answerPage } from '../http/page-files.ts';
 import { handleAuthorize, type AuthorizePorts } from './authorize.ts';
 import { handleConsole, isConsolePath, type ConsolePorts } from './console.ts';
@@ -17,7 +17,7 @@ export type PagesPorts = AuthorizePorts &
   SetupPorts &
   SignInPagePorts;
 
-/** The answer of a page; undefined where the path is of none. */
+/** Returns the response of a page; undefined if the path is not one of a page. */
 export function servePage(
   request: Request,
   url: URL,

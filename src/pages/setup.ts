@@ -1,6 +1,6 @@
 /**
- * `/setup`: the page on which whoever deployed a gateway becomes its first administrator. It takes the setup code, makes the token and
- * shows it this once. It looks the same whether a code is open or not. Works without a script; the script only takes the code out of
+ * `/setup`: the page on which whoever deployed a gateway becomes its first administrator. It takes the setup code, creates the token and
+ * shows it this once. The page looks the same whether a code is open or not. Works without a script; the script only removes the code from
  * the address.
  */
 import { html } from 'hono/html';
@@ -17,10 +17,10 @@ export interface SetupPorts extends PagePorts {
 const MAX_BODY_BYTES = 2_000;
 const MAX_NAME_CHARS = 100;
 
-/** Whether a path belongs to the page. */
+/** Whether a path is that of the page. */
 export const isSetupPath = (path: string): boolean => path === '/setup';
 
-/** Answer a request for the page, or with a code. */
+/** Serves the page or takes a code. */
 export function handleSetup(request: Request, url: URL, ports: SetupPorts): Promise<Response> {
   return answerPage(request, url, ports, ['GET', 'HEAD', 'POST'], async () => {
     if (request.method !== 'POST') return toSetupPage(200, askForCode());

@@ -1,31 +1,31 @@
-/** What the pages for signing in show, and how they lead on. */
+/** Views of the sign-in pages, and their links. */
 import { html } from 'hono/html';
 import type { SignedIn } from '../sign-in/signed-in.ts';
 import { secretField, toPage, type Html } from './page.ts';
 import { PASSKEY_PATHS, passkeyForm } from './passkey-views.ts';
 
-/** A provider as a page names it. */
+/** A provider on the sign-in page. */
 export interface Named {
   id: string;
   name: string;
 }
 
-/** How one can sign in beside pasting something. */
+/** Ways to sign in besides pasting a token or code. */
 export interface Ways {
   providers: readonly Named[];
   hasPasskeys: boolean;
 }
 
-/** A path of these pages, for one who goes on to another. */
+/** Returns a path of these pages that carries the page to continue to. */
 export const withReturn = (path: string, to: string | undefined, more: object = {}): string => {
   const query = new URLSearchParams({ ...more, ...(to === undefined ? {} : { return: to }) });
   return query.size === 0 ? path : `${path}?${String(query)}`;
 };
 
-/** The page to sign in, for one who goes on to a path. */
+/** Returns the path of the sign-in page that continues to another page. */
 export const toSignInPath = (path: string | undefined): string => withReturn('/sign-in', path);
 
-/** The page that asks who somebody is. */
+/** The page with the ways to sign in. */
 export const toFormPage = (
   status: number,
   path: string | undefined,
@@ -38,7 +38,7 @@ export const toFormPage = (
     scripts: ['code.mjs', 'passkeys.mjs'],
   });
 
-/** The page that says who is signed in, and leads on by itself. */
+/** The page that shows who is signed in and continues by itself. */
 export async function toSignedInPage(
   who: SignedIn,
   path: string | undefined,

@@ -1,9 +1,9 @@
 /**
- * `/sign-in` and `/sign-out`: a person pastes a token or the code of an invitation once, or goes by a provider, and is signed in with this
- * browser. Whoever asked for that, a page of our own, is gone back to. Works without a script.
+ * `/sign-in` and `/sign-out`: a person pastes a token or the code of an invitation once, or goes through a provider, and is signed in with
+ * this browser. Then the browser continues to the page of ours that asked for the sign-in. Works without a script.
  *
- * One is sent back by a page, not by the answer to the form: the way goes on to the client's own address, and browsers refuse a form that
- * is led there. To a provider leads a link, for the same reason.
+ * A page leads onward, not a redirect of the form: the next step may be the client's own address, and browsers block a redirect of a form
+ * to it. For the same reason a link leads to a provider.
  */
 import { answerPage, type PagePorts } from '../http/page-files.ts';
 import { readForm } from '../http/read-form.ts';
@@ -24,7 +24,7 @@ export interface SignInPagePorts extends PagePorts {
   providerSignIns: Pick<ProviderSignIns, 'list' | 'begin' | 'finish'>;
 }
 
-/** A path to return to of 8,000 characters, escaped, and a token. */
+/** Room for a return path of 8,000 characters, escaped, and a token. */
 const MAX_BODY_BYTES = 26_000;
 
 type Handler = (request: Request, url: URL, ports: SignInPagePorts) => Promise<Response>;
@@ -39,7 +39,7 @@ const PAGES: Readonly<Record<string, readonly [methods: readonly string[], handl
 /** Whether a path belongs to these pages. */
 export const isSignInPath = (path: string): boolean => Object.hasOwn(PAGES, path);
 
-/** Answer a request for one of the pages, or one of their forms. */
+/** Serves these pages and takes their forms. */
 export function handleSignIn(
   request: Request,
   url: URL,
@@ -49,7 +49,7 @@ export function handleSignIn(
   return answerPage(request, url, ports, methods, () => handle(request, url, ports));
 }
 
-/** The form again, with what is wrong. */
+/** Returns the sign-in form again, with the problem. */
 export async function toProblemPage(
   thrown: unknown,
   path: string | undefined,
@@ -108,7 +108,7 @@ async function signOut(request: Request, url: URL, { signIns }: SignInPagePorts)
   return redirect(toSignInPath(toReturnPath(form.get('return'), url)), toSetCookie(url));
 }
 
-/** To a provider. */
+/** Redirects to a provider. */
 async function leave(_request: Request, url: URL, ports: SignInPagePorts): Promise<Response> {
   const path = toReturnPath(url.searchParams.get('return'), url);
   try {
@@ -120,7 +120,7 @@ async function leave(_request: Request, url: URL, ports: SignInPagePorts): Promi
   }
 }
 
-/** From a provider. */
+/** Handles the return from a provider. */
 async function comeBack(request: Request, url: URL, ports: SignInPagePorts): Promise<Response> {
   try {
     const sealed = readPendingCookie(request, url);
