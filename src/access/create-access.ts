@@ -1,4 +1,4 @@
-/** Access: who calls, on which state that is decided, and what administrators make of it. */
+/** Creates the parts of access: who calls, on which state that is decided, and the records that administrators edit. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { isTokenForm } from '../shared/identity/principal.ts';
@@ -18,18 +18,18 @@ export interface AccessDeps {
   db: D1Database;
   keys: KeyRing;
   adminAudit: AdminAudit;
-  /** The token of the deployment's administrator; empty or absent where there is none. */
+  /** Token of the deployment's administrator; empty or absent where there is none. */
   adminToken: string | undefined;
   config: SessionsOptions['config'] & {
     posture: AccessState['posture'];
     snapshotMaxAgeMs: number;
   };
-  /** Tells open streams that access changed. */
+  /** Notifies open streams that access changed. */
   tellAccessChanged(): Promise<unknown>;
   budgetShardOf: BudgetPorts['budgetShardOf'];
 }
 
-/** @throws Error where the administrator's token is none */
+/** @throws Error where the administrator's token does not have the form of a token */
 export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDeps) {
   const adminToken = deps.adminToken || undefined;
   if (adminToken !== undefined && !isTokenForm(adminToken)) {
@@ -43,7 +43,7 @@ export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDe
     snapshots.forgetTokens();
     await deps.tellAccessChanged();
   }
-  /** The registry that this isolate remembers is too old. */
+  /** Marks the registry that this isolate remembers as too old. */
   const invalidateRegistry = () => snapshots.forgetServers();
   const ports = { db, adminAudit, onAccessChanged };
   return {

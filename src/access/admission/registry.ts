@@ -1,6 +1,6 @@
 /**
- * The registry as decisions need it: servers, access rules and toolsets of one moment. It is read in whole once, and after that what
- * changed only; what did not change stays the same object, since views and lists are remembered by it.
+ * The registry as decisions need it: servers, access rules and toolsets at one moment. It is read in full once, and after that only what
+ * changed. Unchanged parts stay the same objects, since views and lists are cached by object identity.
  */
 import {
   parseServers,
@@ -23,21 +23,21 @@ import { parseToolsets, selectChangedToolsets, selectToolsets } from '../policy/
 
 export interface Registry {
   revision: number;
-  /** In the order of their names. */
+  /** Sorted by name. */
   servers: readonly Server[];
-  /** Some of them are reached by accounts of callers. */
+  /** Whether callers reach some of them through accounts of their own. */
   hasAccounts: boolean;
-  /** What decisions are made of beside the token. */
+  /** What decisions depend on beside the token. */
   access: AccessState;
 }
 
-/** What reads the whole registry; for {@link toRegistry}. @param age the last release had no budgets */
+/** Returns the statements that read the whole registry; for {@link toRegistry}. @param age the last release had no budgets */
 export function selectRegistry(db: D1Database, age: SchemaAge): D1PreparedStatement[] {
   const budgets = age === 'this' ? [selectBudgets(db)] : [];
   return [selectRevision(db), selectServers(db), selectRules(db), selectToolsets(db), ...budgets];
 }
 
-/** @param rows of the statements of {@link selectRegistry} */
+/** Builds the registry. @param rows of the statements of {@link selectRegistry} */
 export function toRegistry(
   [revisions = [], servers = [], rules = [], toolsets = [], budgets = []]: readonly unknown[][],
   posture: DefaultAccess,
@@ -52,7 +52,7 @@ export function toRegistry(
   return { revision, ...withMode(parseServers(servers).toSorted(by(nameOf))), access };
 }
 
-/** What reads what changed since another registry was read; for {@link changedRegistry}. */
+/** Returns the statements that read what changed since another registry was read; for {@link changedRegistry}. */
 export function selectRegistryChanges(
   db: D1Database,
   { revision }: Registry,
@@ -66,8 +66,9 @@ export function selectRegistryChanges(
 }
 
 /**
+ * Builds the registry from the one before and the rows that changed since.
  * @param rows of the statements of {@link selectRegistryChanges}
- * @returns undefined where it is not known any more what changed, or budgets did: all has to be read
+ * @returns undefined where the changes are no longer known, or budgets changed: then the whole registry has to be read
  */
 export function changedRegistry(
   before: Registry,
@@ -76,7 +77,7 @@ export function changedRegistry(
   const { revision, changed } = parseChanges(changes, before.revision);
   if (!changed) return undefined;
   if (revision === before.revision) return before;
-  // Seldom, so that no refresh looks for them.
+  // Budgets change rarely, so a refresh does not read them.
   if (changed.budget.size > 0) return undefined;
   const { access } = before;
   const now = {
@@ -106,7 +107,7 @@ const by =
   (a: T, b: T) =>
     keyOf(a) < keyOf(b) ? -1 : 1;
 
-/** The records of before with what became of those that changed; the same list where none did. */
+/** Replaces the records that changed; returns the same list where none did. */
 function merged<T extends { id: string }>(
   before: readonly T[],
   changed: ReadonlySet<string>,

@@ -1,6 +1,6 @@
 /**
- * Session ids: sealed (AES-GCM), so that one nobody made here is refused without a look-up and
- * without an object. An id carries what never changes in a session.
+ * Session ids: sealed (AES-GCM), so that an id not made here is refused without a look-up and without an object. An id contains what never
+ * changes in a session.
  */
 import { z } from 'zod';
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
@@ -30,13 +30,13 @@ export class SealedIds {
     this.#keys = keys;
   }
 
-  /** Facts of a new session and the id to give out for it. */
+  /** Creates the facts of a new session and the id to give out for it. */
   async create(principalId: string, protocolVersion: string) {
     const facts = { id: toBase64Url(randomBytes(16)), principalId, protocolVersion };
     return { facts, sealed: await this.#keys.seal('session', JSON.stringify(facts), AAD) };
   }
 
-  /** The facts of an id, or undefined where it was not made here. */
+  /** Returns the facts of an id, or undefined where it was not made here. */
   async open(sealed: string): Promise<SessionFacts | undefined> {
     const known = this.#opened.get(sealed);
     if (known) return known;

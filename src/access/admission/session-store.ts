@@ -5,16 +5,16 @@ import { LOG_LEVELS, type JsonObject, type LogLevel } from '../../shared/protoco
 export interface Session {
   id: string;
   principalId: string;
-  /** Path of the endpoint the session was opened on; it is valid nowhere else. */
+  /** Path of the endpoint that the session was opened on; it is valid nowhere else. */
   endpoint: string;
-  /** What of the client's capabilities concerns questions. */
+  /** The client capabilities that concern server requests. */
   capabilities: JsonObject;
   /** Milliseconds since the epoch. */
   createdAt: number;
   lastSeenAt: number;
-  /** What the client set with `logging/setLevel`, if it did. */
+  /** The level that the client set with `logging/setLevel`, if it did. */
   logLevel?: LogLevel;
-  /** Copies of its sessions at upstreams, sealed: JSON text by server. */
+  /** Sealed copies of its sessions at upstreams: JSON text by server. */
   copies?: string;
 }
 
@@ -77,7 +77,7 @@ export function updateLogLevel(db: D1Database, id: string, level: LogLevel): D1P
 /** Most characters of a session's copies. */
 const MAX_COPIES = 20_000;
 
-/** Keep a copy of a session at an upstream, where there is room. */
+/** Stores a copy of a session at an upstream, where there is room. */
 export function updateCopy(
   db: D1Database,
   id: string,
@@ -99,7 +99,7 @@ export function deleteSession(db: D1Database, id: string): D1PreparedStatement {
 /** Most surplus sessions that are ended at once. */
 const SURPLUS = 20;
 
-/** End the sessions of a principal beyond so many, those that were used longest ago; gives their ids. */
+/** Ends a principal's sessions beyond this number, least recently used first; returns their ids. */
 export function deleteSurplusSessions(
   db: D1Database,
   principalId: string,
@@ -115,7 +115,7 @@ export function deleteSurplusSessions(
     .bind(principalId, most);
 }
 
-/** Ids of the sessions that were ended. */
+/** Returns the ids of the ended sessions. */
 export function parseEnded(rows: readonly unknown[]): string[] {
   return z
     .array(z.object({ id: z.string() }))
@@ -123,7 +123,7 @@ export function parseEnded(rows: readonly unknown[]): string[] {
     .map(({ id }) => id);
 }
 
-/** Forget sessions nobody has used since `before`, a bounded number at a time. */
+/** Deletes sessions unused since `before`, a bounded number at a time. */
 export function deleteIdleSessions(db: D1Database, before: number): D1PreparedStatement {
   return db
     .prepare(

@@ -1,6 +1,6 @@
 /**
- * The life of a legacy client session: opened, found alive, ended. Bound to its principal and its
- * endpoint; idle ones end by themselves.
+ * The life of a legacy client session: it is opened, found alive, ended. A session is bound to its principal and its endpoint; idle ones
+ * end by themselves.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Caller } from '../policy/caller.ts';
@@ -26,7 +26,7 @@ export interface SessionsOptions {
   config: { readonly sessionIdleMs: number; readonly principalSessions: number };
 }
 
-/** The revision whose transport HTTP+SSE is. */
+/** The revision that has the HTTP+SSE transport. */
 const SSE_VERSION = '2024-11-05';
 
 export class Sessions {
@@ -37,10 +37,10 @@ export class Sessions {
   }
 
   /**
-   * Open a session. Where the principal has too many, those that were used longest ago end: a client that never ends its sessions is not
+   * Opens a session. Where the principal has too many, the least recently used ones end: a client that never ends its sessions is not
    * refused.
    * @param capabilities what the client can be asked
-   * @returns the id to give to the client, and the sessions that ended
+   * @returns the id to give to the client, and the ids of the sessions that ended
    */
   async open(
     caller: Caller,
@@ -70,18 +70,18 @@ export class Sessions {
     return { sealed, ended };
   }
 
-  /** An id for a client of the HTTP+SSE transport, whose stream is all the state there is. */
+  /** Creates an id for a client of the HTTP+SSE transport, whose stream is its only state. */
   seal(caller: Caller): Promise<{ facts: SessionFacts; sealed: string }> {
     return this.#options.sealedIds.create(caller.principalId, SSE_VERSION);
   }
 
-  /** The facts of a sealed id, or undefined where it was not made here. */
+  /** Returns the facts of a sealed id, or undefined where it was not made here. */
   facts(sealed: string): Promise<SessionFacts | undefined> {
     return this.#options.sealedIds.open(sealed);
   }
 
   /**
-   * Whether a session is alive for this caller on this endpoint; notes that it was seen.
+   * Whether a session is alive for this caller on this endpoint; notes that it was used.
    * @param session the row as the snapshot has it
    */
   isAlive(
@@ -104,14 +104,14 @@ export class Sessions {
     return true;
   }
 
-  /** Remember which log messages the client of a session wants. */
+  /** Stores which log messages the client of a session wants. */
   async setLogLevel(sessionId: string, level: LogLevel): Promise<void> {
     const { db, snapshots } = this.#options;
     await updateLogLevel(db, sessionId, level).run();
     snapshots.forgetSession(sessionId);
   }
 
-  /** End a session; from now on its id is unknown. */
+  /** Ends a session; its id is unknown from now on. */
   async end(sessionId: string): Promise<void> {
     const { db, snapshots } = this.#options;
     await deleteSession(db, sessionId).run();

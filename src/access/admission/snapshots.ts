@@ -1,12 +1,11 @@
 /**
- * What a request is decided on: the caller's token, the registry and, in the legacy era, the
- * session. Read from D1 in one batch at most and remembered in the isolate: token and registry for
- * at most `maxAgeMs`, so a revocation bites within that time, a session a little longer, since its
- * token is looked at anyway. Under load a snapshot is renewed by one request in the background
- * before it gets too old, and nobody waits.
+ * The state that a request is decided on: the caller's token, the registry and, in the legacy era, the session. It is read from D1 in at
+ * most one batch and remembered in the isolate: token and registry for at most `maxAgeMs`, so that a revocation takes effect within that
+ * time; a session somewhat longer, since its token is checked anyway. Under load, one request renews a snapshot in the background before it
+ * gets too old, and none waits.
  *
- * Invariants: age counts from before the read was sent; nothing older than its limit is used; no
- * promise of one request is awaited by another.
+ * Invariants: age counts from before the read was sent; nothing older than its limit is used; no promise of one request is awaited by
+ * another.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { toCaller, type Caller } from '../policy/caller.ts';
@@ -40,9 +39,9 @@ import {
 export interface Snapshot {
   caller: Caller;
   servers: readonly Server[];
-  /** What the caller's decisions are made of beside its token. */
+  /** What the caller's decisions depend on beside its token. */
   access: AccessState;
-  /** The session asked for; undefined where none was asked for or it is unknown. */
+  /** The requested session; undefined where none was requested or it is unknown. */
   session?: Session;
 }
 
@@ -61,21 +60,21 @@ interface Held<T> {
   renewingSince: number;
 }
 
-/** What is to be read. */
+/** What has to be read. */
 interface Wanted {
   token?: string | undefined;
   sessionId?: string | undefined;
 }
 
-/** How long a background renewal may take before another request tries, in milliseconds. */
+/** How long a background renewal may take before another request starts one, in milliseconds. */
 const RENEWAL_MS = 250;
-/** Oldest session row a request is decided on, in milliseconds. */
+/** Largest age of a session row that a request is decided on, in milliseconds. */
 const SESSION_MAX_AGE_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
-/** Reads of the database at the same time, and how long one of them is waited for, in milliseconds. */
+/** Most database reads at the same time, and how long each may take, in milliseconds. */
 const READS_AT_ONCE = 4;
 const READ_MS = 1_000;
-/** What one reads is mostly what all wait for, so those far behind in line look after a part of their pause too, in milliseconds. */
+/** One read mostly serves all that wait, so a waiter far back in the queue also polls after a part of its pause; in milliseconds. */
 const LOOK = { first: 10, part: 0.2 };
 
 const held = <T>(value: T, loadedAt: number): Held<T> => ({ value, loadedAt, renewingSince: 0 });
@@ -85,11 +84,11 @@ export class Snapshots {
   readonly #tokens = new Lru<string, Held<Token>>(MAX_REMEMBERED);
   readonly #callers = new WeakMap<AccessState, WeakMap<Token, Caller>>();
   readonly #sessions = new Lru<string, Held<Session | undefined>>(MAX_REMEMBERED);
-  /** Sessions that requests in line wait for. */
+  /** Sessions that queued requests wait for. */
   readonly #wanted = new WantedSessions(READ_MS);
   readonly #reads = new Turns(READS_AT_ONCE, READ_MS);
   #registry: Held<Registry> | undefined;
-  /** Counts what was changed here: a read that was sent before that is too old already. */
+  /** Counts the changes made here: a read that was sent before one is already too old. */
   #changes = 0;
 
   constructor(options: SnapshotsOptions) {
@@ -108,28 +107,28 @@ export class Snapshots {
     this.#tokens.clear();
   }
 
-  /** The registry of this moment, for whoever asks without a token. */
+  /** Reads the registry now, for work without a token. */
   async registry(): Promise<Registry> {
     const { db, posture } = this.#options;
     return toRegistry(await wholeOf(db), posture);
   }
 
-  /** A session was just opened here: its first request need not look it up. */
+  /** Remembers a session just opened here, so that its first request need not look it up. */
   holdSession(session: Session): void {
     this.#sessions.set(session.id, held(session, session.createdAt));
   }
 
-  /** A session was just ended here. */
+  /** Forgets a session just ended here. */
   forgetSession(id: string): void {
     this.#sessions.delete(id);
   }
 
   /**
-   * The snapshot for one request, or undefined where the token stands for nobody.
+   * Returns the snapshot for one request, or undefined where the token is not valid.
    * @param token text of token form, or the value of the cookie of a browser in which somebody is signed in
    * @param sessionId id of a legacy session (opened, not sealed)
-   * @param maxAgeMs oldest policy and registry to decide on, where that is less than usual
-   * @param sessionAgeMs oldest row of the session to decide on
+   * @param maxAgeMs largest age of policy and registry to decide on, where that is less than usual
+   * @param sessionAgeMs largest age of the session's row to decide on
    */
   async load(
     token: string,
@@ -155,8 +154,8 @@ export class Snapshots {
   }
 
   /**
-   * Read what is missing. Of many requests at once a few read, and the sessions that all of them want; what others read meanwhile is
-   * taken.
+   * Reads what is missing. Of many requests at once a few read, together with the sessions that all of them need; each takes what others
+   * have read meanwhile.
    */
   async #readInTurn(missing: () => Wanted, waitUntil: WaitUntil): Promise<void> {
     const turn = this.#reads.join();
@@ -194,7 +193,7 @@ export class Snapshots {
     return session ? { ...snapshot, session } : snapshot;
   }
 
-  /** The caller of a token under the rules of a moment: the same object as long as both are the same. */
+  /** Returns the caller of a token under the given access state: the same object for the same token and state. */
   #callerOf(token: Token, access: AccessState): Caller {
     let callers = this.#callers.get(access);
     if (!callers) this.#callers.set(access, (callers = new WeakMap()));
@@ -203,7 +202,7 @@ export class Snapshots {
     return caller;
   }
 
-  /** What is wanted, in one batch; of the registry what changed. */
+  /** Reads what is wanted in one batch; of the registry only what changed. */
   async #read({ token, sessionId }: Wanted, now: number, waitUntil: WaitUntil): Promise<void> {
     const { db, keys, posture } = this.#options;
     const changes = this.#changes;
@@ -238,7 +237,7 @@ export class Snapshots {
     this.#hold(token, found, { now, loadedAt }, waitUntil);
   }
 
-  /** Of two reads the one that was sent later counts. */
+  /** Of two reads, the one that was sent later wins. */
   #holdRegistry(registry: Registry, loadedAt: number): void {
     if (this.#registry && this.#registry.loadedAt > loadedAt) return;
     this.#registry = held(registry, loadedAt);
@@ -285,7 +284,7 @@ const isWanted = ({ token, sessionId }: Wanted) => token !== undefined || sessio
 
 const after = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms));
 
-/** Whether this request is the one to renew, which it is noted to be. */
+/** Whether this request shall renew the entry; if so, notes that. */
 function mayRenew(entry: Held<unknown> | undefined, now: number): boolean {
   if (!entry || now - entry.renewingSince <= RENEWAL_MS) return false;
   entry.renewingSince = now;

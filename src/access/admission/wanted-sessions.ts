@@ -1,4 +1,4 @@
-/** Sessions that requests wait for: each is read by one of them, with others that are waited for. */
+/** Sessions that requests wait for: one request reads each, together with others that are waited for. */
 import { Lru } from '../../shared/util/lru.ts';
 
 /** Most sessions that are read at once. */
@@ -7,16 +7,16 @@ const MAX_UNDER_WAY = 10_000;
 
 export class WantedSessions {
   readonly #wanted = new Set<string>();
-  /** Those that are being read, by when that began. */
+  /** Sessions being read, with the time when that began. */
   readonly #underWay = new Lru<string, number>(MAX_UNDER_WAY);
   readonly #longestMs: number;
 
-  /** @param longestMs who reads longer was cut off, in milliseconds */
+  /** @param longestMs a read that takes longer counts as cut off, in milliseconds */
   constructor(longestMs: number) {
     this.#longestMs = longestMs;
   }
 
-  /** Somebody waits for a session; undefined is none. @returns whether it is being read */
+  /** Notes that a request waits for a session; undefined is none. @returns whether it is being read */
   want(id: string | undefined): boolean {
     if (id === undefined) return false;
     const since = this.#underWay.get(id);
@@ -25,7 +25,7 @@ export class WantedSessions {
     return false;
   }
 
-  /** Those that are to be read now: one, and others that are waited for. */
+  /** Returns the sessions to read now: one, and others that are waited for. */
   take(id: string): string[] {
     const ids = [...new Set([id, ...this.#wanted])].slice(0, AT_ONCE);
     for (const taken of ids) {
@@ -35,7 +35,7 @@ export class WantedSessions {
     return ids;
   }
 
-  /** Those were read, or could not be. */
+  /** These sessions were read, or could not be. */
   leave(ids: readonly string[]): void {
     for (const id of ids) this.#underWay.delete(id);
   }

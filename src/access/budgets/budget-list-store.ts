@@ -1,4 +1,4 @@
-/** The `budgets` table as administrators read and write it: what must be true for its rows. */
+/** The `budgets` table as administrators read and write it: the conditions for its rows. */
 import { allOf, type EditedTable } from '../../records/record-store.ts';
 import { whenSubjectExists } from '../policy/rule-store.ts';
 import { StoredBudgetSchema, type StoredBudget } from './budget-schema.ts';
@@ -19,7 +19,7 @@ export const BUDGETS: EditedTable<StoredBudget> = {
   whenPossible: budget => allOf(hasRoom, isOnly(budget), whenSubjectExists(budget)),
 };
 
-/** The budget of a subject is there already. */
+/** Whether the subject has a budget already. */
 export async function hasBudget(
   db: D1Database,
   { subject_kind: kind, subject }: StoredBudget,

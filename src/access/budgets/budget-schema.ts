@@ -1,4 +1,4 @@
-/** Budgets in the API: what it takes and shows, and what is stored of one. */
+/** Budgets in the API: what it accepts and shows, and what is stored of a budget. */
 import { z } from 'zod';
 import { STAMP_COLUMNS, STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
 import {
@@ -16,7 +16,7 @@ export const StoredBudgetSchema = z.object({
 });
 export type StoredBudget = z.infer<typeof StoredBudgetSchema>;
 
-/** Most calls of a day that a budget may name. */
+/** Most calls per day that a budget may allow. */
 const MAX_CALLS = 1_000_000_000;
 
 const CallsSchema = z.number().int().min(1).max(MAX_CALLS).meta({
@@ -30,11 +30,11 @@ export const CreateBudgetSchema = z.strictObject({
 });
 export type CreateBudget = z.infer<typeof CreateBudgetSchema>;
 
-/** Body of `PATCH /api/v1/budgets/{id}`; whose budget it is stays. */
+/** Body of `PATCH /api/v1/budgets/{id}`; the subject cannot be changed. */
 export const UpdateBudgetSchema = z.strictObject({ calls_per_day: CallsSchema.optional() });
 export type UpdateBudget = z.infer<typeof UpdateBudgetSchema>;
 
-/** Which budgets are listed; what is absent lets every one through. */
+/** Filters of the list; an absent filter matches every budget. */
 export const BudgetQuerySchema = z.strictObject({
   subject_kind: BudgetSubjectColumnsSchema.shape.subject_kind.optional(),
   subject: z.string().min(1).max(100).optional().meta({
@@ -55,7 +55,7 @@ export const BudgetViewSchema = z.object({
   ...STAMP_VIEW,
 });
 
-/** Project a budget to its API form. */
+/** Converts a budget to its API form. */
 export const toBudgetView = (
   budget: StoredBudget,
   usedToday: number | null,

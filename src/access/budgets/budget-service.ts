@@ -1,4 +1,7 @@
-/** Budgets: what their bodies mean. One for each subject, of principals that exist, and few enough to be held by every isolate. */
+/**
+ * Budgets: what their bodies mean. One for each subject, only for principals that exist, and few enough that every isolate can hold them
+ * all.
+ */
 import type { BudgetShard } from '../../audit/limits/day-budget.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -22,9 +25,9 @@ import {
 } from './budget-schema.ts';
 
 export interface BudgetPorts extends RecordPorts {
-  /** The registry that this isolate remembers is too old. */
+  /** Marks the registry that this isolate remembers as too old. */
   invalidateRegistry(): void;
-  /** The object of a name, which counts calls. */
+  /** Returns the object of this name, which counts calls. */
   budgetShardOf(name: string): Pick<BudgetShard, 'budgetUsed'>;
 }
 
@@ -34,7 +37,7 @@ export interface Budgets extends EditedRecords<
   BudgetQuery,
   UpdateBudget
 > {
-  /** A budget with what is used of this day. */
+  /** Returns the API form of a budget, with how much of it is used today. */
   show(budget: StoredBudget): Promise<ReturnType<typeof toBudgetView>>;
 }
 

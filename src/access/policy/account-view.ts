@@ -1,6 +1,6 @@
 /**
- * What of a server a caller's own account there leaves of the catalog, which is one for all: what the account's own lists lack is as
- * unknown as what a rule hides. What was never read hides nothing; the server itself refuses. Pure.
+ * What a caller's own account at a server leaves of the catalog, which is the same for everybody. Items that the account's own lists lack
+ * are as unknown as items that a rule hides. Lists that were never read hide nothing; there the server itself refuses. Pure.
  */
 import type { HeldAccount, OwnList } from '../../shared/identity/account.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';

@@ -1,4 +1,4 @@
-/** The `budgets` table, as the registry has it. Reads return parsed rows. */
+/** The `budgets` table as the registry reads it. Reads return parsed rows. */
 import { z } from 'zod';
 import { BudgetSubjectColumnsSchema, toBudgetSubject, type Budget } from './budget.ts';
 
@@ -12,9 +12,8 @@ const RowSchema = z
 
 const SELECT = 'SELECT id, subject_kind, subject, calls_per_day FROM budgets';
 
-/** All budgets. */
 export const selectBudgets = (db: D1Database): D1PreparedStatement => db.prepare(SELECT);
 
-/** Rows as budgets. @throws ZodError where one cannot be read: then nobody is decided on */
+/** Parses rows. @throws ZodError where one cannot be read: then no decision is made at all */
 export const parseBudgets = (rows: readonly unknown[]): Budget[] =>
   rows.map(row => RowSchema.parse(row));

@@ -1,15 +1,15 @@
-/** Budgets: how many calls a principal, or everybody in a group together, may make in a day (UTC). Pure. */
+/** Budgets: how many calls a principal, or all members of a group together, may make in a day (UTC). Pure. */
 import { z } from 'zod';
 import { GroupSchema } from './rule.ts';
 
-/** Whose budget it is. */
+/** Whom a budget is for. */
 export const BudgetSubjectSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('group'), name: GroupSchema }),
   z.strictObject({ kind: z.literal('principal'), id: z.string().min(1).max(100) }),
 ]);
 export type BudgetSubject = z.infer<typeof BudgetSubjectSchema>;
 
-/** A subject as the table has it. */
+/** A subject as columns of the table. */
 export const BudgetSubjectColumnsSchema = z.object({
   subject_kind: z.enum(['group', 'principal']),
   /** Name of the group or id of the principal. */
@@ -17,7 +17,7 @@ export const BudgetSubjectColumnsSchema = z.object({
 });
 type BudgetSubjectColumns = z.infer<typeof BudgetSubjectColumnsSchema>;
 
-/** A budget as calls are counted against it. */
+/** A budget that calls are counted against. */
 export interface Budget {
   id: string;
   subject: BudgetSubject;
@@ -36,7 +36,7 @@ export const toBudgetSubjectColumns = (subject: BudgetSubject): BudgetSubjectCol
 export const budgetObjectOf = (subject: BudgetSubject): string =>
   `budget:${subject.kind}:${keyOf(subject)}`;
 
-/** The budgets that a call of somebody counts against, the own one first; undefined where there are none. */
+/** Returns the budgets that a principal's calls count against, its own first; undefined where there are none. */
 export function budgetsOf(
   { principalId, groups }: { principalId: string; groups: readonly string[] },
   budgets: readonly Budget[] = [],

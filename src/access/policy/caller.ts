@@ -1,17 +1,17 @@
-/** Who calls, with what the access rules let it see and use. */
+/** The caller, with what the access rules let it see and use. */
 import { budgetsOf, type Budget } from './budget.ts';
 import { type AccessState, createPolicy, type Holder, type Policy } from './policy.ts';
 import type { Actor, Token } from '../../shared/identity/principal.ts';
-/** The caller of one request: always given as an argument, never looked up below the endpoints. */
+/** The caller of one request: always passed as an argument, never looked up below the endpoints. */
 export interface Caller extends Actor {
   policy: Policy;
-  /** The URL that its token is for, with what is below it; null: every one. */
+  /** The URL that its token is valid for, including what is below it; null: every URL. */
   audience: string | null;
-  /** What its calls count against; absent where there is nothing. */
+  /** The budgets that its calls count against; absent where there are none. */
   budgets?: readonly Budget[] | undefined;
 }
 
-/** The caller whom a stored token stands for, under the rules there are. */
+/** Returns the caller that a stored token stands for, under the given rules. */
 export function toCaller(token: Token, state: AccessState): Caller {
   const { principalId, id, audience } = token;
   const policy = createPolicy(holderOf(token), state);
@@ -20,7 +20,7 @@ export function toCaller(token: Token, state: AccessState): Caller {
   return budgets ? { ...caller, budgets } : caller;
 }
 
-/** What of a token decisions depend on. */
+/** Returns what decisions need of a token. */
 export function holderOf({ principalId, groups, scopes, servers, tools, toolsets }: Token): Holder {
   return { principalId, groups, isAdmin: scopes.includes('admin'), servers, tools, toolsets };
 }

@@ -1,6 +1,6 @@
 /**
- * What a change of rules or toolsets gives to people and takes from them: the one decision, asked before and after. Pure. People whom the
- * same rules are about are decided on once, and the work is bounded; who comes after that is not looked at.
+ * Computes what a change of rules or toolsets gives to people and takes from them, by making the one access decision before and after.
+ * Pure. People whom the same rules concern are decided on once. The work is bounded; people beyond the bound are not examined.
  */
 import type { NamedServer } from '../../shared/util/name-pattern.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import type { Toolset } from './toolset.ts';
 import { both, NOTHING, WHOLE, type View } from './view.ts';
 
-/** Somebody as decisions see them, with a token without limits. */
+/** A person as decisions see them, with a token without limits. */
 export interface NamedHolder {
   name: string;
   holder: Holder;
@@ -24,46 +24,46 @@ export interface NamedHolder {
 export interface Offer {
   server: NamedServer;
   tools: readonly { name: string; isReadOnly: boolean }[];
-  /** Whether it offers something beside tools. */
+  /** Whether it offers anything beside tools. */
   hasRest: boolean;
 }
 
-/** What somebody sees of a server in a state of the registry. */
+/** What a policy lets somebody see of a server, in one state of the registry. */
 export type Endpoint = (policy: Policy, state: AccessState) => (server: NamedServer) => View;
 
 export interface Change {
   offer: Offer;
-  /** Absent: what the server offers beside tools. */
+  /** Absent for what the server offers beside tools. */
   tool?: string;
   isGained: boolean;
 }
 
-/** The same change for some people. */
+/** One change that is the same for several people. */
 export interface GroupChange {
   people: readonly NamedHolder[];
   gained: number;
   lost: number;
-  /** The first of it. */
+  /** Returns the first changes, at most this many. */
   first(most: number): Change[];
 }
 
 export interface Changes {
-  /** How many people were decided on, from the first. */
+  /** Number of people who were decided on, counted from the first. */
   examined: number;
-  /** Those that most people have first. */
+  /** Largest group of people first. */
   groups: readonly GroupChange[];
 }
 
 /**
- * Most comparisons of a rule with a tool. Measured for 1,000 people and 10,000 tools, in time of the processor: 0.1 s with 10 rules for
- * groups, 0.9 s with 200; at this bound 1.5 s, and 6 s where each of 1,000 patterns has eight `*`.
+ * Most comparisons of a rule with a tool. Measured for 1,000 people and 10,000 tools, in CPU time: 0.1 s with 10 rules for groups, 0.9 s
+ * with 200; at this bound 1.5 s, and 6 s where each of 1,000 patterns has eight `*`.
  */
 export const MAX_COMPARISONS = 20_000_000;
 
-/** In `/mcp` and wherever no toolset is named. */
+/** On `/mcp` and wherever no toolset is named. */
 export const everywhere: Endpoint = policy => server => policy.viewOf(server);
 
-/** At the endpoint of a toolset, whose selection is one for all people. */
+/** At the endpoint of a toolset, whose selection is the same for everybody. */
 export function atToolset(id: string): Endpoint {
   const selections = new WeakMap<Toolset, Map<NamedServer, View>>();
   const selectionOf = (toolset: Toolset, server: NamedServer): View => {
@@ -80,7 +80,7 @@ export function atToolset(id: string): Endpoint {
   };
 }
 
-/** The same view, which decides on each tool once. */
+/** Returns the same view, which decides on each tool only once. */
 function remembering(view: View): View {
   if (view === WHOLE || view === NOTHING) return view;
   const known = new Map<string, boolean>();
@@ -94,7 +94,7 @@ function remembering(view: View): View {
   };
 }
 
-/** What a change does to people. @param states before and after */
+/** Returns what a change does to people. @param states before and after */
 export function changesFor(
   people: readonly NamedHolder[],
   endpoint: Endpoint,
@@ -128,7 +128,7 @@ export function changesFor(
   return { examined, groups: groups.toSorted((a, b) => b.people.length - a.people.length) };
 }
 
-/** What a toolset itself gains and loses, whoever may use it. */
+/** Returns what a toolset itself gains and loses, regardless of who may use it. */
 export function selectionChange(
   id: string,
   states: readonly [before: AccessState, after: AccessState],
@@ -144,7 +144,7 @@ export function selectionChange(
 const weightOf = (holder: Holder, rules: AccessState['rules']) =>
   1 + levelsOf(holder, rules).flat().length;
 
-/** A text that is equal for people whom every rule and toolset treats alike. */
+/** Returns a text that is equal for people whom all rules and toolsets treat alike. */
 function kindsOf(states: readonly AccessState[]): (holder: Holder) => string {
   const subjects = states.flatMap(({ rules }) => rules.map(({ subject }) => subject));
   const members = states.flatMap(({ toolsets }) => toolsets.map(set => set.definition.members));
@@ -164,7 +164,7 @@ function kindsOf(states: readonly AccessState[]): (holder: Holder) => string {
     ]);
 }
 
-/** A character for what each server offers beside tools, and one for each of its tools: `+` gained, `-` lost, `=` neither. */
+/** Returns one character for what each server offers beside tools, and one for each of its tools: `+` gained, `-` lost, `=` neither. */
 function toMarks(
   [before, after]: readonly ((server: NamedServer) => View)[],
   offers: readonly Offer[],

@@ -1,10 +1,10 @@
 /**
- * What a caller may see and use: the one decision, from rules, the token's limits and toolsets. Pure; made once for a token
- * and a state of the registry, then asked for each server.
+ * What a caller may see and use: the one decision, made from rules, toolsets and the token's limits. Pure; created once for a token and a
+ * state of the registry, then consulted for each server.
  *
- * Precedence. Rules for the principal come before rules for its groups, those before rules for everyone; at the first of these
- * levels where a rule matches, a deny outweighs every allow. Where no rule matches, the posture decides: `open` lets members
- * through, `closed` only holders of `admin`. Whatever the rules say, a token never reaches beyond its own limits.
+ * Precedence: rules for the principal come before rules for its groups, those before rules for everyone. On the first of these levels with
+ * a matching rule, a deny outweighs every allow. Where no rule matches, the default access decides: `open` allows members, `closed` only
+ * holders of `admin`. Whatever the rules say, a token never reaches beyond its own limits.
  */
 import {
   EVERYTHING,
@@ -19,18 +19,18 @@ import type { AccessRule, DefaultAccess } from './rule.ts';
 import type { Toolset } from './toolset.ts';
 import { both, either, NOTHING, selectionOf, WHOLE, type View } from './view.ts';
 
-/** Who asks, as far as the decision depends on it. */
+/** The caller, as far as the decision depends on it. */
 export interface Holder {
   principalId: string;
   groups: readonly string[];
   isAdmin: boolean;
-  /** Limits of the token; null where it has none of the kind. */
+  /** Limits of the token; null where it has none of that kind. */
   servers: readonly string[] | null;
   tools: readonly string[] | null;
   toolsets: readonly string[] | null;
 }
 
-/** What everybody's decisions are made of. */
+/** What all decisions depend on. */
 export interface AccessState {
   posture: DefaultAccess;
   rules: readonly AccessRule[];
@@ -39,42 +39,42 @@ export interface AccessState {
   budgets?: readonly Budget[] | undefined;
 }
 
-/** Why something is allowed or not. */
+/** Why a tool is allowed or not. */
 export interface Verdict {
   isAllowed: boolean;
   /** What decided. */
   by: 'rule' | 'posture' | 'token_servers' | 'token_tools' | 'token_toolsets';
-  /** The rule that decided, if one did. */
+  /** The rule that decided, if any. */
   ruleId?: string;
 }
 
-/** One of the reasons there are for or against the use of a tool, whatever the others say. */
+/** One reason for or against the use of a tool, regardless of the other reasons. */
 export interface Reason {
   by: Verdict['by'];
   isAllowed: boolean;
-  /** Of rules: all that decide, at the first level where one matches. Were each of them turned round, so would be the reason. */
+  /** All rules that decide, on the first level where one matches. If each of them were reversed, so would be the reason. */
   ruleIds: readonly string[];
 }
 
 export interface Policy {
   viewOf(server: NamedServer): View;
-  /** The toolset of a name, where this caller may use it. */
+  /** Returns the toolset with a name, where this caller may use it. */
   toolset(name: string): Toolset | undefined;
-  /** Why a tool may be used or not; of several reasons against it, the first. */
+  /** Returns why a tool may be used or not; of several reasons against it, the first. */
   explain(server: NamedServer, tool: string, isReadOnly: boolean): Verdict;
-  /** What the rules say, or the posture where none matches, and then each limit of the token. */
+  /** Returns the reason from the rules, or from the default access where none matches, and then one for each limit of the token. */
   reasons(server: NamedServer, tool: string, isReadOnly: boolean): Reason[];
-  /** Ids of the only servers the caller can ever see; null where that depends on more. */
+  /** Ids of the only servers that the caller can ever see; null where that depends on more than the token. */
   servers: readonly string[] | null;
-  /** The token's limits as a text, equal for equal limits; empty where it has none. */
+  /** The token's limits as a text, equal for equal limits; '' where it has none. */
   limits: string;
-  /** Whether the token's limits hold a whole server. Rules do not count: they say who may use tools. */
+  /** Whether the token's limits include a whole server. Rules do not count: they decide who may use tools. */
   administers(server: NamedServer): boolean;
 }
 
 type Levels = readonly (readonly AccessRule[])[];
 
-/** The policy for one holder. */
+/** Creates the policy for one holder. */
 export function createPolicy(holder: Holder, state: AccessState): Policy {
   const levels = levelsOf(holder, state.rules);
   const fallback = state.posture === 'open' || holder.isAdmin;
@@ -138,7 +138,7 @@ export function createPolicy(holder: Holder, state: AccessState): Policy {
 
 const NO_REASON: Reason = { by: 'posture', isAllowed: false, ruleIds: [] };
 
-/** What a toolset selects of a server. */
+/** Returns what a toolset selects of a server. */
 export function viewOfToolset({ definition }: Toolset, server: NamedServer): View {
   const { include, exclude } = definition;
   const parse = (patterns: readonly string[]): QualifiedPattern[] =>
@@ -146,7 +146,7 @@ export function viewOfToolset({ definition }: Toolset, server: NamedServer): Vie
   return selectionOf(server, parse(include), parse(exclude));
 }
 
-/** Lists are sorted, since their order means nothing. */
+/** Lists are sorted because their order has no meaning. */
 function toLimitsKey({ servers, tools, toolsets }: Holder): string {
   const limits = [servers, tools, toolsets].map(list => list && list.toSorted());
   return limits.every(list => list === null) ? '' : JSON.stringify(limits);
@@ -162,7 +162,7 @@ function mayUse(
   );
 }
 
-/** The rules that concern a holder, those that come first first. */
+/** Returns the rules that concern a holder, by level of precedence. */
 export function levelsOf({ principalId, groups }: Holder, rules: readonly AccessRule[]): Levels {
   const own = rules.filter(
     ({ subject }) => subject.kind === 'principal' && subject.id === principalId,
@@ -176,7 +176,7 @@ export function levelsOf({ principalId, groups }: Holder, rules: readonly Access
 const ofServer = (levels: Levels, server: NamedServer): Levels =>
   levels.map(rules => rules.filter(rule => matchesServer(rule.server, server)));
 
-/** What the rules let through of a server. */
+/** Returns what the rules allow of a server. */
 function ruled(levels: Levels, fallback: boolean, server: NamedServer): View {
   const concerned = ofServer(levels, server);
   const restRule = decide(concerned, isSweeping);
@@ -196,10 +196,10 @@ function ruled(levels: Levels, fallback: boolean, server: NamedServer): View {
   };
 }
 
-/** Whether a rule is about all of a server, and so about what it offers beside tools. */
+/** Whether a rule concerns a whole server, and so also what it offers beside tools. */
 const isSweeping = ({ tool, readOnly }: AccessRule) => tool === EVERYTHING && !readOnly;
 
-/** Made ready for many tools: finds the rule that decides on one, if any matches. */
+/** Prepares rules for many tools. The returned function finds the rule that decides on a tool, if any matches. */
 function toDecision(levels: Levels): (name: string, isReadOnly: boolean) => AccessRule | undefined {
   const matchers = new Map(levels.flat().map(rule => [rule, toMatcher(rule.tool)]));
   return (name, isReadOnly) =>

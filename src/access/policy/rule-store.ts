@@ -10,7 +10,7 @@ import {
   type SubjectColumns,
 } from './rule.ts';
 
-/** @throws ZodError where a kind of subject is none: a rule that cannot be read stops every decision */
+/** @throws ZodError for an unknown kind of subject: a rule that cannot be read stops every decision */
 const RowSchema = z
   .object({
     id: z.string(),
@@ -31,22 +31,20 @@ const RowSchema = z
 
 const SELECT = `SELECT id, effect, subject_kind, subject, server, tool, read_only FROM access_rules`;
 
-/** All rules. */
 export function selectRules(db: D1Database): D1PreparedStatement {
   return db.prepare(SELECT);
 }
 
-/** The rules that changed since a revision of the registry. */
+/** Selects the rules that changed since a revision of the registry. */
 export function selectChangedRules(db: D1Database, since: number): D1PreparedStatement {
   return db.prepare(`${SELECT} WHERE ${isChanged('rule')}`).bind(since);
 }
 
-/** Rows as rules. */
 export function parseRules(rows: readonly unknown[]): AccessRule[] {
   return rows.map(row => RowSchema.parse(row));
 }
 
-/** The principal that is the subject exists. */
+/** Condition: the subject, if it is a principal, exists. */
 export const whenSubjectExists = ({ subject_kind: kind, subject }: SubjectColumns): Condition => ({
   sql: `(? <> 'principal' OR EXISTS (SELECT 1 FROM principals WHERE id = ?))`,
   params: [kind, subject],

@@ -1,4 +1,4 @@
-/** Access rules: what they say and to whom. */
+/** Access rules: what they allow or deny, and to whom. */
 import { z } from 'zod';
 
 /** Names of groups. */
@@ -14,7 +14,7 @@ export const SubjectSchema = z.discriminatedUnion('kind', [
 ]);
 export type Subject = z.infer<typeof SubjectSchema>;
 
-/** A subject as tables have it. */
+/** A subject as columns of tables. */
 export const SubjectColumnsSchema = z.object({
   subject_kind: z.enum(['everyone', 'group', 'principal']),
   /** Name of the group or id of the principal; empty for everyone. */
@@ -39,18 +39,18 @@ export function toSubjectColumns(subject: Subject): SubjectColumns {
 export const EffectSchema = z.enum(['allow', 'deny']);
 export type Effect = z.infer<typeof EffectSchema>;
 
-/** A rule as a decision uses it. */
+/** A rule as decisions use it. */
 export interface AccessRule {
   id: string;
   effect: Effect;
   subject: Subject;
-  /** Pattern over servers; one server that was named exactly is kept by its id, so that a rename changes nothing. */
+  /** Pattern over servers. A single server that was named exactly is stored by its id, so that a rename changes nothing. */
   server: string;
-  /** Pattern over the tools' own names; only `*` also stands for what a server offers beside tools. */
+  /** Pattern over the tools' own names. Only `*` also covers what a server offers beside tools. */
   tool: string;
-  /** Only for tools that are annotated read-only. */
+  /** Whether it covers only tools that are annotated read-only. */
   readOnly: boolean;
 }
 
-/** What a caller may do where no rule says anything. */
+/** What a caller may do where no rule matches. */
 export type DefaultAccess = 'open' | 'closed';

@@ -1,17 +1,17 @@
 /**
- * Who is signed in with a browser, as a token of theirs would be: what they signed in by bounds what they may do. Read beside tokens, by
- * the HMAC of a cookie; written by the room `sign-in`. Reads return rows of {@link TokenRowSchema}.
+ * Reads a person's sign-in with a browser as if it were a token of theirs: the token or identity that they signed in with bounds what they
+ * may do. It is read beside tokens, by the HMAC of a cookie; the room `sign-in` writes it. Reads return rows of {@link TokenRowSchema}.
  */
 import type { SchemaAge } from '../../shared/util/either-schema.ts';
 import { MEMBER_SCOPES } from '../../shared/identity/principal.ts';
 import { ACCOUNTS, CLAIMED_GROUPS } from './token-store.ts';
 
-/** The end of a sign-in, and of what it was by. */
+/** The end of a sign-in, or of the token or identity behind it, whichever is first. */
 const EXPIRES =
   'min(s.expires_at, coalesce(t.expires_at, s.expires_at), coalesce(i.expires_at, s.expires_at))';
 
 /**
- * The sign-in with one of these HMACs, where it and what it was by are there still.
+ * Selects the sign-in with one of these HMACs, where it and the token or identity behind it still exist.
  * @param now milliseconds since the epoch
  */
 export function selectSignedIn(
@@ -20,7 +20,7 @@ export function selectSignedIn(
   now: number,
   age: SchemaAge,
 ): D1PreparedStatement {
-  // The schema of the last release signs nobody in.
+  // With the schema of the last release nobody can be signed in.
   if (age === 'last') return db.prepare('SELECT 1 WHERE 0');
   const marks = hmacs.map(() => '?').join(', ');
   return db

@@ -1,6 +1,6 @@
 /**
- * The `tokens` table. A token's value is never stored, only its HMAC; one that was rotated away and still works has a row of
- * its own. Reads return parsed rows; writes return statements.
+ * The `tokens` table. A token's value is never stored, only its HMAC. A rotated-away value that still works has a row of its own. Reads
+ * return parsed rows; writes return statements.
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
@@ -17,7 +17,7 @@ import {
 const Names = jsonOf(z.array(z.string()));
 const Scopes = jsonOf(z.array(ScopeSchema));
 
-/** What {@link TOKEN_COLUMNS} give. */
+/** A row with {@link TOKEN_COLUMNS}. */
 export const TokenRowSchema = z.object({
   id: z.string(),
   principal_id: z.string(),
@@ -33,11 +33,11 @@ export const TokenRowSchema = z.object({
   claimed_groups: jsonOf(z.array(z.array(z.string()))),
   principal_scopes: Scopes.nullable(),
   audience: z.string().nullable(),
-  /** Only where the token is to be used. */
+  /** Only where the token is read to be used. */
   accounts: jsonOf(z.array(HeldAccountSchema)).optional(),
 });
 
-/** A row as a token. */
+/** Converts a row to a token. */
 export const toToken = (row: z.infer<typeof TokenRowSchema>): Token => ({
   id: row.id,
   principalId: row.principal_id,
@@ -55,7 +55,7 @@ export const toToken = (row: z.infer<typeof TokenRowSchema>): Token => ({
   accounts: row.accounts ?? [],
 });
 
-/** JSON list of the lists that the identities of a principal give it, of {@link TOKEN_SOURCE}; none is read where it has none. */
+/** JSON list of the group lists that a principal gets from its identities, for {@link TOKEN_SOURCE}; reads no row where it has none. */
 export const CLAIMED_GROUPS = `(SELECT json_group_array(json(groups)) FROM identities
     WHERE principal_id = p.id AND expires_at > unixepoch('subsec') * 1000)`;
 
@@ -71,7 +71,7 @@ export const ACCOUNTS: Readonly<Record<SchemaAge, string>> = {
   last: "'[]'",
 };
 
-/** What a token is made of, of {@link TOKEN_SOURCE}; a value that was rotated away stands for its token, an access token for its grant. */
+/** Columns of a token, for {@link TOKEN_SOURCE}. A rotated-away value stands for its token, an access token for its grant. */
 export const TOKEN_COLUMNS: Readonly<Record<SchemaAge, string>> = {
   this: `coalesce(t.grant_id, t.former_of, t.id) AS id, t.audience, ${COMMON_COLUMNS}, ${CLAIMED_GROUPS} AS claimed_groups,
     coalesce((SELECT last_used_at FROM tokens WHERE id = t.former_of),
@@ -81,11 +81,13 @@ export const TOKEN_COLUMNS: Readonly<Record<SchemaAge, string>> = {
 };
 export const TOKEN_SOURCE = 'FROM tokens AS t JOIN principals AS p ON p.id = t.principal_id';
 
-/** Shortest time between two writes of a token's last use, in milliseconds: each is a row for a call that comes seldom. */
+/**
+ * Shortest time between two writes of a token's last use, in milliseconds: each costs a row write, even for tokens that are rarely used.
+ */
 export const TOUCH_MS = 300_000;
 
 /**
- * The token with one of these HMACs (one for each key of the ring), and under which key it is; none that has expired.
+ * Selects the unexpired token with one of these HMACs (one for each key of the ring), and the key of its HMAC.
  * @param now milliseconds since the epoch
  */
 export function selectTokenByHmac(
@@ -103,12 +105,12 @@ export function selectTokenByHmac(
     .bind(...hmacs, now);
 }
 
-/** The first row as a token, or undefined. */
+/** Returns the first row as a token, or undefined. */
 export function parseToken(rows: readonly unknown[]): Token | undefined {
   return rows.length === 0 ? undefined : toToken(TokenRowSchema.parse(rows[0]));
 }
 
-/** Move a token that was found by another key's HMAC; undefined where it is under the active key. */
+/** Moves a token that was found by another key's HMAC to the active key; undefined where it is there already. */
 export function moveToken(
   db: D1Database,
   rows: readonly unknown[],
@@ -122,7 +124,7 @@ export function moveToken(
     .bind(hmac, keyId, found.hmac);
 }
 
-/** Note that a token was used, or a grant; writes nothing where that was noted less than `TOUCH_MS` ago. */
+/** Notes the use of a token, or of a grant; writes nothing where that was noted less than `TOUCH_MS` ago. */
 export function touchToken(
   db: D1Database,
   { id, audience }: Pick<Token, 'id' | 'audience'>,
@@ -136,20 +138,20 @@ export function touchToken(
     .bind(now, id, TOUCH_MS);
 }
 
-/** The value of a token as it is stored, and the key its HMAC is under. */
+/** The stored form of a token's value, and the key that its HMAC was made with. */
 export interface TokenValue {
   hmac: string;
   keyId: string | null;
 }
 
-/** What a token ends with that somebody made for their own clients, the end they asked for, and what must be true for it. */
+/** For a token that a person made for their own clients: what it ends with, the end that they asked for, and the condition for it. */
 export interface MadeBy {
   madeBy: string;
   askedUntil: number | null;
   when: Condition;
 }
 
-/** Insert a token where its principal exists. @param own of one that somebody made for themselves */
+/** Inserts a token where its principal exists. @param own for a token that a person made for themselves */
 export function insertToken(
   db: D1Database,
   token: StoredToken,
@@ -158,7 +160,7 @@ export function insertToken(
 ): D1PreparedStatement {
   const toText = (items: readonly string[] | null) =>
     items === null ? null : JSON.stringify(items);
-  // The last release has no such columns.
+  // The last release lacks these columns.
   const [columns, marks] = own ? [', made_by, asked_until', ', ?, ?'] : ['', ''];
   return db
     .prepare(
@@ -182,7 +184,7 @@ export function insertToken(
     );
 }
 
-/** The value a token has now, or undefined. */
+/** Returns the current value of a token, or undefined. */
 export async function findTokenValue(db: D1Database, id: string): Promise<TokenValue | undefined> {
   const row = await db
     .prepare('SELECT hmac, key_id FROM tokens WHERE id = ? AND former_of IS NULL')
@@ -194,8 +196,9 @@ export async function findTokenValue(db: D1Database, id: string): Promise<TokenV
 }
 
 /**
- * Give a token another value, over the one it has. Who signed in by it, what they allowed clients since, and the tokens they made end.
- * @param former where the value before goes on to work: the id of its row, and until when
+ * Gives a token another value in place of its current one. Ends the sign-ins by that token, what was allowed to clients through it since,
+ * and the tokens made with it.
+ * @param former where the previous value keeps working: the id of its row, and until when
  */
 export function rotateToken(
   db: D1Database,
@@ -241,12 +244,12 @@ export function rotateToken(
   return [...statements, keep];
 }
 
-/** Delete the rows of values that were rotated away and work no more. */
+/** Deletes the rows of rotated-away values that no longer work. */
 export function sweepFormer(db: D1Database, now: number): D1PreparedStatement {
   return db.prepare('DELETE FROM tokens WHERE former_of IS NOT NULL AND expires_at <= ?').bind(now);
 }
 
-/** The token still has this value. */
+/** Condition: the token still has this value. */
 export function whenTokenValue(id: string, { hmac }: TokenValue): Condition {
   return { sql: 'EXISTS (SELECT 1 FROM tokens WHERE id = ? AND hmac = ?)', params: [id, hmac] };
 }

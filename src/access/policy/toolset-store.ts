@@ -14,17 +14,15 @@ const RowSchema = z
 
 const SELECT = 'SELECT id, name, description, definition FROM toolsets';
 
-/** All toolsets. */
 export function selectToolsets(db: D1Database): D1PreparedStatement {
   return db.prepare(SELECT);
 }
 
-/** The toolsets that changed since a revision of the registry. */
+/** Selects the toolsets that changed since a revision of the registry. */
 export function selectChangedToolsets(db: D1Database, since: number): D1PreparedStatement {
   return db.prepare(`${SELECT} WHERE ${isChanged('toolset')}`).bind(since);
 }
 
-/** Rows as toolsets. */
 export function parseToolsets(rows: readonly unknown[]): Toolset[] {
   return rows.map(row => RowSchema.parse(row));
 }

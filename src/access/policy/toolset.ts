@@ -3,7 +3,7 @@ import { PatternSchema } from '../../shared/util/name-pattern.ts';
 import { z } from 'zod';
 import { GroupSchema } from './rule.ts';
 
-/** A toolset is part of a URL. */
+/** A toolset's name is part of a URL. */
 export const ToolsetNameSchema = z
   .string()
   .regex(
@@ -12,8 +12,8 @@ export const ToolsetNameSchema = z
   );
 
 /**
- * Another name and description for one tool. The name has no separator of qualified names, so that it cannot be taken for
- * one, and no two of a toolset are equal.
+ * Another name and description for one tool. The name contains no separator of qualified names, so that it cannot be mistaken for one, and
+ * is unique within the toolset.
  */
 export const OverrideSchema = z.strictObject({
   /** Id or name of the server. */
@@ -27,22 +27,25 @@ export const OverrideSchema = z.strictObject({
 });
 export type Override = z.infer<typeof OverrideSchema>;
 
-/** What a list of tools shows: the tools themselves, three tools that find, describe and call them, or the one that is asked in words, for one call or for a chat. */
+/**
+ * What a list of tools shows: the tools themselves; three tools that find, describe and call them; or the one tool that takes a request in
+ * words, for one call (`ask`) or for a chat.
+ */
 export const ToolsShownSchema = z.enum(['all', 'search', 'ask', 'chat']);
 export type ToolsShown = z.infer<typeof ToolsShownSchema>;
 
 const patterns = z.array(PatternSchema).max(500);
 
-/** What a toolset is, as it is stored. Patterns are qualified: `github.create_*`; `github` is the whole server. */
+/** The stored definition of a toolset. Patterns are qualified: `github.create_*`; `github` is the whole server. */
 export const DefinitionSchema = z.strictObject({
   include: patterns.min(1),
   exclude: patterns.default([]),
   overrides: z.array(OverrideSchema).max(500).default([]),
-  /** How names are written where the URL does not say; absent: as the deployment does. */
+  /** How names are written where the URL does not say; absent: the deployment's style. */
   name_style: z.enum(['dot', 'colon', 'underscore']).optional(),
-  /** What its endpoint lists where the URL does not say; absent: as the deployment does. */
+  /** What its endpoint lists where the URL does not say; absent: the deployment's choice. */
   tools: ToolsShownSchema.optional(),
-  /** Who may use it beside holders of `admin`; absent: whoever may use its tools. */
+  /** Who may use it beside holders of `admin`; absent: everybody who may use its tools. */
   members: z
     .strictObject({
       principals: z.array(z.string().min(1).max(100)).max(1000).default([]),
@@ -52,7 +55,7 @@ export const DefinitionSchema = z.strictObject({
 });
 export type Definition = z.infer<typeof DefinitionSchema>;
 
-/** A toolset as a decision uses it. */
+/** A toolset as decisions use it. */
 export interface Toolset {
   id: string;
   name: string;

@@ -1,4 +1,4 @@
-/** What of one server a caller may see: a filter over its catalog, for lists and calls alike. Pure. */
+/** What a caller may see of one server: a filter over its catalog, for lists and calls alike. Pure. */
 import type { Kind } from '../../servers/catalog/catalog.ts';
 import {
   EVERYTHING,
@@ -9,24 +9,24 @@ import {
 } from '../../shared/util/name-pattern.ts';
 
 export interface View {
-  /** Equal for equal filters, so that what was filtered can be remembered under it. */
+  /** Equal for equal filters, so that filtered results can be cached under it. */
   readonly key: string;
-  /** Whether what a server offers beside tools is seen: resources, prompts, completion, its instructions. */
+  /** Whether everything beside tools is visible: resources, prompts, completion, the server's instructions. */
   readonly rest: boolean;
-  /** Whether a tool is seen, by the server's own name of it. */
+  /** Whether a tool is visible, by the server's own name for it. */
   tool(name: string, isReadOnly: boolean): boolean;
-  /** Whether something else that it lists is seen, where `rest` is; all of it where absent. */
+  /** Whether another listed item is visible, where `rest` is true; absent: all are. */
   other?(kind: OtherKind, key: string): boolean;
 }
 
 export type OtherKind = Exclude<Kind, 'tools'>;
 
-/** All of a server. */
+/** The whole server. */
 export const WHOLE: View = { key: '', rest: true, tool: () => true };
-/** Nothing of it: as if it did not exist. */
+/** Nothing of the server, as if it did not exist. */
 export const NOTHING: View = { key: '-', rest: false, tool: () => false };
 
-/** What both let through. */
+/** What both views let through. */
 export function both(a: View, b: View): View {
   if (a === NOTHING || b === NOTHING) return NOTHING;
   if (a === WHOLE || a === b) return b;
@@ -44,7 +44,7 @@ const seesOther =
   ({ other }: View): boolean =>
     other?.(kind, key) ?? true;
 
-/** What one of them lets through. */
+/** What at least one view lets through. */
 export function either(views: readonly View[]): View {
   const some = views.filter(view => view !== NOTHING);
   if (some.includes(WHOLE)) return WHOLE;
@@ -61,7 +61,7 @@ export function either(views: readonly View[]): View {
   };
 }
 
-/** What patterns select of a server: what some of `include` stands for and none of `exclude`. */
+/** Returns what patterns select of a server: what some of `include` matches and none of `exclude`. */
 export function selectionOf(
   server: NamedServer,
   include: readonly QualifiedPattern[],

@@ -1,4 +1,4 @@
-/** Name and groups of the principal that asks; every caller may read its own. */
+/** Name and groups of the calling principal; every caller may read its own. */
 import { findRecord } from '../../records/record-store.ts';
 import { SETUP_TOKEN } from '../../shared/identity/principal.ts';
 import type { Caller } from '../policy/caller.ts';
@@ -11,7 +11,7 @@ export interface OwnPrincipal {
 
 export type FindOwnPrincipal = (caller: Caller) => Promise<OwnPrincipal>;
 
-/** @returns what finds the principal of a caller; the token of the deployment goes by its id */
+/** @returns a function that finds a caller's principal; for the deployment's admin token, the id serves as the name */
 export const createFindOwnPrincipal =
   (db: D1Database): FindOwnPrincipal =>
   async ({ principalId: id }) => {

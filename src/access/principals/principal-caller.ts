@@ -1,4 +1,4 @@
-/** A principal as a caller without a token: whom an administrator asks about, or who is signed in with a browser. */
+/** A principal as a caller without a token: one that an administrator asks about, or one that is signed in with a browser. */
 import { findRecord } from '../../records/record-store.ts';
 import { MEMBER_SCOPES } from '../../shared/identity/principal.ts';
 import { budgetsOf } from '../policy/budget.ts';
@@ -7,11 +7,11 @@ import { createPolicy, type AccessState, type Holder } from '../policy/policy.ts
 import type { Principal } from './principal-schema.ts';
 import { PRINCIPALS } from './principal-store.ts';
 
-/** What one is narrowed to beside its rules. */
+/** What limits a principal beside its rules. */
 export type Limits = Pick<Holder, 'servers' | 'tools' | 'toolsets'>;
 const NO_LIMITS: Limits = { servers: null, tools: null, toolsets: null };
 
-/** A principal as decisions see it, with all its groups. */
+/** Returns a principal as decisions see it, with all its groups. */
 export function toHolder(principal: Principal, limits = NO_LIMITS): Holder {
   const groups = [...new Set([...principal.groups, ...principal.claimed_groups])];
   const isAdmin = scopesOf(principal).includes('admin');
@@ -20,7 +20,7 @@ export function toHolder(principal: Principal, limits = NO_LIMITS): Holder {
 
 const scopesOf = ({ scopes }: Principal) => scopes ?? MEMBER_SCOPES;
 
-/** @returns the caller with the principal's groups; undefined where the principal is gone */
+/** @returns the caller and the principal's groups; undefined where the principal was deleted */
 export async function findCaller(
   db: D1Database,
   id: string,

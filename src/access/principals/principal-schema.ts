@@ -1,4 +1,4 @@
-/** Principals and groups: what is stored of them, what the API takes and shows. */
+/** Principals and groups: what is stored of them, and what the API accepts and shows. */
 import { z } from 'zod';
 import {
   jsonOf,
@@ -10,23 +10,23 @@ import {
 import { ScopeSchema } from '../../shared/identity/principal.ts';
 import { GroupSchema } from '../policy/rule.ts';
 
-/** Who calls, with any of its tokens: a row of `principals`; times in milliseconds since the epoch. */
+/** A caller, with any of its tokens: a row of `principals`; times in milliseconds since the epoch. */
 export const PrincipalSchema = z.object({
   id: z.string(),
   name: z.string(),
   groups: jsonOf(z.array(z.string())),
-  /** The most any of its tokens may do; null: each token's own scopes. */
+  /** The most that any of its tokens may do; null: each token has its own scopes. */
   scopes: jsonOf(z.array(ScopeSchema)).nullable(),
   ...STAMP_COLUMNS,
   updated_at: z.number().nullable(),
-  /** How many tokens it has. */
+  /** Number of its tokens. */
   token_count: z.number(),
-  /** Groups that its identities give it, beside those given by hand. */
+  /** Groups from its identities, in addition to those given by hand. */
   claimed_groups: jsonOf(z.array(z.string())),
 });
 export type Principal = z.infer<typeof PrincipalSchema>;
 
-/** A group exists by being named: by members, by rules, or both. */
+/** A group exists as soon as a member or a rule names it. */
 export const GroupViewSchema = z.object({
   name: z.string(),
   members: z.number().int().meta({ description: 'Principals that are in it' }),
@@ -50,11 +50,11 @@ export const CreatePrincipalSchema = z.strictObject({
 });
 export type CreatePrincipal = z.infer<typeof CreatePrincipalSchema>;
 
-/** Body of `PATCH /api/v1/principals/{id}`: what is absent stays. */
+/** Body of `PATCH /api/v1/principals/{id}`: absent fields stay as they are. */
 export const UpdatePrincipalSchema = z.strictObject(fields).partial();
 export type UpdatePrincipal = z.infer<typeof UpdatePrincipalSchema>;
 
-/** Which principals are listed; what is absent lets every one through. */
+/** Filters of the list; an absent filter matches every principal. */
 export const PrincipalQuerySchema = z.strictObject({
   name: namePartOf(100),
   group: GroupSchema.optional().meta({ description: 'Only members of this group' }),
@@ -73,7 +73,7 @@ export const PrincipalViewSchema = z.object({
   ...STAMP_VIEW,
 });
 
-/** Project a principal to its API form. */
+/** Converts a principal to its API form. */
 export function toPrincipalView(principal: Principal): z.infer<typeof PrincipalViewSchema> {
   const { id, name, groups, claimed_groups, scopes, token_count: tokens } = principal;
   return { id, name, groups, claimed_groups, scopes, tokens, ...toStampView(principal) };

@@ -1,6 +1,6 @@
 /**
- * Principals: what their bodies mean, and the groups they are in. A principal's scopes bound those of all its tokens; its end is the end of
- * its tokens, in one write.
+ * Principals: what their bodies mean, and their groups. A principal's scopes bound those of all its tokens. Deleting a principal deletes
+ * its tokens in the same write.
  */
 import { ALWAYS } from '../../audit/admin-audit.ts';
 import type { AccessPorts } from '../../records/edit-with-revision.ts';
@@ -24,7 +24,7 @@ export interface Principals extends EditedRecords<
   PrincipalQuery,
   UpdatePrincipal
 > {
-  /** One page of the groups, in the order of their names. @throws PorticoError `forbidden` */
+  /** Returns one page of the groups, sorted by name. @throws PorticoError `forbidden` */
   listGroups(caller: Actor, limit: number, afterName?: string): Promise<ListPage<Group>>;
 }
 
@@ -44,7 +44,7 @@ export function createPrincipals({ db, adminAudit, onAccessChanged }: AccessPort
         table: PRINCIPALS,
         noun: 'principal',
         missing: 'No such principal',
-        /** A new one has no tokens yet. Those of one that is edited obey within a second. */
+        /** A new principal has no tokens yet. After an edit, its tokens follow the change within a second. */
         onChanged: verb => (verb === 'create' ? undefined : onAccessChanged()),
         make: (body: CreatePrincipal, _servers, stamp) =>
           withUnique({ ...stamp, ...body, updated_at: null, token_count: 0, claimed_groups: [] }),

@@ -1,4 +1,4 @@
-/** The `principals` table, and the groups it names. */
+/** The `principals` table, and the groups that it names. */
 import { z } from 'zod';
 import { ALWAYS } from '../../audit/admin-audit.ts';
 import type { Condition } from '../../audit/audit-store.ts';
@@ -28,7 +28,7 @@ export const PRINCIPALS: EditedTable<Principal> = {
   row: PrincipalSchema,
   computed: ['token_count', 'claimed_groups'],
   edited: ['name', 'groups', 'scopes', 'updated_at'],
-  /** Its tokens go with it, and the rules that are for it alone. */
+  /** Deletes with it its tokens, and the rules that are for it alone. */
   remove: (db, id) =>
     [
       'DELETE FROM tokens WHERE principal_id = ?',
@@ -37,13 +37,13 @@ export const PRINCIPALS: EditedTable<Principal> = {
     ].map(sql => db.prepare(sql).bind(id)),
 };
 
-/** The principal is in the group. */
+/** Condition: the principal is in the group. */
 export const whenInGroup = (group: string): Condition => ({
   sql: 'EXISTS (SELECT 1 FROM json_each(groups) WHERE value = ? UNION SELECT 1 FROM json_each(claimed_groups) WHERE value = ?)',
   params: [group, group],
 });
 
-/** The principal is one that some of the subjects stand for. */
+/** Condition: some of the subjects cover the principal. */
 export function whenSubject(subjects: readonly Subject[]): Condition {
   const all = subjects.map((subject): Condition => {
     if (subject.kind === 'group') return whenInGroup(subject.name);
@@ -53,7 +53,7 @@ export function whenSubject(subjects: readonly Subject[]): Condition {
   return { sql: `(${sql})`, params: all.flatMap(({ params }) => params) };
 }
 
-/** Those of the ids that no principal has. */
+/** Returns those of the ids that no principal has. */
 export async function findUnknownPrincipals(
   db: D1Database,
   ids: readonly string[],
@@ -68,7 +68,7 @@ export async function findUnknownPrincipals(
 const CLAIMING = `UNION SELECT i.principal_id, g.value FROM identities AS i, json_each(i.groups) AS g
   WHERE i.expires_at > unixepoch('subsec') * 1000`;
 
-/** One page of the groups that members or rules name, in the order of their names. */
+/** Returns one page of the groups that members or rules name, sorted by name. */
 export async function listGroups(
   db: D1Database,
   limit: number,

@@ -1,4 +1,4 @@
-/** The server and the principal that a rule or an entry of an allow-list names. */
+/** Checks the server and the principal that a rule or an allow-list entry names. */
 import { refuseFields } from '../../shared/errors/field-problems.ts';
 import type { FieldProblem } from '../../shared/errors/portico-error.ts';
 import { EVERYTHING, type NamedServer } from '../../shared/util/name-pattern.ts';
@@ -7,9 +7,10 @@ import type { Subject } from '../policy/rule.ts';
 import { findUnknownPrincipals } from '../principals/principal-store.ts';
 
 /**
+ * Checks the names and resolves the server.
  * @param servers the registry, to resolve a server that is named exactly
  * @returns the pattern over servers as it is stored; `*` where none is given
- * @throws PorticoError `validation_failed` with each name that stands for nothing
+ * @throws PorticoError `validation_failed` with each name that does not exist
  */
 export async function checkNames(
   db: D1Database,

@@ -1,11 +1,11 @@
-/** The `access_rules` table as administrators read and write it: what must be true for its rows. */
+/** The `access_rules` table as administrators read and write it: the conditions for its rows. */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import { allOf, type EditedTable } from '../../records/record-store.ts';
 import { whenSubjectExists } from '../policy/rule-store.ts';
 import { StoredRuleSchema, type StoredRule } from './rule-schema.ts';
 
-/** Most rules of a deployment: each decision may look at all of them. */
+/** Most rules of a deployment: each decision may compare all of them. */
 export const MAX_RULES = 1_000;
 
 const hasRoom = { sql: `(SELECT count(*) FROM access_rules) < ${MAX_RULES}`, params: [] };
@@ -29,13 +29,13 @@ export const ACCESS_RULES: EditedTable<StoredRule> = {
 
 const PatternRowSchema = z.object({ server: z.string() });
 
-/** Every pattern over servers that a rule has. */
+/** Returns every pattern over servers that a rule has. */
 export async function listServerPatterns(db: D1Database): Promise<string[]> {
   const { results } = await db.prepare('SELECT DISTINCT server FROM access_rules').all();
   return results.map(row => PatternRowSchema.parse(row).server);
 }
 
-/** The rule has one of these patterns over servers. */
+/** Condition: the rule has one of these patterns over servers. */
 export const whenServerIn = (patterns: readonly string[]): Condition => ({
   sql: 'server IN (SELECT value FROM json_each(?))',
   params: [JSON.stringify(patterns)],

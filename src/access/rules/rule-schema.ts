@@ -1,4 +1,4 @@
-/** Access rules in the API: what it takes and shows, and what is stored of a rule. */
+/** Access rules in the API: what it accepts and shows, and what is stored of a rule. */
 import { z } from 'zod';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
 import { FlagSchema, STAMP_COLUMNS, STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
@@ -39,11 +39,11 @@ export const CreateRuleSchema = z.strictObject({
 });
 export type CreateRule = z.infer<typeof CreateRuleSchema>;
 
-/** Body of `PATCH /api/v1/access/rules/{id}`: what is absent stays. */
+/** Body of `PATCH /api/v1/access/rules/{id}`: absent fields stay as they are. */
 export const UpdateRuleSchema = z.strictObject(fields).partial();
 export type UpdateRule = z.infer<typeof UpdateRuleSchema>;
 
-/** Which rules are listed; what is absent lets every one through. */
+/** Filters of the list; an absent filter matches every rule. */
 export const RuleQuerySchema = z.strictObject({
   subject_kind: SubjectColumnsSchema.shape.subject_kind.optional(),
   subject: z.string().min(1).max(100).optional().meta({
@@ -66,7 +66,7 @@ export const RuleViewSchema = z.object({
   ...STAMP_VIEW,
 });
 
-/** Project a rule to its API form, with the name its server has now. */
+/** Converts a rule to its API form, with its server's current name. */
 export function toRuleView(
   rule: StoredRule,
   servers: readonly NamedServer[],

@@ -1,6 +1,6 @@
 /**
- * Access rules: what their bodies mean. What rules mean for a caller is decided elsewhere; here they are well formed, of servers and
- * principals that exist, and few enough to be judged at each request.
+ * Access rules: what their bodies mean. The policy decides what rules mean for a caller. Here they are checked: well formed, about existing
+ * servers and principals, and few enough to be evaluated at each request.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { matchesServer } from '../../shared/util/name-pattern.ts';
@@ -47,7 +47,7 @@ export function createRules({ db, adminAudit, onAccessChanged }: AccessPorts): R
         return new PorticoError('conflict', `There are ${MAX_RULES} rules already`);
       },
 
-      /** A rule is of a server that its pattern stands for. */
+      /** A rule belongs to every server that its pattern matches. */
       async filter({ server: key, subject_kind, subject }: RuleQuery, servers) {
         const ofSubject = whereEqual({ subject_kind, subject });
         if (key === undefined) return ofSubject;

@@ -1,16 +1,16 @@
 /**
- * The setup code of a new deployment: 256 random bits that make one administrator, once. Only its HMAC is stored, under the code
- * itself as the key, so that whoever deploys can make it without the key ring. Pure; runs in Node too.
+ * The setup code of a new deployment: 256 random bits that make one administrator, once. Only its HMAC is stored, with the code itself as
+ * the key, so that a deploy tool can make it without the key ring. Pure; also runs in Node.
  */
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
 
 /** How long a code can be redeemed, in milliseconds. */
 export const SETUP_CODE_MS = 24 * 3_600_000;
 
-/** A new code, in 43 characters of base64url. */
+/** Creates a code: 43 characters of base64url. */
 export const createSetupCode = (): string => toBase64Url(randomBytes(32));
 
-/** What is stored of a code: HMAC-SHA-256, base64url. Of an empty text too, which is nobody's code. */
+/** Returns the stored form of a code: HMAC-SHA-256, base64url. Also works for an empty text, which is no valid code. */
 export async function toSetupHmac(code: string): Promise<string> {
   const encode = (text: string) => new TextEncoder().encode(text);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };

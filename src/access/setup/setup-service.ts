@@ -1,6 +1,6 @@
 /**
- * Redeems the setup code of a new deployment: one administrator with one token, once. A code that is unknown, used or expired is refused
- * alike, and leaves no row.
+ * Redeems the setup code of a new deployment: it makes one administrator with one token, once. Unknown, used and expired codes are refused
+ * alike and leave no audit row.
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
@@ -21,7 +21,7 @@ export interface SetupPorts {
   adminAudit: AdminAudit;
 }
 
-/** Whose act a redemption is in the audit. */
+/** The actor of a redemption in the audit. */
 const DEPLOYER = { principalId: 'setup', tokenId: 'setup', scopes: new Set(['admin'] as const) };
 
 export class SetupService {
@@ -32,9 +32,9 @@ export class SetupService {
   }
 
   /**
-   * Make the first administrator.
+   * Makes the first administrator.
    * @param name of the principal
-   * @returns the value of its token, which is shown this once
+   * @returns the value of its token, which is shown only here
    * @throws PorticoError `forbidden` where the code cannot be redeemed
    */
   async redeem(code: string, name: string): Promise<string> {

@@ -1,7 +1,7 @@
 /** The `setup_codes` table. Reads return parsed rows; writes return statements. */
 import type { Condition } from '../../audit/audit-store.ts';
 
-/** A code with this HMAC is there and has not expired. */
+/** Condition: a code with this HMAC exists and has not expired. */
 export function whenSetupCode(hmac: string, now: number): Condition {
   return {
     sql: 'EXISTS (SELECT 1 FROM setup_codes WHERE hmac = ? AND expires_at > ?)',
@@ -19,7 +19,7 @@ export async function isSetupCode(db: D1Database, hmac: string, now: number): Pr
   return row?.there === 1;
 }
 
-/** Make the first administrator, where the code can still be redeemed. */
+/** Inserts the first administrator, where the code can still be redeemed. */
 export function insertAdministrator(
   db: D1Database,
   { id, name, createdAt }: { id: string; name: string; createdAt: number },
@@ -33,7 +33,7 @@ export function insertAdministrator(
     .bind(id, name, createdAt, ...params);
 }
 
-/** Once one code is redeemed none is left. */
+/** Deletes all codes once one is redeemed. */
 export function deleteSetupCodes(db: D1Database, principalId: string): D1PreparedStatement {
   return db
     .prepare('DELETE FROM setup_codes WHERE EXISTS (SELECT 1 FROM principals WHERE id = ?)')

@@ -1,4 +1,4 @@
-/** The token that a body makes: names become ids, and every field that names what is not there is told. */
+/** Builds the token that a body describes: names become ids, and every field that names something unknown is reported. */
 import { refuseFields } from '../../shared/errors/field-problems.ts';
 import type { FieldProblem } from '../../shared/errors/portico-error.ts';
 import { MEMBER_SCOPES, type StoredToken } from '../../shared/identity/principal.ts';
@@ -9,22 +9,22 @@ import { findNamed, toStoredPattern } from '../../servers/server-names.ts';
 import { PRINCIPALS } from '../principals/principal-store.ts';
 import { parseExpiry, type CreateToken } from './token-schema.ts';
 
-/** What names in a body can stand for: of whoever does not know all, what they know. */
+/** What names in a body may refer to: for a caller who does not see everything, only what it sees. */
 export interface Known {
   servers: readonly NamedServer[];
   toolsets: readonly { id: string; name: string }[];
 }
 
-/** What is wrong with a principal that the asker does not know. */
+/** The problem with a principal that the caller does not know. */
 export const NO_PRINCIPAL: FieldProblem = {
   field: 'principal',
   message: 'there is no such principal',
 };
 
 /**
- * The token that a body makes.
- * @param check more that is wrong with it
- * @throws PorticoError `validation_failed` with every field that is not right
+ * Builds the token that a body describes.
+ * @param check returns further problems of the token
+ * @throws PorticoError `validation_failed` with every invalid field
  */
 export async function buildToken(
   db: D1Database,
@@ -68,7 +68,7 @@ export async function buildToken(
   return token;
 }
 
-/** What the audit tells of a new token. */
+/** What the audit row records of a new token. */
 export const toTokenDetail = (token: StoredToken): JsonObject => ({
   name: token.name,
   principal: token.principalId,

@@ -1,4 +1,4 @@
-/** By what somebody has tokens of their own, and which these are. Reads return parsed rows; the others are conditions. */
+/** What people make tokens of their own with, and which tokens these are. Reads return parsed rows; the others are conditions. */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
 import { allOf } from '../../records/record-store.ts';
@@ -20,18 +20,18 @@ const MakerSchema = z.object({
   is_rotating: z.number(),
 });
 
-/** A token, or the sign-in of a browser, of somebody who asks for their own tokens; none that came of a grant. */
+/** The token, or the browser sign-in, with which somebody asks for tokens of their own; never one that came from a grant. */
 export interface Maker {
-  /** Id of the token, identity or principal that what is made ends with. */
+  /** Id of the token, identity or principal whose end also ends the tokens made with it. */
   endsWith: string;
   servers: string[] | null;
   tools: string[] | null;
   toolsets: string[] | null;
-  /** When it ends, where that is known; milliseconds since the epoch. */
+  /** When it ends, where known; milliseconds since the epoch. */
   endsAt: number | null;
-  /** It was made so itself, and makes nothing. */
+  /** It was itself made this way, so it cannot make tokens. */
   isMade: boolean;
-  /** A value that was rotated away still works: what is made by it might outlast it. */
+  /** A rotated-away value of it still works: a token made with that might outlast it. */
   isRotating: boolean;
 }
 
@@ -47,7 +47,9 @@ const paramsOf = ({ tokenId, principalId }: Actor, now: number) => {
   return [now, ...who, ...who, now];
 };
 
-/** By what the caller asks; undefined where that may have no tokens, or the database is that of the last release. */
+/**
+ * Finds the maker that the caller uses; undefined where it may have no tokens of its own, or the database has the last release's schema.
+ */
 export async function findMaker(
   db: D1Database,
   caller: Actor,
@@ -74,19 +76,19 @@ export async function findMaker(
   };
 }
 
-/** It is there still, and may make tokens. */
+/** Condition: the maker still exists and may make tokens. */
 export const whenMaker = (caller: Actor, now: number): Condition => ({
   sql: `EXISTS (SELECT 1 FROM (${MAKER}) WHERE NOT is_made AND NOT is_rotating)`,
   params: paramsOf(caller, now),
 });
 
-/** The principal has made fewer than it may. */
+/** Condition: the principal has made fewer tokens than it may. */
 export const whenFewer = (principalId: string): Condition => ({
   sql: `(SELECT count(*) FROM tokens WHERE principal_id = ? AND made_by IS NOT NULL AND former_of IS NULL) < ?`,
   params: [principalId, MAX_OWN_TOKENS],
 });
 
-/** Tokens that may do no more than what the caller asks with. */
+/** Condition: tokens that may do no more than the caller's own credential. */
 const whereNoMore = ({ scopes }: Actor): Condition => ({
   sql: `NOT EXISTS (SELECT 1 FROM json_each(scopes) AS scope
     WHERE scope.value NOT IN (SELECT value FROM json_each(?))
@@ -96,8 +98,8 @@ const whereNoMore = ({ scopes }: Actor): Condition => ({
 });
 
 /**
- * The tokens that the caller has and may know of, as rows of the list.
- * @param isNarrow only what it asks with, and what was made by that
+ * Condition on rows of the list: the caller's tokens that it may know of.
+ * @param isNarrow only the token that the caller uses, and those made with it
  */
 export const whereOwn = (caller: Actor, isNarrow: boolean): Condition =>
   allOf(

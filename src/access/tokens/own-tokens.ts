@@ -1,8 +1,8 @@
 /**
- * The tokens that somebody has themselves, without administering anything: they list them, make some for their clients, and revoke them.
+ * A person's own tokens, which need no administration: people list them, make some for their clients, and revoke them.
  *
- * Invariants: nothing is made, shown or revoked that may do more than what it is asked with: scopes, limits and end. What is made so ends
- * with that, and makes nothing itself. What is not theirs does not exist.
+ * Invariants: nobody makes, sees or revokes a token that may do more, in scopes, limits or lifetime, than the credential they use. A token
+ * made this way ends with that credential, and makes none itself. Tokens of others do not exist for them.
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import type { Condition } from '../../audit/audit-store.ts';
@@ -34,10 +34,10 @@ import {
 import { TOKENS } from './token-list-store.ts';
 import type { CreateToken, Issued, ShownToken, TokenQuery } from './token-schema.ts';
 
-/** Who may have tokens of their own: whoever may do anything with tools. */
+/** Who may have tokens of their own: everybody who may do anything with tools. */
 export const OWN_SCOPES: RecordScopes = { read: 'tools:read', write: 'tools:read' };
 
-/** Which tokens are listed, and among which. */
+/** Filters of the list, and the tokens it is limited to. */
 export type OwnQuery = TokenQuery & { within?: Condition };
 
 interface OwnPorts {
@@ -60,7 +60,7 @@ export function createOwnTokens({ db, adminAudit, records, issue }: OwnPorts): O
     throw new PorticoError('forbidden', 'This needs a sign-in, or a token of your own');
   }
 
-  /** Those that the caller may know of. */
+  /** The tokens that the caller may know of. */
   const within = (caller: Actor, { isMade }: Maker): Condition =>
     whereOwn(caller, isMade || hasLimits(caller));
 
@@ -87,7 +87,7 @@ export function createOwnTokens({ db, adminAudit, records, issue }: OwnPorts): O
 
     async delete(caller, id) {
       const isOwn = hasScope(caller, OWN_SCOPES.write) && (await find(caller, id)) !== undefined;
-      // Refused as one that is not there, by the act itself.
+      // Let the deletion itself refuse it, as a token that does not exist.
       await records.delete(caller, isOwn ? id : '');
     },
 
@@ -127,7 +127,7 @@ export function createOwnTokens({ db, adminAudit, records, issue }: OwnPorts): O
   };
 }
 
-/** @throws PorticoError `forbidden` where nothing is made by this */
+/** @throws PorticoError `forbidden` where this credential may not make tokens */
 function refuseMaking({ isMade, isRotating }: Maker): void {
   if (isMade) {
     throw new PorticoError('forbidden', 'A token that was made for a client makes no others');
@@ -139,7 +139,7 @@ function refuseMaking({ isMade, isRotating }: Maker): void {
 
 const MORE = 'more than you may use yourself';
 
-/** Each field that asks for more than the maker may do or knows. */
+/** Returns a problem for each field that asks for more than the maker may do or knows. */
 function findExcess(
   caller: Caller,
   maker: Maker,
@@ -159,7 +159,7 @@ function findExcess(
   ];
 }
 
-/** The token, with the limits and the end of its maker where it has none of its own. */
+/** Returns the token, with the limits and the end of its maker where it has none of its own. */
 function withinMaker(token: StoredToken, maker: Maker): StoredToken {
   const ends = [token.expiresAt, maker.endsAt].filter(at => at !== null);
   return {

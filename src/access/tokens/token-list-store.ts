@@ -1,4 +1,4 @@
-/** The `tokens` table as administrators read it; no row of a value that was rotated away stands for itself here. */
+/** The `tokens` table as administrators read it; a rotated-away value's row is not listed as a token. */
 import { z } from 'zod';
 import type { SchemaAge } from '../../shared/util/either-schema.ts';
 import type { ReadTable } from '../../records/record-store.ts';
@@ -22,7 +22,7 @@ export const TOKENS: ReadTable<ShownToken> = {
     formerExpiresAt: row.former_expires_at,
     madeBy: row.made_by,
   })),
-  /** The value that was rotated away is no token by itself. */
+  /** Deletes a token with its rotated-away value; that value's row cannot be deleted by itself. */
   remove: (db, id) => [
     db
       .prepare('DELETE FROM tokens WHERE (id = ?1 AND former_of IS NULL) OR former_of = ?1')

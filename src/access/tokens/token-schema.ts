@@ -1,4 +1,4 @@
-/** Tokens in the API: what it takes and shows. A value is shown by neither. */
+/** Tokens in the API: what it accepts and shows. Neither contains a token's value. */
 import { z } from 'zod';
 import { namePartOf } from '../../records/record-schema.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
@@ -6,9 +6,9 @@ import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.
 import { toShownPattern } from '../../servers/server-names.ts';
 import { ScopeSchema, type Token } from '../../shared/identity/principal.ts';
 
-/** Longest life of a token that expires, in milliseconds: ten years. */
+/** Longest lifetime of a token that expires, in milliseconds: ten years. */
 const MAX_LIFE_MS = 3_653 * 86_400_000;
-/** Longest time a value that was rotated away still works, in seconds. */
+/** Longest time that a rotated-away value still works, in seconds. */
 const MAX_GRACE_SECONDS = 86_400;
 
 /** Body of `POST /api/v1/tokens`. */
@@ -42,7 +42,7 @@ export const RotateTokenSchema = z.strictObject({
   }),
 });
 
-/** Which tokens are listed; what is absent lets every one through. */
+/** Filters of the list; an absent filter matches every token. */
 export const TokenQuerySchema = z.strictObject({
   name: namePartOf(100),
   principal: z.string().min(1).max(100).optional().meta({
@@ -77,28 +77,28 @@ export const TokenViewSchema = z.object({
   }),
 });
 
-/** A token as administrators see it, and whose it is. */
+/** A token as administrators see it. */
 export interface ShownToken extends Token {
-  /** Until then the value before the last rotation works, where it does; milliseconds since the epoch. */
+  /** Until when the value before the last rotation works, where it does; milliseconds since the epoch. */
   formerExpiresAt: number | null;
   /** What it ends with, where somebody made it for themselves; null where an administrator made it. */
   madeBy: string | null;
 }
 
-/** A token and its value, which is shown this once. */
+/** A token and its value, which is shown only here. */
 export interface Issued {
   token: ShownToken;
   value: string;
 }
 
-/** Whether a token is nobody's at a time. */
+/** Whether a token has expired at a given time. */
 export function isExpired({ expiresAt }: Pick<Token, 'expiresAt'>, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
 }
 
 /**
- * The time a body's `expires_at` says, in milliseconds since the epoch.
- * @throws PorticoError `validation_failed` where that is over, or too far away
+ * Parses a body's `expires_at` to milliseconds since the epoch.
+ * @throws PorticoError `validation_failed` where that time has passed, or is too far away
  */
 export function parseExpiry(text: string | undefined, now: number): number | null {
   if (text === undefined) return null;
@@ -109,7 +109,7 @@ export function parseExpiry(text: string | undefined, now: number): number | nul
 
 const toTime = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 
-/** Project a token to its API form, without its value. */
+/** Converts a token to its API form, without its value. */
 export function toTokenView(
   token: ShownToken,
   servers: readonly NamedServer[],

@@ -1,7 +1,7 @@
 /**
- * Tokens: create, list, rotate, revoke. A value is given out once, when it is made; only its HMAC is kept. A token belongs to a
- * principal: one that exists, or one of its own name that is made with it. Who does not administer the whole deployment has their own
- * tokens only (`own-tokens.ts`).
+ * Tokens: create, list, rotate, revoke. A value is given out once, when it is made; only its HMAC is stored. A token belongs to a
+ * principal: an existing one, or one with the token's name that is created with it. Callers who do not administer the whole deployment have
+ * only their own tokens (`own-tokens.ts`).
  */
 import { ALWAYS } from '../../audit/admin-audit.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -44,18 +44,19 @@ export interface TokenPorts extends AccessPorts {
   keys: KeyRing;
 }
 
-/** A rotation on top of another is tried again this often. */
+/** Most attempts of a rotation that collides with others. */
 const MAX_ROTATE_TRIES = 5;
 
 export interface Tokens extends ReadRecords<ShownToken, TokenQuery> {
   /**
+   * Creates a token.
    * @param servers those that the caller knows, to resolve names in `input`
-   * @throws PorticoError `forbidden`, `validation_failed`, `conflict` where a principal has too many of its own making
+   * @throws PorticoError `forbidden`, `validation_failed`, `conflict` where a principal has made too many of its own
    */
   create(caller: Caller, input: CreateToken, servers: readonly NamedServer[]): Promise<Issued>;
   /**
-   * Give a token another value at once.
-   * @param graceMs how long the one it had goes on to work; what an earlier rotation left ends now
+   * Gives a token another value at once.
+   * @param graceMs how long its previous value keeps working; a value left from an earlier rotation ends now
    * @throws PorticoError `forbidden`, `not_found`, `conflict` where it has expired
    */
   rotate(caller: Actor, id: string, graceMs: number): Promise<Issued>;

@@ -1,6 +1,6 @@
 /**
- * Toolsets in the API: what it takes and shows; what is stored; and which definitions are none,
- * because two tools would have one name. Pure.
+ * Toolsets in the API: what it accepts and shows, what is stored, and which definitions are refused because two tools would have one name.
+ * Pure.
  */
 import { z } from 'zod';
 import {
@@ -30,7 +30,7 @@ export const StoredToolsetSchema = z.object({
 });
 export type StoredToolset = z.infer<typeof StoredToolsetSchema>;
 
-/** Largest definition, in characters of its JSON: all of them are read with the registry. */
+/** Most characters of a definition as JSON: all definitions are read with the registry. */
 const MAX_DEFINITION_CHARS = 131_072;
 
 const DescriptionSchema = z.string().max(2000);
@@ -44,7 +44,7 @@ export const CreateToolsetSchema = z.strictObject({
 });
 export type CreateToolset = z.infer<typeof CreateToolsetSchema>;
 
-/** Body of `PATCH /api/v1/toolsets/{id}`: what is absent stays, null clears. */
+/** Body of `PATCH /api/v1/toolsets/{id}`: absent fields stay as they are, null clears. */
 export const UpdateToolsetSchema = z
   .strictObject({
     name: ToolsetNameSchema,
@@ -59,7 +59,6 @@ export const UpdateToolsetSchema = z
   .partial();
 export type UpdateToolset = z.infer<typeof UpdateToolsetSchema>;
 
-/** Which toolsets are listed. */
 export const ToolsetQuerySchema = z.strictObject({ name: namePartOf(63) });
 export type ToolsetQuery = z.infer<typeof ToolsetQuerySchema>;
 
@@ -72,13 +71,13 @@ export const ToolsetViewSchema = z.object({
   ...STAMP_VIEW,
 });
 
-/** A definition as it is stored, and what is not right with it. */
+/** A definition as it is stored, and the problems found in it. */
 export interface Judged {
   definition: Definition;
   problems: FieldProblem[];
 }
 
-/** Put ids where servers are named exactly, and find what cannot be. */
+/** Replaces exactly named servers by their ids, and finds what is invalid. */
 export function judgeDefinition(given: Definition, servers: readonly NamedServer[]): Judged {
   const problems: FieldProblem[] = [];
   const resolve = (field: string, text: string, found: string | undefined): string => {
@@ -107,7 +106,7 @@ export function judgeDefinition(given: Definition, servers: readonly NamedServer
   return { definition, problems: [...problems, ...findCollisions(definition)] };
 }
 
-/** Overrides that give one name to two tools, or say two things of one tool; both fields are told of each. */
+/** Finds overrides that give one name to two tools, or that are for the same tool; each of the fields gets a problem. */
 function findCollisions({ overrides: all }: Definition): FieldProblem[] {
   const names = findTwins(all.map(({ name }) => name));
   const tools = findTwins(all.map(({ server, tool }) => JSON.stringify([server, tool])));
@@ -123,7 +122,7 @@ function findCollisions({ overrides: all }: Definition): FieldProblem[] {
   ];
 }
 
-/** Each place whose text is in another place too, and one such place. */
+/** Returns each place whose text also occurs elsewhere, with one such other place. */
 function findTwins(texts: readonly (string | undefined)[]): [place: number, twin: number][] {
   const first = new Map<string, number>();
   const last = new Map<string, number>();
@@ -139,7 +138,7 @@ function findTwins(texts: readonly (string | undefined)[]): [place: number, twin
   });
 }
 
-/** Project a toolset to its API form, with the names its servers have now. */
+/** Converts a toolset to its API form, with its servers' current names. */
 export function toToolsetView(
   toolset: StoredToolset,
   servers: readonly NamedServer[],

@@ -1,6 +1,6 @@
 /**
- * Toolsets: what their bodies mean. A definition in which two tools would have one name, or that names what does not exist, is refused
- * when it is written, so that none is ever served.
+ * Toolsets: what their bodies mean. A definition in which two tools would have one name, or that names something that does not exist, is
+ * refused when it is written, so that none is ever served.
  */
 import type { AccessPorts } from '../../records/edit-with-revision.ts';
 import { whereNamed } from '../../records/record-store.ts';
@@ -41,7 +41,7 @@ export function createToolsets({ db, adminAudit, onAccessChanged }: AccessPorts)
         return { ...stamp, name, description, definition };
       },
 
-      /** A rename moves its URL. */
+      /** A rename changes the toolset's URL. */
       async edit(before, patch: UpdateToolset, servers) {
         const { name = before.name, description = before.description, ...given } = patch;
         const definition = await edit(db, before.definition, given, servers);
@@ -57,7 +57,7 @@ export function createToolsets({ db, adminAudit, onAccessChanged }: AccessPorts)
   );
 }
 
-/** The definition an edit makes; what it leaves as it was is not judged anew. */
+/** Returns the definition after an edit; parts that the edit leaves unchanged are not checked again for deleted names. */
 async function edit(
   db: D1Database,
   before: Definition,
@@ -84,9 +84,9 @@ async function edit(
 }
 
 /**
- * A definition as it would be stored.
- * @param kept principals that stay members, though they may be gone
- * @throws PorticoError `validation_failed` with every field that is not right
+ * Returns a definition as it would be stored.
+ * @param kept principals that stay members, even if they were deleted
+ * @throws PorticoError `validation_failed` with every invalid field
  */
 export async function judgeToolset(
   db: D1Database,
@@ -103,7 +103,7 @@ export async function judgeToolset(
   return definition;
 }
 
-/** The name is taken by another, or there is no room. */
+/** Returns why a toolset could not be written: its name is taken, or there is no room. */
 async function whyNot(db: D1Database, { id, name }: StoredToolset): Promise<PorticoError> {
   const all = await listToolsetNames(db);
   const isTaken = all.some(
