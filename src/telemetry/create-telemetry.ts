@@ -1,4 +1,4 @@
-/** The telemetry of a deployment: traces of asks and chats, and what is seen of every request. */
+/** Builds a deployment's telemetry: the tracer for asks and chats, and the observation of every request. */
 import { createTracer } from '../tracing/create-tracer.ts';
 import { OtlpBatch } from '../tracing/otlp-batch.ts';
 import type { OtlpSettings } from '../tracing/otlp-settings.ts';
@@ -9,15 +9,15 @@ import type { TelemetrySettings } from './telemetry-settings.ts';
 
 export interface TelemetryDeps {
   settings: TelemetrySettings;
-  /** Where traces are sent; undefined where nowhere. */
+  /** Where traces are sent; undefined where no collector is configured. */
   otlp: OtlpSettings | undefined;
   /** The local host's folder of traces. */
   folder: TraceTransportOptions['folder'];
-  /** The local host's log: takes lines with `PUT`. */
+  /** The local host's log; accepts lines with `PUT`. */
   lines: TraceTransportOptions['folder'];
   /** Analytics Engine, where the deployment has it. */
   dataset: { writeDataPoint(point: DataPoint): void } | undefined;
-  /** One process serves all requests. */
+  /** Whether one process serves all requests. */
   isOneMachine: boolean;
   wait(ms: number): Promise<unknown>;
   now(): number;
@@ -30,7 +30,7 @@ export function createTelemetry(deps: TelemetryDeps) {
   const telemetry = new Telemetry({
     settings,
     isOneMachine,
-    // The folder is for what is read one by one: it has room for a thousand.
+    // Not to the folder if there is a collector: the folder is for reading traces one by one and has room for a thousand.
     send: createTraceTransport({ batch, folder: batch ? undefined : folder }),
     log: toLog(deps),
     point: dataset && (point => dataset.writeDataPoint(point)),
@@ -40,7 +40,7 @@ export function createTelemetry(deps: TelemetryDeps) {
   return { tracer, telemetry };
 }
 
-/** Where lines of the log go: to the local host together, else to what `wrangler tail` hears. */
+/** Writes log lines: to the local host in one request, else to the console, for `wrangler tail`. */
 function toLog({ lines }: TelemetryDeps): TelemetryPorts['log'] {
   return async texts => {
     // oxlint-disable-next-line no-console

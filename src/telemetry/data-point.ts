@@ -1,6 +1,6 @@
 /**
- * A request as a point of Cloudflare's Analytics Engine: what the metrics of an isolate cannot add up where there are many. Pure.
- * docs/guides/see-what-happens.md has the queries; the places of the columns are part of them.
+ * Converts a request to a data point of Cloudflare's Analytics Engine, which sums up many isolates where each isolate's metrics cannot.
+ * Pure. The queries in docs/guides/see-what-happens.md depend on the order of the columns.
  *
  * Source: developers.cloudflare.com/analytics/analytics-engine (20 blobs, 20 doubles, one index of 96 bytes a point).
  */
@@ -15,7 +15,7 @@ export interface DataPoint {
 const MAX_INDEX_CHARS = 32;
 const MAX_BLOB_CHARS = 200;
 
-/** The point of a request. */
+/** Returns the data point of a request. */
 export function toDataPoint(operation: EndedOperation): DataPoint {
   const { server = '', tool = '', method = '', era, source = '', outcome, code = '' } = operation;
   const { durationMs, upstreamMs, isHit, sendings } = operation;

@@ -1,28 +1,31 @@
 /**
- * Requests that are over, gathered for a moment and looked at together: what is done again and again costs half of what it costs between
- * the steps of other calls, and the local host gets its lines in one message, since each by itself costs a sixth of what one process can
- * serve. What an isolate has gathered that ends in that moment is lost.
+ * Gathers ended requests for a moment and processes them together. In a batch, repeated work costs half of what it costs between the steps
+ * of other calls, and the local host gets all lines in one message; a message per line would cost a sixth of what one process can serve. If
+ * the isolate ends in that moment, what it gathered is lost.
  */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 
-/** They are gathered this long, in milliseconds, and so many of them with so much content at most; then they are looked at at once. */
+/**
+ * Requests are gathered for this time, in milliseconds, and up to this number and this many characters of content; then they are processed
+ * at once.
+ */
 const GATHER_MS = 100;
 const MOST = 1_000;
 const MOST_CHARS = 4_194_304;
-/** Who looks at them was cut off after this, in milliseconds, and somebody else does it. */
+/** If processing takes longer than this, in milliseconds, it was cut off, and another request starts it. */
 const CUT_OFF_MS = 5_000;
 
 export interface EndedBatchPorts<Ended> {
-  /** Looks at what was gathered. @param waitUntil of the request that sees to it */
+  /** Processes a batch. @param waitUntil of the request that started it */
   look(ended: readonly Ended[], waitUntil: WaitUntil): Promise<unknown>;
-  /** Characters of content that are in memory as long as it is. */
+  /** Characters of content that the request keeps in memory. */
   charsOf(ended: Ended): number;
   wait(ms: number): Promise<unknown>;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
-/** @returns takes what is over */
+/** @returns a function that accepts ended requests */
 export function createEndedBatch<Ended>({ look, charsOf, wait, now }: EndedBatchPorts<Ended>) {
   let gathered: Ended[] = [];
   let chars = 0;

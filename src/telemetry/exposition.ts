@@ -1,8 +1,8 @@
 /**
- * Metrics as text for a scraper: Prometheus' own format (0.0.4), and OpenMetrics 1.0, which has exemplars. Pure.
+ * Formats metrics as text for a scraper: in Prometheus' own format (0.0.4), and in OpenMetrics 1.0, which has exemplars. Pure.
  *
  * Source: prometheus.io/docs/instrumenting/exposition_formats; OpenMetrics specification, §5 (counters end in `_total`, their family does
- * not; the text ends with `# EOF`; an exemplar stands behind a bucket).
+ * not; the text ends with `# EOF`; an exemplar follows its bucket).
  */
 
 export type Labels = Readonly<Record<string, string>>;
@@ -11,12 +11,12 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   labels: Labels;
   value: number;
-  /** What follows the name: `_bucket`, `_sum`, `_count`. */
+  /** Suffix of the name: `_bucket`, `_sum`, `_count`. */
   suffix?: '_bucket' | '_sum' | '_count';
   exemplar?: Exemplar | undefined;
 }
 
-/** A request that is an example of its bucket. */
+/** A request as an example of its bucket. */
 export interface Exemplar {
   traceId: string;
   value: number;
@@ -24,7 +24,7 @@ export interface Exemplar {
   at: number;
 }
 
-/** One metric; that of a counter ends in `_total`. */
+/** One metric; the name of a counter ends in `_total`. */
 export interface Family {
   name: string;
   type: 'gauge' | 'counter' | 'histogram';
@@ -46,11 +46,11 @@ const OPEN_METRICS: TextForm = {
   isOpenMetrics: true,
 };
 
-/** The form that a scraper takes, by its `Accept`: OpenMetrics where it names that. */
+/** Chooses the format by a scraper's `Accept` header: OpenMetrics where the header names it. */
 export const toTextForm = (accept: string | undefined): TextForm =>
   accept?.includes('application/openmetrics-text') ? OPEN_METRICS : PROMETHEUS;
 
-/** The text of all families. */
+/** Formats all families. */
 export function toMetricsText(families: readonly Family[], { isOpenMetrics }: TextForm): string {
   const texts = families.map(family => toFamilyText(family, isOpenMetrics));
   return `${texts.join('')}${isOpenMetrics ? '# EOF\n' : ''}`;

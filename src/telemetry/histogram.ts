@@ -1,7 +1,7 @@
-/** How long things took, counted in buckets, as Prometheus has it. */
+/** A histogram of durations, in Prometheus' form. */
 import type { Exemplar, Labels, Sample } from './exposition.ts';
 
-/** Upper bounds of the buckets, in seconds; above the last there is one more. */
+/** Upper bounds of the buckets, in seconds; one more bucket follows the last. */
 const BOUNDS_S = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ] as const;
@@ -11,7 +11,7 @@ export class Histogram {
   readonly #exemplars: (Exemplar | undefined)[] = [];
   #sum = 0;
 
-  /** @param seconds how long it took @param traceId of its trace, where that is kept @param at milliseconds since the epoch */
+  /** @param seconds duration @param traceId of its trace, where that is kept @param at milliseconds since the epoch */
   add(seconds: number, traceId: string | undefined, at: number): void {
     const found = BOUNDS_S.findIndex(bound => seconds <= bound);
     const bucket = found < 0 ? BOUNDS_S.length : found;
@@ -20,7 +20,7 @@ export class Histogram {
     if (traceId !== undefined) this.#exemplars[bucket] = { traceId, value: seconds, at };
   }
 
-  /** Its samples, buckets counted up. */
+  /** Returns its samples, with cumulative buckets. */
   samples(labels: Labels): Sample[] {
     let count = 0;
     const buckets = this.#counts.map((inBucket, at): Sample => {

@@ -1,14 +1,14 @@
-/** Requests that are no messages of MCP, as they are seen from outside. */
+/** Observes requests that are not MCP messages. */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { Operation, OperationFacts } from './operation.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** Statuses that say that whoever asked may not. */
+/** Status codes of requests that were denied. */
 const DENIED = new Set([401, 403, 429]);
 
 /**
- * Serves a request. Where the answer goes on after its head, it is over with the head.
- * @param facts what is known of it before it is served
+ * Serves a request and observes it. The operation ends with the response's head, even if the body is still being sent.
+ * @param facts known before it is served
  */
 export async function observeHttp(
   telemetry: Pick<Telemetry, 'begin'>,

@@ -1,6 +1,6 @@
 /**
- * One request as it is seen from outside: what it was, which servers it was put to, how it ended and how long that took. It is told these
- * things while it is served and waits for nothing; when the last of what it holds is over, it is handed on once, as `EndedOperation`.
+ * One request as seen from outside: what it was, which servers it was sent to, how it ended and how long it took. It is informed of these
+ * facts while it is served, and waits for nothing. When its last hold is released, it is handed on once, as `EndedOperation`.
  */
 import { isDenial } from '../shared/errors/denials.ts';
 import { errorEntry, type ErrorCode } from '../shared/errors/table.ts';
@@ -8,24 +8,22 @@ import { isObject, type JsonObject } from '../shared/protocol.ts';
 import { toTraceparent, type Parent } from '../tracing/traceparent.ts';
 import { randomHex } from '../tracing/trace-ids.ts';
 
-/**
- * How a request ended; `tool_error` and `rpc_error` are what its server answered, `invalid` is what could not be done as it was asked.
- */
+/** How a request ended. `tool_error` and `rpc_error` are answers of its server; `invalid` means that it could not be done as requested. */
 export type Outcome =
   'ok' | 'tool_error' | 'rpc_error' | 'denied' | 'invalid' | 'failed' | 'cancelled';
 
-/** The way in. */
+/** The way a request came in. */
 export type RequestSource = 'mcp' | 'sse' | 'rest' | 'http';
 
-/** What a request turned out to be. Names are those its caller may know, and none where it may know none. */
+/** Facts about a request. Names are those that the caller may know; absent where the caller may know none. */
 export interface OperationFacts {
   source: RequestSource;
-  /** Of MCP; of HTTP where it is another request: `GET`. */
+  /** The MCP method; for other requests the HTTP method: `GET`. */
   method: string;
   era?: 'modern' | 'legacy';
-  /** The path without what differs from request to request: `/api/v1/tokens/{id}`. */
+  /** The path with placeholders for the variable parts: `/api/v1/tokens/{id}`. */
   route?: string;
-  /** Text of a JSON-RPC id. */
+  /** The JSON-RPC id as text. */
   requestId?: string;
   sessionId?: string;
   protocolVersion?: string;
@@ -35,11 +33,11 @@ export interface OperationFacts {
   tool?: string;
   prompt?: string;
   uri?: string;
-  /** HTTP status, where that says how it ended. */
+  /** HTTP status, where it tells how the request ended. */
   status?: number;
-  /** A result of before was the answer. */
+  /** Whether the answer was a cache hit. */
   isHit?: boolean;
-  /** Raw JSON, there where content is kept. */
+  /** Raw JSON, present where content is kept. */
   arguments?: string;
   result?: string;
 }
@@ -47,23 +45,23 @@ export interface OperationFacts {
 /** A request to a server. */
 export interface SendingFacts {
   server: string;
-  /** `STDIO` where it is a program behind a connector. */
+  /** `STDIO` for a program behind a connector. */
   transportType: string;
   url: string;
   method: string;
   protocolVersion?: string;
-  /** The server's own name of the tool or prompt. */
+  /** The server's own name for the tool or prompt. */
   tool?: string;
   prompt?: string;
 }
 
-/** How something ended: where it went wrong, with a code of ours or one of JSON-RPC. */
+/** How something ended; on failure with a gateway or JSON-RPC error code. */
 export interface Ending {
   outcome: Outcome;
   code?: ErrorCode | number;
 }
 
-/** How something ended that failed with a code of ours. */
+/** Returns the ending for a gateway error code. */
 export function toEnding(code: ErrorCode): Ending {
   if (isDenial(code) || code === 'unauthorized') return { outcome: 'denied', code };
   return { outcome: errorEntry(code).status < 500 ? 'invalid' : 'failed', code };
@@ -74,14 +72,14 @@ export interface EndedSending extends SendingFacts, Ending {
   /** Milliseconds since the epoch. */
   startedAt: number;
   durationMs: number;
-  /** Questions that the server asked of its client. */
+  /** Number of server requests: what the server asked of its client. */
   questions: number;
 }
 
-/** A trace that a request is part of; there where requests are traced. */
+/** The trace that a request belongs to; present where requests are traced. */
 export interface OperationTrace extends Parent {
   parentSpanId?: string | undefined;
-  /** The trace of the transport, where the message names another one. */
+  /** The transport's trace, where the message names another one. */
   link?: Parent | undefined;
   state?: string | undefined;
 }
@@ -95,10 +93,10 @@ export interface EndedOperation extends Partial<OperationFacts>, Ending {
   sendings: readonly EndedSending[];
 }
 
-/** The trace of a request, by what its message's `_meta` says. */
+/** Returns the trace of a request, given the `_meta` of its message. */
 export type TraceOf = (meta: JsonObject | undefined) => OperationTrace | undefined;
 
-/** Most requests to servers that one operation tells of; more are counted in nothing but its time. */
+/** Most requests to servers recorded per operation; further ones only count towards its time. */
 const MAX_SENDINGS = 64;
 
 export class Operation {
@@ -109,7 +107,7 @@ export class Operation {
   readonly #startedMs = performance.now();
   readonly #traceOf: TraceOf;
   #meta: JsonObject | undefined;
-  /** Found when it is first asked for; null where there is none. */
+  /** Determined on first use; null where there is none. */
   #found: OperationTrace | null | undefined;
   /** Whether arguments and results are kept. */
   readonly keepsContent: boolean;
@@ -120,14 +118,14 @@ export class Operation {
   #waitingSince = 0;
   #upstreamMs = 0;
 
-  /** @param traceOf finds the trace it is part of; where that is none, it is not traced */
+  /** @param traceOf determines its trace; if it returns none, the request is not traced */
   constructor(onEnd: (ended: EndedOperation) => void, traceOf: TraceOf, keepsContent: boolean) {
     this.#onEnd = onEnd;
     this.#traceOf = traceOf;
     this.keepsContent = keepsContent;
   }
 
-  /** Its message may name a trace itself, which goes before that of the transport. @param meta its `_meta`, parsed */
+  /** Sets the message's `_meta`, whose trace takes precedence over that of the transport. @param meta its `_meta`, parsed */
   joins(meta: unknown): void {
     if (isObject(meta)) this.#meta = meta;
   }
@@ -137,33 +135,36 @@ export class Operation {
     return this.#found ?? undefined;
   }
 
-  /** The W3C header of what is done for it; undefined where it is not traced. */
+  /** W3C header for work done on its behalf; undefined where it is not traced. */
   get traceparent(): string | undefined {
     return this.#trace && toTraceparent(this.#trace);
   }
 
-  /** Nothing is known to have gone wrong. */
+  /** Whether nothing is known to have gone wrong. */
   get isWell(): boolean {
     return this.#ending.outcome === 'ok';
   }
 
-  /** What is called is known: a tool of ours is not called what it calls itself. */
+  /**
+   * Whether the called tool, prompt or resource is known. It then stays: a built-in tool is not recorded under the name of a tool that it
+   * calls.
+   */
   get hasTarget(): boolean {
     const { tool, prompt, uri } = this.#facts;
     return tool !== undefined || prompt !== undefined || uri !== undefined;
   }
 
-  /** It turned out to be this. */
+  /** Adds facts about the request. */
   is(facts: Partial<OperationFacts>): void {
     Object.assign(this.#facts, facts);
   }
 
-  /** It went wrong; what is told last is how. */
+  /** Records how it went wrong; the last call counts. */
   ends(ending: Ending): void {
     this.#ending = ending;
   }
 
-  /** It is not over before this is called, once. */
+  /** Keeps the operation open until the returned function is called. */
   hold(): () => void {
     this.#held += 1;
     let isHeld = true;
@@ -173,7 +174,7 @@ export class Operation {
     };
   }
 
-  /** Gives back what it was begun with. */
+  /** Releases the hold that it was created with. */
   release(): void {
     this.#held -= 1;
     if (this.#held > 0 || this.#isOver) return;
@@ -181,7 +182,7 @@ export class Operation {
     this.#end();
   }
 
-  /** A request to a server leaves. */
+  /** Records that a request to a server is sent. */
   sends(facts: SendingFacts): Sending {
     const at = performance.now();
     if (this.#underWay === 0) this.#waitingSince = at;
@@ -217,7 +218,7 @@ export class Operation {
   }
 }
 
-/** One request to a server, from when it leaves to its end. */
+/** One request to a server, from sending to its end. */
 export class Sending {
   readonly #onEnd: (ending: Ending, questions: number) => void;
   readonly #trace: OperationTrace | undefined;
@@ -232,7 +233,7 @@ export class Sending {
     this.#trace = trace;
   }
 
-  /** What goes with it, as headers and in `_meta`; undefined where it is not traced. */
+  /** Trace context to send along, in headers and in `_meta`; undefined where it is not traced. */
   get context(): { traceparent: string; tracestate?: string } | undefined {
     if (!this.#trace) return undefined;
     const { state } = this.#trace;
@@ -240,12 +241,12 @@ export class Sending {
     return state === undefined ? { traceparent } : { traceparent, tracestate: state };
   }
 
-  /** The server asks something of its client. */
+  /** Counts server requests. */
   asks(questions = 1): void {
     this.#questions += questions;
   }
 
-  /** It is over; a second end is nothing. */
+  /** Ends it; a second call has no effect. */
   ends(ending: Ending): void {
     if (this.#isOver) return;
     this.#isOver = true;

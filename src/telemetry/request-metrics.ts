@@ -1,16 +1,16 @@
 /**
- * What the requests of this isolate add up to since it began: counters and histograms in memory. Their number is bounded: of more tools, or
- * servers, than there is room for, the rest is counted together as `other`.
+ * Counters and histograms of this isolate's requests since it started, in memory. Their number is bounded: once there is no room for more
+ * tools or servers, the others are counted together as `other`.
  */
 import { isDenial } from '../shared/errors/denials.ts';
 import type { Family, Labels, Sample } from './exposition.ts';
 import { Histogram } from './histogram.ts';
 import type { EndedOperation } from './operation.ts';
 
-/** Most series of one family, and those of them that are kept for `other`. */
+/** Most series per family, and the label for everything beyond. */
 const MAX_SERIES = 2_000;
 const OTHER = 'other';
-/** Methods that are a label; a client may write anything. */
+/** Methods that become a label; a client may send any text. */
 const METHODS = new Set([
   'initialize',
   'server/discover',
@@ -42,7 +42,7 @@ const METHODS = new Set([
   'OPTIONS',
 ]);
 
-/** One family's series by their labels. */
+/** The series of one family, by their labels. */
 class Series<T> {
   readonly #byKey = new Map<string, { labels: Labels; of: T }>();
   readonly #create: () => T;
@@ -51,7 +51,7 @@ class Series<T> {
     this.#create = create;
   }
 
-  /** @param shorten the labels of what has no room */
+  /** @param shorten labels to use where there is no room */
   of(labels: Labels, shorten: Labels): T {
     const key = Object.values(labels).join('\0');
     const known = this.#byKey.get(key);
@@ -86,7 +86,7 @@ export class RequestMetrics {
   readonly #gateway = histograms();
   readonly #upstream = histograms();
 
-  /** A request is over. @param isKept whether its trace is to be found */
+  /** Counts an ended request. @param isKept whether its trace is kept */
   add(operation: EndedOperation, isKept: boolean): void {
     const { startedAt, durationMs, upstreamMs, outcome, code, server = '', trace } = operation;
     const traceId = isKept ? trace?.traceId : undefined;
@@ -110,7 +110,7 @@ export class RequestMetrics {
     }
   }
 
-  /** @param isShown whether the scraper may see a server; the empty name stands for what is of none */
+  /** @param isShown whether the scraper may see a server; the empty name stands for requests without a server */
   families(isShown: (server: string) => boolean): Family[] {
     const counters = [
       [this.#requests, 'requests', 'Requests by server, tool, method, era and outcome.'],

@@ -1,18 +1,18 @@
-/** The settings of a deployment that say which requests are traced, and what its log says of them. */
+/** The deployment's settings for which requests are traced and logged. */
 import { z } from 'zod';
 
 export interface TelemetrySettings {
-  /** Share of requests that are traced, from 0 to 1; where it is 0, none is, however it ends. */
+  /** Share of requests that are traced, from 0 to 1; at 0 none is, however it ends. */
   readonly ratio: number;
-  /** A request that takes so long is kept whatever the ratio is, in milliseconds. */
+  /** A request that takes this long is kept whatever the ratio, in milliseconds. */
   readonly slowMs: number;
-  /** Arguments and results stand in spans, redacted. */
+  /** Whether spans contain arguments and results, redacted. */
   readonly keepsContent: boolean;
-  /** Which requests have a line in the log. */
+  /** Which requests are logged. */
   readonly log: 'all' | 'errors' | 'off';
 }
 
-/** The members of the settings' schema. */
+/** The telemetry members of the settings schema. */
 export const TELEMETRY_SETTINGS = {
   PORTICO_TRACE_RATIO: z.coerce.number().min(0).max(1).optional(),
   PORTICO_TRACE_SLOW_MS: z.coerce.number().int().min(1).max(86_400_000).default(2_000),
@@ -21,7 +21,7 @@ export const TELEMETRY_SETTINGS = {
 };
 const SettingsSchema = z.object(TELEMETRY_SETTINGS);
 
-/** The ratio of a deployment that has a collector and says nothing. */
+/** Default ratio of a deployment with a collector. */
 const USUAL_RATIO = 0.1;
 
 /** @param hasCollector whether traces are sent anywhere */

@@ -1,9 +1,9 @@
 /**
- * What is seen of every request: a span with its children, counters and histograms, a line of the log, a point for Analytics Engine. All of
- * it is made when a request is over and handed on by work that no answer waits for.
+ * Observes every request: a span with its children, counters and histograms, a log line, a data point for Analytics Engine. All of them are
+ * produced when a request is over, by work that no answer waits for.
  *
- * A trace that its caller keeps is kept; of others a share, by the id alone, so that all who have part in a trace decide alike. Source:
- * OpenTelemetry, `ParentBased` and `TraceIdRatioBased` samplers.
+ * A trace that the caller samples is kept. Of all others a share is kept, chosen by the trace id alone, so that all participants of a trace
+ * decide alike. Source: OpenTelemetry, `ParentBased` and `TraceIdRatioBased` samplers.
  */
 import type { JsonObject } from '../shared/protocol.ts';
 import type { WaitUntil } from '../shared/util/wait-until.ts';
@@ -23,11 +23,11 @@ export interface TelemetryPorts {
   settings: TelemetrySettings;
   /** Keeps or sends a trace; undefined where traces go nowhere. */
   send: SendTrace | undefined;
-  /** One process serves all requests. */
+  /** Whether one process serves all requests. */
   isOneMachine: boolean;
-  /** Takes lines of the log. */
+  /** Writes log lines. */
   log(lines: readonly string[]): Promise<unknown>;
-  /** Takes a point of Analytics Engine; undefined where there is none. */
+  /** Writes a data point to Analytics Engine; undefined where there is none. */
   point: ((point: DataPoint) => void) | undefined;
   wait(ms: number): Promise<unknown>;
   now(): number;
@@ -41,7 +41,7 @@ interface HeadersOf {
 export class Telemetry {
   readonly #metrics = new RequestMetrics();
   readonly #ports: TelemetryPorts;
-  /** Those that are over and not in the metrics yet. */
+  /** Ended requests that are not yet in the metrics. */
   #uncounted: EndedOperation[] = [];
   readonly #onEnd: (ended: EndedOperation, waitUntil: WaitUntil) => void;
 
@@ -50,15 +50,15 @@ export class Telemetry {
     this.#ports = ports;
     const look = (ended: readonly EndedOperation[], waitUntil: WaitUntil) =>
       this.#look(ended, waitUntil);
-    // What `wrangler tail` shows of a request is what was said while that was served.
+    // On Workers each request logs for itself: `wrangler tail` shows only the lines that were logged while it was served.
     this.#onEnd = isOneMachine
       ? createEndedBatch({ look, charsOf, wait, now })
       : (ended, waitUntil) => void look([ended], waitUntil).catch(() => {});
   }
 
   /**
-   * A request has come. Give back what it was begun with (`release`) when it is answered.
-   * @param waitUntil runs what outlives its answer
+   * Starts observing a request. Call `release` when it is answered.
+   * @param waitUntil runs work that outlives the answer
    */
   begin(waitUntil: WaitUntil, headers: HeadersOf): Operation {
     const { settings, send } = this.#ports;
@@ -69,8 +69,8 @@ export class Telemetry {
   }
 
   /**
-   * What the requests add up to; nothing where many isolates serve them, of which each knows its own.
-   * @param isShown whether the scraper may see a server; the empty name stands for what is of none
+   * Returns the metrics of all requests; none where many isolates serve them, because each knows only its own.
+   * @param isShown whether the scraper may see a server; the empty name stands for requests without a server
    */
   families(isShown: (server: string) => boolean): Family[] {
     if (!this.#ports.isOneMachine) return [];
@@ -129,19 +129,22 @@ export class Telemetry {
   }
 }
 
-/** Of what was sent and answered, where that is kept. */
+/** Characters of arguments and results, where these are kept. */
 const charsOf = ({ arguments: given = '', result = '' }: EndedOperation): number =>
   given.length + result.length;
 
-/** Of the id of a trace the last 56 bits are random (W3C Trace Context Level 2). */
+/** The last 56 bits of a trace id are random (W3C Trace Context Level 2). */
 const RANDOM_DIGITS = 14;
 const RANDOM_RANGE = 16 ** RANDOM_DIGITS;
 
-/** Whether an id falls within a share of all ids. */
+/** Tells whether an id falls within a share of all ids. */
 export const isWithin = (traceId: string, ratio: number): boolean =>
   Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16) < ratio * RANDOM_RANGE;
 
-/** Whether a request is kept though it was not chosen: it failed, here or at its server, or was slow. Not where nobody knows who came. */
+/**
+ * Tells whether an unsampled request is kept: it failed, here or at its server, or was slow. Unauthenticated requests are never kept for
+ * this.
+ */
 export function isRemarkable(
   { outcome, code, durationMs }: Pick<EndedOperation, 'outcome' | 'code' | 'durationMs'>,
   slowMs: number,
@@ -162,10 +165,13 @@ const LEVELS: Record<Outcome, Level> = {
   failed: 'error',
 };
 
-/** What of a line comes from a client or a server, and so is looked at before it is written. */
+/** Members that come from a client or a server and are sanitised before they are written. */
 const FOREIGN = ['method', 'request_id', 'tool', 'prompt', 'route'] as const;
 
-/** A request as one line of the log, without its line feed: JSON, no argument, no result, nothing that looks like a secret. Undefined where the settings want none. */
+/**
+ * Formats a request as one log line, without the line feed: JSON without arguments, results or anything that looks like a secret. Undefined
+ * where the settings exclude it.
+ */
 export function toLogLine(
   operation: EndedOperation,
   { log }: Pick<TelemetrySettings, 'log'>,

@@ -1,15 +1,15 @@
 /**
- * A request that is over as spans: one of the server that Portico is to its client, one of the client that it is to each server. Pure.
+ * Converts an ended request to spans: one server span for the client's request, and one client span for each request to a server. Pure.
  *
  * Source: OpenTelemetry, semantic-conventions-genai, docs/gen-ai/mcp.md (names of spans, attributes, errors), and semantic-conventions,
- * docs/http/http-spans.md, for requests that are not of MCP. What these have no name for is under `portico.`.
+ * docs/http/http-spans.md, for requests that are not MCP. Attributes without a standard name are under `portico.`.
  */
 import { safeValue, safeWord } from '../tracing/safe-attributes.ts';
 import type { FinishedSpan, FinishedTrace } from '../tracing/trace.ts';
 import type { Attributes } from '../tracing/tracer.ts';
 import type { EndedOperation, EndedSending, Ending } from './operation.ts';
 
-/** The spans of an operation that is traced; undefined of one that is not. */
+/** Returns the spans of a traced operation; undefined where it is not traced. */
 export function toTrace(operation: EndedOperation): FinishedTrace | undefined {
   const { trace, startedAt, durationMs, sendings } = operation;
   if (!trace) return undefined;
@@ -63,7 +63,7 @@ interface Named {
   prompt?: string;
 }
 
-/** `{mcp.method.name} {target}`; an URI is no target, since there are too many. */
+/** `{mcp.method.name} {target}`; a URI is not used as target, since there are too many. */
 function mcpName({ method = 'unknown', tool, prompt }: Named): string {
   const target = tool ?? prompt;
   return target === undefined ? method : `${method} ${target}`;
@@ -72,13 +72,13 @@ function mcpName({ method = 'unknown', tool, prompt }: Named): string {
 const httpName = ({ method = 'GET', route }: EndedOperation): string =>
   route === undefined ? method : `${method} ${route}`;
 
-/** `error.type`: undefined where nothing went wrong. */
+/** Returns `error.type`; undefined where nothing went wrong. */
 export function errorType({ outcome, code }: Ending): string | undefined {
   if (outcome === 'ok' || outcome === 'cancelled') return undefined;
   return outcome === 'tool_error' ? outcome : String(code ?? '_OTHER');
 }
 
-/** What is said of MCP on either side. */
+/** Attributes of MCP spans of both kinds. */
 const common = ({ method, tool, prompt, ...ending }: Named & Ending): Attributes => ({
   'mcp.method.name': method ?? 'unknown',
   'gen_ai.tool.name': tool,
