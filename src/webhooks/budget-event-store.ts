@@ -1,4 +1,4 @@
-/** The event of a budget that was reached: written once a day for each webhook that wants it. */
+/** Writes the event that a budget was reached: once a day for each webhook that subscribes to it. */
 import { dayOf } from '../shared/util/utc-day.ts';
 import { GIVE_UP_MS } from './pace.ts';
 

@@ -1,6 +1,6 @@
 /**
- * One run of deliveries: what is due is sent, and what came of it is noted. A delivery is noted after it was sent, so one that was cut off
- * is sent again under the same id. An event that is not taken holds back its subject at its webhook and nothing else.
+ * One run of deliveries: sends what is due and records the outcomes. An outcome is recorded after sending, so an interrupted delivery is
+ * sent again under the same id. A failing event holds back only the later events of its subject at its webhook.
  */
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import {
@@ -16,11 +16,11 @@ import { decideNextAt } from './pace.ts';
 import { send, type Sent } from './send.ts';
 import { openTarget } from './sealed-address.ts';
 
-/** What one run sends at most, and to one webhook. */
+/** Most deliveries of one run, in total and per webhook. */
 const LIMITS = { all: 60, ofWebhook: 20 };
-/** Messages on their way at the same time: a Worker has six connections. */
+/** Concurrent requests; a Worker has six connections. */
 const AT_ONCE = 5;
-/** What ended is kept so long, in milliseconds, and so many of each webhook. */
+/** How long ended deliveries are kept, in milliseconds, and how many per webhook. */
 const KEPT_MS = 30 * 86_400_000;
 const KEPT = 1_000;
 
@@ -30,7 +30,7 @@ export interface DeliverPorts {
   allowsLoopback: boolean;
 }
 
-/** @returns when the next one is due; undefined where nothing waits */
+/** @returns when the next delivery is due; undefined where none is pending */
 export async function deliver(ports: DeliverPorts): Promise<number | undefined> {
   const { db } = ports;
   const due = await findDue(db, Date.now(), LIMITS);

@@ -1,4 +1,4 @@
-/** Deliveries: an event on its way to one webhook, as it is stored and shown. */
+/** Deliveries, an event on its way to one webhook: stored rows and API views. */
 import { z } from 'zod';
 import { jsonOf } from '../records/record-schema.ts';
 
@@ -11,7 +11,7 @@ export const StoredDeliverySchema = z.object({
   id: z.string(),
   webhook_id: z.string(),
   type: z.string(),
-  /** What it is about: events of one subject are sent in order. */
+  /** What the event is about; events of one subject are sent in order. */
   subject: z.string(),
   data: jsonOf(z.record(z.string(), z.unknown())),
   occurred_at: z.number(),
@@ -40,7 +40,7 @@ export const DeliveryViewSchema = z.object({
 
 const toTime = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 
-/** Project a delivery to its API form. */
+/** Converts a delivery to its API view. */
 export const toDeliveryView = (one: StoredDelivery): z.infer<typeof DeliveryViewSchema> => ({
   id: one.id,
   type: one.type,

@@ -1,6 +1,6 @@
 /**
- * The `webhook_deliveries` table. Triggers write its rows together with what they tell of (`migrations/0043_webhooks.sql`). The head of a
- * subject is the first of its events that is pending; only heads are sent, so that a subject's events arrive in order.
+ * The `webhook_deliveries` table. Triggers write its rows in the same statement as their cause (`migrations/0043_webhooks.sql`). The head
+ * of a subject is its first pending event; only heads are sent, so that a subject's events arrive in order.
  */
 import { z } from 'zod';
 import type { Condition } from '../audit/audit-store.ts';
@@ -15,14 +15,14 @@ import { StoredWebhookSchema } from './webhook-schema.ts';
 const DueSchema = StoredDeliverySchema.extend({
   webhook: StoredWebhookSchema.pick({ id: true, origin: true, sealed: true, format: true }),
 });
-/** A delivery that is due, with its webhook. */
+/** A due delivery with its webhook. */
 export type Due = z.infer<typeof DueSchema>;
 
 const HEADS = `webhook_deliveries AS d JOIN webhooks AS w ON w.id = d.webhook_id
   WHERE d.state = 'pending' AND w.is_enabled = 1 AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS e
     WHERE e.webhook_id = d.webhook_id AND e.subject = d.subject AND e.state = 'pending' AND e.seq < d.seq)`;
 
-/** Heads that are due. @param limits most of them, and most of one webhook */
+/** Finds the heads that are due. @param limits most in total, and most per webhook */
 export async function findDue(
   db: D1Database,
   now: number,
@@ -42,13 +42,13 @@ export async function findDue(
   });
 }
 
-/** When the next head is due; undefined where nothing waits. */
+/** Returns when the next head is due; undefined where none is pending. */
 export async function findNextAt(db: D1Database): Promise<number | undefined> {
   const row = await db.prepare(`SELECT min(d.next_at) AS at FROM ${HEADS}`).first();
   return z.object({ at: z.number().nullable() }).parse(row).at ?? undefined;
 }
 
-/** Whether something waits that is due at a time; one row is read. */
+/** Tells whether a delivery is due by a time; reads one row. */
 export async function hasDue(db: D1Database, at: number): Promise<boolean> {
   const row = await db
     .prepare(`SELECT 1 FROM webhook_deliveries WHERE state = 'pending' AND next_at <= ? LIMIT 1`)
@@ -57,13 +57,13 @@ export async function hasDue(db: D1Database, at: number): Promise<boolean> {
   return row !== null;
 }
 
-/** What becomes of a delivery after a try. */
+/** The state of a delivery after an attempt. */
 export type Outcome = Pick<
   StoredDelivery,
   'state' | 'attempts' | 'next_at' | 'status' | 'problem' | 'ended_at'
 >;
 
-/** Note a try. */
+/** Records an attempt. */
 export function updateDelivery(
   db: D1Database,
   seq: number,
@@ -77,7 +77,7 @@ export function updateDelivery(
     .bind(state, attempts, nextAt, status, problem, endedAt, seq);
 }
 
-/** Forget what ended before a time, and of each webhook what is beyond the last so many that ended. */
+/** Deletes deliveries that ended before a time, and per webhook all but the last `kept` that ended. */
 export function pruneDeliveries(
   db: D1Database,
   before: number,
@@ -93,7 +93,7 @@ export function pruneDeliveries(
   return [old, ...webhookIds.map(id => many.bind(id, kept))];
 }
 
-/** One page of the deliveries of a webhook, the newest first. */
+/** Lists one page of a webhook's deliveries, newest first. */
 export async function listDeliveries(
   db: D1Database,
   webhookId: string,
@@ -117,7 +117,7 @@ export async function listDeliveries(
   return { ...toListPage(rows, limit, ({ seq }) => [seq]), total: n };
 }
 
-/** A delivery of a webhook, or undefined. */
+/** Returns a delivery of a webhook, or undefined. */
 export async function findDelivery(
   db: D1Database,
   webhookId: string,
@@ -130,13 +130,13 @@ export async function findDelivery(
   return row === null ? undefined : StoredDeliverySchema.parse(row);
 }
 
-/** The delivery was given up. */
+/** Holds where the delivery was given up. */
 export const whenDead = (webhookId: string, id: string): Condition => ({
   sql: `EXISTS (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? AND id = ? AND state = 'dead')`,
   params: [webhookId, id],
 });
 
-/** Send what was given up again, before what of its subject waits. */
+/** Makes a delivery that was given up pending again; it goes before later pending ones of its subject. */
 export function reviveDelivery(
   db: D1Database,
   webhookId: string,

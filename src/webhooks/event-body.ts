@@ -1,6 +1,6 @@
 /**
- * The body of an event as webhooks are sent it. Names in it were chosen by servers and people, so each text is one short line without
- * characters that cannot be seen. Pure.
+ * Builds the body of an event. Names in it were chosen by servers and people, so each text is cut to one short line without invisible
+ * characters. Pure.
  *
  * Source: Standard Webhooks 1.0, "Payload structure": `type`, `timestamp` and `data`.
  */
@@ -9,10 +9,10 @@ import type { WebhookEvent } from './event-types.ts';
 import { toSlackMessage } from './slack.ts';
 import type { WebhookFormat } from './webhook-schema.ts';
 
-/** Longest text of an event, in characters. */
+/** Longest text in an event, in characters. */
 const MAX_TEXT_CHARS = 200;
 
-/** The same with every text bounded and on one line. */
+/** Returns a copy in which every text is bounded and on one line. */
 function bounded(value: unknown): unknown {
   if (typeof value === 'string') return toOneLine(value, MAX_TEXT_CHARS);
   if (Array.isArray(value)) return value.map(bounded);
@@ -20,7 +20,7 @@ function bounded(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, bounded(one)]));
 }
 
-/** The text that is sent. */
+/** Returns the body as text. */
 export function toBody(format: WebhookFormat, { type, occurredAt, data }: WebhookEvent): string {
   const event = {
     type,

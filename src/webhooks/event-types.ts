@@ -1,9 +1,9 @@
-/** The events that webhooks are told of. Pure. */
+/** The events that webhooks receive. Pure. */
 import { z } from 'zod';
 
 /**
- * What happens: a tool or a server's instructions are held, a server fails, wants a valid credential or answers again, somebody signs in,
- * or is denied more calls within ten minutes than a webhook says, or calls more than a budget of the day has.
+ * A tool or a server's instructions are held; a server is down, needs a valid credential, or answers again; somebody signs in; a principal
+ * has more calls denied within ten minutes than the webhook's limit; a principal or group reaches its daily budget of calls.
  */
 export const EVENT_TYPES = [
   'tool.held',
@@ -16,10 +16,10 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What a test sends. */
+/** Event type of a test. */
 export const TEST_EVENT = 'webhook.test';
 
-/** An event as it is stored. */
+/** A stored event. */
 export interface WebhookEvent {
   type: string;
   /** Milliseconds since the epoch. */
@@ -29,10 +29,10 @@ export interface WebhookEvent {
 
 /** A server in an event. */
 const ServerSchema = z.object({ id: z.string(), name: z.string() });
-/** Who signed in. */
+/** A principal in an event. */
 const PrincipalSchema = z.object({ id: z.string(), name: z.string() });
 
-/** What the data of events have, where they are made into a sentence. */
+/** Members of an event's data that messages for people use. */
 export const DataSchema = z.looseObject({
   server: ServerSchema.optional(),
   principal: PrincipalSchema.optional(),

@@ -1,32 +1,35 @@
-/** Told before something is written that webhooks may be told of, so that it is delivered even if whoever writes it stops right after. */
+/**
+ * Notifies the deployment's `Webhooks` object before a write that may cause an event, so that the event is delivered even if the writer
+ * stops right after.
+ */
 import { hasDue } from './delivery-store.ts';
 import { hasWebhooks } from './webhook-store.ts';
 
-/** An event may come now. Never throws: whoever waits for a webhook never keeps back what it is about. */
+/** Announces that an event may come. Never throws: a failure here must not prevent the write. */
 export type ExpectEvents = () => Promise<void>;
 
-/** @param expect has the deployment's object look for events in a while */
+/** @param expect makes the deployment's object poll for events for a while */
 export const createExpectEvents =
   (db: D1Database, expect: () => Promise<unknown>): ExpectEvents =>
   async () => {
     try {
       if (await hasWebhooks(db)) await expect();
     } catch {
-      // The event is stored with its cause all the same; the object finds it when it looks next.
+      // The event is still stored with its cause; the object finds it on its next poll.
     }
   };
 
-/** Clocks of the database and of who asks differ by less, in milliseconds. */
+/** Upper bound on the clock skew between the database and the caller, in milliseconds. */
 const CLOCKS_MS = 60_000;
 
 /**
- * Told after something was written that seldom is an event, where whoever writes it comes again by itself. Never throws.
- * @param wake has the deployment's object look for what is due
+ * Wakes the object after a write that is seldom an event and that its writer repeats anyway. Never throws.
+ * @param wake makes the deployment's object deliver what is due
  */
 export async function wakeIfDue(db: D1Database, wake: () => Promise<unknown>): Promise<void> {
   try {
     if (await hasDue(db, Date.now() + CLOCKS_MS)) await wake();
   } catch {
-    // The object finds it when it looks next.
+    // The object finds it on its next poll.
   }
 }

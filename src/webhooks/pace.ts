@@ -1,24 +1,24 @@
-/** When an event that was not taken is sent again. Pure. */
+/** Retry schedule of failed deliveries. Pure. */
 
-/** Waits after the first failures, in milliseconds; the last one stays. */
+/** Waits after the first failures, in milliseconds; the last one repeats. */
 const WAITS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000];
-/** Each wait is up to this share longer, so that receivers are not asked by all at once. */
+/** Each wait is extended by up to this share, so that retries to a receiver are spread out. */
 const JITTER = 0.2;
 
-/** How long an event is tried, in milliseconds; one that is sent again by hand is tried as long. */
+/** How long a delivery is retried, in milliseconds; the same after a manual retry. */
 export const GIVE_UP_MS = 86_400_000;
 
-/** What is known of a try that failed; times in milliseconds since the epoch. */
+/** A failed attempt; times in milliseconds since the epoch. */
 interface Failure {
-  /** Tries until now, this one included. */
+  /** Attempts so far, including this one. */
   attempts: number;
   giveUpAt: number;
-  /** How long the receiver wants to be left alone, in milliseconds. */
+  /** The wait that the receiver asked for, in milliseconds. */
   retryAfterMs: number;
 }
 
 /**
- * When to try again, the last time exactly when it is given up; undefined: never.
+ * Returns when to try again, at the latest at the give-up time itself; undefined once that has passed.
  * @param random from 0 to 1
  */
 export function decideNextAt(

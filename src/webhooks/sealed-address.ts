@@ -1,4 +1,4 @@
-/** Where a webhook sends, and by what it signs: one sealed text, bound to the webhook and the origin it was given for. */
+/** A webhook's address and signing secret: one sealed text, bound to the webhook and to the origin it was set for. */
 import { z } from 'zod';
 import { openEnvelope, sealEnvelope, type Place } from '../shared/crypto/envelope.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
@@ -6,12 +6,12 @@ import type { KeyRing } from '../shared/crypto/key-ring.ts';
 const TargetSchema = z.object({
   url: z.string(),
   secret: z.string(),
-  /** The secret before it, and until when it signs too. */
+  /** The previous secret, and until when it also signs. */
   former: z.object({ secret: z.string(), until: z.number() }).optional(),
 });
 export type Target = z.infer<typeof TargetSchema>;
 
-/** A webhook, as its target is bound to it. */
+/** The identity that a target is bound to. */
 export interface Bound {
   id: string;
   origin: string;
@@ -27,7 +27,7 @@ const placeOf = ({ id, origin }: Bound): Place => ({
 export const sealTarget = (keys: KeyRing, bound: Bound, target: Target): Promise<string> =>
   sealEnvelope(keys, JSON.stringify(target), placeOf(bound));
 
-/** The target, or undefined where it does not belong here or its key is gone. */
+/** Opens the target; undefined where it is bound to another webhook or origin, or its key is gone. */
 export async function openTarget(
   keys: KeyRing,
   webhook: Bound & { sealed: string },
@@ -36,6 +36,6 @@ export async function openTarget(
   return text === undefined ? undefined : TargetSchema.parse(JSON.parse(text));
 }
 
-/** The secrets that sign now. @param now milliseconds since the epoch */
+/** Returns the secrets that sign now. @param now milliseconds since the epoch */
 export const secretsOf = ({ secret, former }: Target, now: number): string[] =>
   former !== undefined && former.until > now ? [secret, former.secret] : [secret];

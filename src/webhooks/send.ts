@@ -1,24 +1,24 @@
 /**
- * Sends one message to a webhook, once. The address is judged as those of servers are, a redirect is not followed, nothing of the answer
- * but its status is read, and all of it ends in time. What went wrong is told in our own words.
+ * Sends one message to a webhook, once. The address must pass the same policy as those of servers, redirects are not followed, only the
+ * status and `Retry-After` of the response are used, and there is a timeout. Problems are described in our own words.
  */
 import { decideAddress } from '../http/address-policy.ts';
 import { IMPLEMENTATION } from '../shared/protocol.ts';
 import { toSignedHeaders } from './signature.ts';
 import { secretsOf, type Target } from './sealed-address.ts';
 
-/** Longest time until the answer, in milliseconds. */
+/** Timeout until the response, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** Longest time that a receiver may put off the next try, in seconds. */
+/** Longest `Retry-After` that is honoured, in seconds. */
 const MAX_RETRY_AFTER_S = 3_600;
 
-/** What became of it. */
+/** The outcome. */
 export interface Sent {
   isDelivered: boolean;
-  /** Status of the answer; null where there was none. */
+  /** Status of the response; null where there was none. */
   status: number | null;
   problem: string | null;
-  /** How long the receiver wants to be left alone, in milliseconds. */
+  /** The wait that the receiver asked for, in milliseconds. */
   retryAfterMs: number;
 }
 

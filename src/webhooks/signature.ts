@@ -1,8 +1,8 @@
 /**
- * Signatures of what is sent, so that a receiver knows that it came from here and is not old.
+ * Signs messages, so that a receiver can verify their origin and age.
  *
- * Source: Standard Webhooks 1.0, "Symmetric": `v1,` and the base64 of HMAC-SHA256 over `{id}.{timestamp}.{body}`; secrets of 24 to 64
- * bytes as `whsec_` and base64.
+ * Source: Standard Webhooks 1.0, "Symmetric": `v1,` and the base64 of HMAC-SHA256 over `{id}.{timestamp}.{body}`; secrets of 24 to 64 bytes
+ * as `whsec_` and base64.
  */
 import { randomBytes } from '../shared/crypto/base64url.ts';
 
@@ -12,7 +12,7 @@ const SECRET_BYTES = 32;
 const toBase64 = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''));
 
-/** A new secret. */
+/** Generates a secret. */
 export const createSecret = (): string => `${PREFIX}${toBase64(randomBytes(SECRET_BYTES))}`;
 
 async function sign(secret: string, text: string): Promise<string> {
@@ -24,8 +24,8 @@ async function sign(secret: string, text: string): Promise<string> {
 }
 
 /**
- * The headers that identify and sign a message.
- * @param secrets each signs; while one takes the place of another, both hold
+ * Returns the headers that identify and sign a message.
+ * @param secrets each one signs; during a rotation both are valid
  * @param now milliseconds since the epoch
  */
 export async function toSignedHeaders(

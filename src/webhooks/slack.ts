@@ -1,12 +1,12 @@
 /**
- * An event as a message for an incoming webhook of Slack. What others named stands in a block of plain text, which Slack does not read
- * as markup; the line of the notification has it escaped, so no name mentions anybody or becomes a link. Pure.
+ * Formats an event as a message for a Slack incoming webhook. Untrusted names go into plain-text blocks, which Slack does not parse as
+ * markup; in the notification line they are escaped, so no name can mention anybody or become a link. Pure.
  *
  * Source: docs.slack.dev, "Formatting message text" (escape `&`, `<` and `>`; `verbatim`) and "Sending messages using incoming webhooks".
  */
 import { DataSchema, TEST_EVENT } from './event-types.ts';
 
-/** Tools that are named in a message; of more it says how many there are. */
+/** Most tools named in a message; "…" stands for the others. */
 const MAX_NAMED = 10;
 
 interface Event {
@@ -18,7 +18,7 @@ interface Event {
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** One sentence of what happened, and the names that belong to it. */
+/** Describes what happened in one sentence, with the names that belong to it. */
 function describe({ type, data }: Event): { sentence: string; names: string[] } {
   const parsed = DataSchema.parse(data);
   const { server, principal, status, held = 0, tools = [], by, program } = parsed;
@@ -56,7 +56,7 @@ function describe({ type, data }: Event): { sentence: string; names: string[] } 
   return { sentence: type, names: [] };
 }
 
-/** A message as incoming webhooks take it. */
+/** Builds the message. */
 export function toSlackMessage(event: Event): object {
   const { sentence, names } = describe(event);
   const plain = (text: string) => ({

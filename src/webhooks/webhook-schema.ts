@@ -1,4 +1,4 @@
-/** Webhooks in the API: what it takes and shows, and what is stored of one. */
+/** Webhooks: API bodies and views, and stored rows. */
 import { z } from 'zod';
 import {
   FlagSchema,
@@ -10,25 +10,25 @@ import {
 } from '../records/record-schema.ts';
 import { EVENT_TYPES } from './event-types.ts';
 
-/** `portico`: type, timestamp and data. `slack`: a message for an incoming webhook of Slack. */
+/** `portico`: type, timestamp and data. `slack`: a message for a Slack incoming webhook. */
 export const FORMATS = ['portico', 'slack'] as const;
 const FormatSchema = z.enum(FORMATS);
 export type WebhookFormat = z.infer<typeof FormatSchema>;
 
 const EventsSchema = z.array(z.enum(EVENT_TYPES));
 
-/** A row of `webhooks`, with how many of its deliveries wait and are dead; times in milliseconds since the epoch. */
+/** A row of `webhooks`, with the numbers of its pending and dead deliveries; times in milliseconds since the epoch. */
 export const StoredWebhookSchema = z.object({
   id: z.string(),
   name: z.string(),
-  /** Origin of its address; the rest of that is sealed, since it may be all that a receiver asks for. */
+  /** Origin of its address; the rest is sealed, because for some receivers the address is the only credential. */
   origin: z.string(),
   sealed: z.string(),
   format: FormatSchema,
-  // What another version wrote may have other events.
+  // Another version may have stored other event types.
   events: jsonOf(z.array(z.string())),
   is_enabled: FlagSchema,
-  /** How many denied calls of one principal within ten minutes are not too many. */
+  /** A `denials.rate` event is sent if a principal has more denied calls than this within ten minutes. */
   denials_over: z.number(),
   ...STAMP_COLUMNS,
   pending: z.number(),
@@ -64,11 +64,11 @@ export const CreateWebhookSchema = z.strictObject({
 });
 export type CreateWebhook = z.infer<typeof CreateWebhookSchema>;
 
-/** Body of `PATCH /api/v1/webhooks/{id}`: what is absent stays. */
+/** Body of `PATCH /api/v1/webhooks/{id}`: absent members stay unchanged. */
 export const UpdateWebhookSchema = z.strictObject(edited).partial();
 export type UpdateWebhook = z.infer<typeof UpdateWebhookSchema>;
 
-/** Which webhooks are listed. */
+/** Filter of the list of webhooks. */
 export const WebhookQuerySchema = z.strictObject({ name: namePartOf(63) });
 export type WebhookQuery = z.infer<typeof WebhookQuerySchema>;
 
@@ -85,7 +85,7 @@ export const WebhookViewSchema = z.object({
   ...STAMP_VIEW,
 });
 
-/** Project a webhook to its API form. */
+/** Converts a webhook to its API view. */
 export const toWebhookView = (webhook: StoredWebhook): z.infer<typeof WebhookViewSchema> => ({
   id: webhook.id,
   name: webhook.name,
@@ -99,7 +99,7 @@ export const toWebhookView = (webhook: StoredWebhook): z.infer<typeof WebhookVie
   ...toStampView(webhook),
 });
 
-/** What a test brought. */
+/** Result of a test. */
 export const TestedSchema = z.object({
   delivered: z.boolean(),
   status: z.number().int().nullable().meta({ description: 'Of the answer; null without one' }),

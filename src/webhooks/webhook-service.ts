@@ -1,6 +1,6 @@
 /**
- * Webhooks: make, read, edit, delete, give another secret, try, and send again what was given up. A secret is shown once, when it is
- * made; an address is never shown, since for some receivers it is all that is asked for.
+ * Webhooks: creates, reads, edits, deletes and tests them, rotates their secrets, and retries deliveries that were given up. A secret is
+ * shown once, on creation; an address is never shown, since for some receivers it is the only credential.
  */
 import { ALWAYS } from '../audit/admin-audit.ts';
 import { decideAddress } from '../http/address-policy.ts';
@@ -34,13 +34,13 @@ import type {
 } from './webhook-schema.ts';
 import { MAX_WEBHOOKS, WEBHOOKS } from './webhook-store.ts';
 
-/** A secret that another took the place of signs so long too, in milliseconds. */
+/** How long a replaced secret continues to sign, in milliseconds. */
 const FORMER_MS = 86_400_000;
 
 export interface WebhookPorts extends RecordPorts {
   keys: KeyRing;
   allowsLoopback: boolean;
-  /** Has the deployment's object look for what is due. */
+  /** Makes the deployment's object deliver what is due. */
   wakeWebhooks(): Promise<unknown>;
 }
 
@@ -55,11 +55,11 @@ type Verbs = EditedRecords<StoredWebhook, CreateWebhook, WebhookQuery, UpdateWeb
 export interface Webhooks extends Omit<Verbs, 'create'> {
   /** @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
   create(caller: Actor, body: CreateWebhook): Promise<WithSecret>;
-  /** Give it another secret; the one of before signs for a day too. @throws PorticoError `forbidden`, `not_found`, `busy`, `conflict` */
+  /** Replaces the secret; the previous one also signs for a day. @throws PorticoError `forbidden`, `not_found`, `busy`, `conflict` */
   rotate(caller: Actor, key: string): Promise<WithSecret>;
-  /** Send an event that says it is a test, once. @throws PorticoError `forbidden`, `not_found`, `conflict` */
+  /** Sends one test event, without retries. @throws PorticoError `forbidden`, `not_found`, `conflict` */
   test(caller: Actor, key: string): Promise<Sent>;
-  /** One page of what was sent and waits, the newest first. @throws PorticoError `forbidden`, `not_found` */
+  /** Lists one page of its deliveries, newest first. @throws PorticoError `forbidden`, `not_found` */
   deliveries(
     caller: Actor,
     key: string,
@@ -67,7 +67,7 @@ export interface Webhooks extends Omit<Verbs, 'create'> {
     limit: number,
     before?: number,
   ): Promise<ListPage<StoredDelivery> & { total: number }>;
-  /** Send what was given up again. @throws PorticoError `forbidden`, `not_found`, `conflict` where it was not given up */
+  /** Retries a delivery that was given up. @throws PorticoError `forbidden`, `not_found`, `conflict` where it was not given up */
   retry(caller: Actor, key: string, deliveryId: string): Promise<StoredDelivery>;
 }
 

@@ -2,7 +2,7 @@
 import type { EditedTable } from '../records/record-store.ts';
 import { StoredWebhookSchema, type StoredWebhook } from './webhook-schema.ts';
 
-/** Most webhooks of a deployment: each event is written once for each. */
+/** Most webhooks of a deployment; each event is written once for each of them. */
 export const MAX_WEBHOOKS = 20;
 
 const countOf = (state: 'pending' | 'dead') =>
@@ -25,7 +25,7 @@ export const WEBHOOKS: EditedTable<StoredWebhook> = {
     'denials_over',
     'updated_at',
   ],
-  /** No webhook has this name, whatever its case, and there is room for one. */
+  /** No webhook has this name, ignoring case, and there is room for another. */
   whenPossible: ({ name }) => ({
     sql: `NOT EXISTS (SELECT 1 FROM webhooks WHERE name = ? COLLATE NOCASE)
       AND (SELECT count(*) FROM webhooks) < ${MAX_WEBHOOKS}`,
@@ -37,7 +37,7 @@ export const WEBHOOKS: EditedTable<StoredWebhook> = {
   }),
 };
 
-/** Whether there is a webhook that is told of anything; one row is read. */
+/** Tells whether any webhook is enabled; reads one row. */
 export async function hasWebhooks(db: D1Database): Promise<boolean> {
   return (await db.prepare('SELECT 1 FROM webhooks WHERE is_enabled = 1 LIMIT 1').first()) !== null;
 }
