@@ -1,4 +1,7 @@
-/** What a server's monitor does when a round is over, so that neither a request nor a discovery waits for it: skills, and vectors by a model. */
+/**
+ * Work that a server's monitor does after each check cycle, so that no request and no discovery waits for it: classify tools into skills,
+ * compute embedding vectors with a model.
+ */
 import type { StaticFiles } from '../http/static-file.ts';
 import type { Models } from '../models/create-models.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
@@ -16,14 +19,14 @@ export interface AfterCyclePorts {
   assets: StaticFiles;
   embedding: EmbeddingSource;
   models: Models;
-  /** Have a round run at a time. */
+  /** Schedules a check cycle. */
   wake(at: number): Promise<void>;
 }
 
 export interface AfterCycle {
-  /** A round is over. Never throws: what failed is tried again after a later one. */
+  /** Runs the work after a cycle. Never throws. Work that failed is retried after a later cycle. */
   follow(server: Server): Promise<void>;
-  /** The server is disconnected or deleted. Settles when nothing more is put beside its catalogs. */
+  /** Stops the work for a server that is disconnected or deleted. Resolves once nothing more is stored beside its catalogs. */
   stop(): Promise<void>;
 }
 

@@ -1,10 +1,10 @@
 /**
- * What a server's monitor may offer of what it found: judges it by the approvals, writes what is new of them, and leaves out what is held.
- * Where neither what was found nor the approvals nor the rule changed, it writes nothing and reads a digest of its own only.
+ * Decides which discovered definitions a server's monitor may publish: judges them by the approvals, writes the changed approvals, and
+ * removes what is held. If neither the definitions nor the approvals nor the mode changed, it writes nothing and reads only its own digest.
  *
- * Invariants: the approvals are written before a catalog is stored; they are written over those that were read, or read again; what was
- * found at another generation of the server than the row has, or without the list of its tools, is judged, but neither written nor
- * remembered.
+ * Invariants: the approvals are written before the catalog is stored; a write applies only to the approvals that were read, otherwise they
+ * are read again; a discovery of another generation than the row's, or without the list of tools, is judged, but its judgement is neither
+ * written nor remembered.
  */
 import type { DiscoveryResult } from '../upstream/discovery/discover.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
@@ -24,17 +24,17 @@ import {
 } from '../servers/approvals/approval-store.ts';
 
 const JUDGED_KEY = 'judged';
-/** Counts up when judgement itself changes, so that what was judged before is judged anew. */
+/** Raised when the judgement itself changes, so that everything is judged again. */
 const JUDGE_VERSION = 2;
-/** Administrators decide while a look judges; it tries again this often. */
+/** Maximum number of attempts, since administrators may decide during a judgement. */
 const MAX_TRIES = 20;
 
-/** The last judgement, and what it was of. */
+/** The last judgement and its inputs. */
 interface Judged {
   digest: string;
   stamp: string | null;
   toolApproval: ToolApproval;
-  /** Which of the tools were left out, in the server's order. */
+  /** Indexes of the tools that were left out, in the server's order. */
   leftOut: number[];
   leavesInstructions: boolean;
 }
@@ -42,7 +42,7 @@ interface Judged {
 export interface PinningOptions {
   storage: DurableObjectStorage;
   db: D1Database;
-  /** How servers are approved that do not say it. */
+  /** Default tool-approval mode for servers that set none. */
   toolApproval: ToolApproval;
   expectEvents: ExpectEvents;
 }
@@ -54,7 +54,7 @@ export class Pinning {
     this.#options = options;
   }
 
-  /** What was found, without what is held. */
+  /** Returns the discovery without what is held. */
   async admit(server: Server, discovery: DiscoveryResult): Promise<DiscoveryResult> {
     const { storage } = this.#options;
     const toolApproval = server.toolApproval ?? this.#options.toolApproval;
@@ -69,7 +69,7 @@ export class Pinning {
     const { instructions } = discovery;
     const own = instructions === undefined ? [] : [await toInstructions(server.id, instructions)];
     const definitions = [...tools.filter(tool => tool !== undefined), ...own];
-    // Of a list that could not be read nobody knows what is new in it, or gone.
+    // If the list of tools could not be read, its new and removed tools are unknown.
     const isPartial = discovery.failed.some(({ kind }) => kind === 'tools');
     const { judgement, stamp } = await this.#judge(server, definitions, toolApproval, isPartial);
     const isAdmitted = (definition: Definition | undefined) =>
@@ -85,7 +85,7 @@ export class Pinning {
     return leaveOut(discovery, judged);
   }
 
-  /** @returns the judgement, and the stamp it stands under; without one it does not count */
+  /** @returns the judgement and its stamp; without a stamp the judgement must not be remembered */
   async #judge(
     server: Server,
     definitions: readonly Definition[],
@@ -147,7 +147,7 @@ export class Pinning {
 const keptText = (text: string | null): string | null =>
   text === null || text.length > MAX_TEXT_CHARS ? null : text;
 
-/** Tools that an approved one elsewhere may make suspicious. */
+/** The tools to compare with approved tools of other servers. */
 function unapprovedTools(
   definitions: readonly Definition[],
   approvals: KnownApprovals['approvals'],
@@ -158,7 +158,7 @@ function unapprovedTools(
   return definitions.filter(({ id, kind }) => kind === 'tool' && !approved.has(id));
 }
 
-/** A digest of everything that approvals are about. */
+/** Digest of everything that approvals cover. */
 function digestOf({ items, instructions }: DiscoveryResult): Promise<string> {
   return sha256Hex(
     `${JUDGE_VERSION} ${JSON.stringify(instructions ?? null)}\n${items.tools.join('\n')}`,

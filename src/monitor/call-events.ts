@@ -1,4 +1,4 @@
-/** What calls tell of a server, in its monitor: what comes of it for the circuit, and what is due for it. */
+/** Handles reports about calls in the server's monitor: updates the circuit and schedules the checks that they call for. */
 import type { CallReport } from '../servers/health/call-report.ts';
 import type { MonitorHealth } from '../servers/health/monitor-health.ts';
 import type { MonitorClock } from './monitor-clock.ts';
@@ -19,7 +19,7 @@ export class CallEvents {
     this.#checkCycle = checkCycle;
   }
 
-  /** What an isolate saw of the server's calls. @returns whether it opened or closed the circuit */
+  /** Handles an isolate's report on the server's calls. @returns whether it opened or closed the circuit */
   async hear(id: string, report: CallReport): Promise<boolean> {
     const now = Date.now();
     const circuit = await this.#health.hear(report, now);
@@ -32,7 +32,7 @@ export class CallEvents {
     return circuit !== undefined;
   }
 
-  /** Calls were refused, since the circuit is open: it is tried soon. */
+  /** Calls were refused because the circuit is open: schedules a trial soon. */
   async want(generation: number): Promise<void> {
     const retryAt = await this.#health.want(generation, Date.now());
     if (retryAt !== undefined) await this.#clock.want({ wakeAt: retryAt });

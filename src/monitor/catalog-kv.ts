@@ -1,6 +1,6 @@
 /**
- * Catalog texts in KV under `catalog/{server}/{hash}`: written once, never changed, so that KV's
- * staleness does not matter. What is made of a catalog is under its key (`search/index/index-kv.ts`) and goes with it.
+ * Catalog texts in KV under `catalog/{server}/{hash}`: written once and never changed, so KV's staleness does not matter. Data derived from
+ * a catalog has keys below the catalog's (`search/index/index-kv.ts`) and is deleted with it.
  */
 import { createIndexParts } from '../search/index/index-kv.ts';
 import type { CatalogRef } from '../servers/catalog/catalog.ts';
@@ -17,7 +17,7 @@ export async function findCatalogText(
   return (await kv.get(key(serverId, hash))) ?? undefined;
 }
 
-/** Those of many servers, in their order. */
+/** Finds the catalogs of many servers, in their order. */
 export const findCatalogTexts = (
   kv: KVNamespace,
   refs: readonly CatalogRef[],
@@ -36,7 +36,7 @@ function putCatalogText(
   return kv.put(key(serverId, hash), text);
 }
 
-/** What one namespace has of catalogs and of what is made of them. */
+/** Storage of catalogs and of the data derived from them, in one namespace. */
 export const createCatalogStorage = (kv: KVNamespace) => ({
   catalogs: createCatalogPort(kv),
   ...createIndexParts(kv),
@@ -49,12 +49,12 @@ const createCatalogPort = (kv: KVNamespace): CatalogPort => ({
   delete: (serverId, hash) => deleteUnder(kv, key(serverId, hash)),
 });
 
-/** Delete every catalog of a server, and what is made of each. */
+/** Deletes every catalog of a server, and the data derived from each. */
 export function deleteCatalogs(kv: KVNamespace, serverId: string): Promise<void> {
   return deleteUnder(kv, key(serverId, ''));
 }
 
-/** Delete what is under a key, page by page. */
+/** Deletes everything under a key prefix, page by page. */
 async function deleteUnder(kv: KVNamespace, prefix: string): Promise<void> {
   for (;;) {
     const page = await kv.list({ prefix });

@@ -1,16 +1,16 @@
 /**
- * Keeps the catalogs of one server: each is stored with its part of the search index before a row names it, and the one before the
- * last is deleted when the next is named, since requests may still be using the last.
+ * Writes the catalogs of one server. Each is stored with its part of the search index before the row names it. The last but one is deleted
+ * when the next is named, since requests may still use the last.
  */
 import type { DiscoveryResult } from '../upstream/discovery/discover.ts';
 import type { IndexCatalog } from '../search/index/search-index.ts';
 import { catalogHash, parseCatalog, toCatalogText } from '../servers/catalog/catalog.ts';
 
-/** Where catalogs are. */
+/** Storage of catalogs. */
 export interface CatalogPort {
   put(serverId: string, hash: string, text: string): Promise<void>;
   find(serverId: string, hash: string): Promise<string | undefined>;
-  /** Deletes a catalog and what was made of it. */
+  /** Deletes a catalog and the data derived from it. */
   delete(serverId: string, hash: string): Promise<void>;
 }
 
@@ -30,9 +30,9 @@ export class CatalogWriter {
   }
 
   /**
-   * Store what of a look may be offered.
+   * Stores the publishable part of a discovery.
    * @param named hash of the catalog that the row names
-   * @param rewrite whether also a catalog is stored that the row names already
+   * @param rewrite also store the catalog if the row names it already
    * @returns its hash
    */
   async keep(
@@ -50,15 +50,15 @@ export class CatalogWriter {
     return hash;
   }
 
-  /** The text of the catalog that a row names, where it is still there. */
+  /** Returns the text of the catalog that a row names, if it still exists. */
   async last(serverId: string, named: string | null): Promise<string | undefined> {
     return named === null ? undefined : this.#ports.catalogs.find(serverId, named);
   }
 
   /**
-   * A row names a new catalog.
+   * Retires the catalogs that a row no longer names.
    * @param replaced hash of the one it named before
-   * @param current hash of the one it names
+   * @param current hash of the one it names now
    */
   async retire(serverId: string, replaced: string | null, current: string): Promise<void> {
     const { storage, catalogs } = this.#ports;

@@ -1,8 +1,7 @@
 /**
- * What a server's monitor tells the clients' objects: that a list changed, that a resource did. A
- * change of a list is noted in storage before it is told, so that a monitor that stops in between
- * tells it later; a rename changes every list, since its items have other names. Clients are told a moment after the registry names the new catalog, when no
- * isolate answers with the old list any more.
+ * Notifies the clients' objects that a server's list or resource changed. A changed list is noted in storage before the notification, so
+ * that a monitor that stops in between notifies later. A rename changes every list, since the items get other names. Notifications go out a
+ * moment after the registry names the new catalog, when no isolate answers with the old list any more.
  */
 import type { ClientObject } from '../sessions/client-object.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
@@ -21,8 +20,8 @@ const TELLING_KEY = 'telling';
 const NAME_KEY = 'name';
 
 /**
- * Between two rounds in which all are told that lists changed, in milliseconds: four times as long as a round took, within these. A server
- * whose lists never rest has its clients told the more rarely the more of them there are.
+ * Rest between two batches of list notifications, in milliseconds: four times as long as a batch took, within these bounds. If a server's
+ * lists change constantly, its clients are notified less often the more of them there are.
  */
 const MIN_REST_MS = 500;
 const MAX_REST_MS = 10_000;
@@ -38,19 +37,19 @@ export interface ChangeNotifierOptions {
 export class ChangeNotifier {
   readonly #options: ChangeNotifierOptions;
   #turn: Promise<unknown> = Promise.resolve();
-  /** Nobody is told of lists before this time. */
+  /** No list notification goes out before this time. */
   #restUntil = 0;
 
   constructor(options: ChangeNotifierOptions) {
     this.#options = options;
   }
 
-  /** Note which lists a new catalog changes. */
+  /** Notes which lists a new catalog changes. */
   async note(items: Record<Kind, readonly string[]>): Promise<void> {
     await this.#noteHashes(await listHashes(items));
   }
 
-  /** Note that a server was looked at and could not be read: of one of accounts a tool is listed that stands in. */
+  /** Notes that a server was checked but could not be read: a server with per-principal accounts then lists a stand-in tool. */
   async noteUnread(accounts: AccountMode, status: ServerStatus): Promise<void> {
     if (accounts !== 'per_principal' || !isOffered(status)) return;
     await this.note({ tools: [STAND_IN], resources: [], resourceTemplates: [], prompts: [] });
@@ -71,7 +70,7 @@ export class ChangeNotifier {
     await storage.put(PENDING_KEY, [...new Set([...pending, ...lists])]);
   }
 
-  /** Note by what name clients know the server. */
+  /** Notes the name by which clients know the server. */
   async noteName(name: string): Promise<void> {
     const { storage } = this.#options;
     const before = await storage.get<string>(NAME_KEY);
@@ -81,12 +80,12 @@ export class ChangeNotifier {
     if (before !== undefined) await this.#notePending(changedLists(lists, NO_LISTS));
   }
 
-  /** Note that all lists are empty now. */
+  /** Notes that all lists are empty now. */
   async noteGone(): Promise<void> {
     await this.#noteHashes(NO_LISTS);
   }
 
-  /** Tell what was noted; what is noted meanwhile is for the next. */
+  /** Sends what was noted; what is noted meanwhile goes with the next batch. */
   notifyChanges(serverId: string): Promise<void> {
     const result = this.#turn.then(() => this.#tellNoted(serverId));
     this.#turn = result.catch(() => {});
@@ -109,7 +108,7 @@ export class ChangeNotifier {
     await storage.delete(TELLING_KEY);
   }
 
-  /** The server is gone: every list it had has changed. @returns what tells of it */
+  /** Prepares the notification that the server is gone, which changes every list it had. @returns a function that sends it */
   async prepareRemoval(serverId: string): Promise<() => Promise<void>> {
     const { storage, db, settleMs } = this.#options;
     const before = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
@@ -121,7 +120,7 @@ export class ChangeNotifier {
     };
   }
 
-  /** @returns the names of those that want to hear no more */
+  /** @returns the names of the owners that want no more notifications */
   tell(owners: readonly string[], change: ChangeEvent): Promise<string[]> {
     return notifyOwners(this.#options.objects, owners, change);
   }

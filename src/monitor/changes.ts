@@ -1,9 +1,9 @@
-/** Which of a server's lists changed between two discoveries. Pure but for the hash function. */
+/** Finds which of a server's lists changed between two discoveries. Pure but for the hash function. */
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { LISTS, type ListName } from '../shared/events.ts';
 import type { Kind } from '../servers/catalog/catalog.ts';
 
-/** A hash for each list; empty for an empty one, so that a server never seen has none. */
+/** One hash per list; empty for an empty list, so that a server never discovered has none. */
 export type ListHashes = Record<ListName, string>;
 
 export const NO_LISTS: ListHashes = { tools: '', resources: '', prompts: '' };

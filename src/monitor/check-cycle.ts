@@ -1,12 +1,12 @@
 /**
- * One round of a server's monitor: the check that is due, the look that is due, and what both make of the server's row. A check
- * asks the health address; without one a good message since the last check counts, else a light message is sent. A server that
- * was never discovered is looked at, whatever is due, and so is one to which there is no channel, whose changes are not heard. A list that
- * cannot be read degrades its server, keeps what it had before, and is looked at again with backoff; the other lists serve. An open
- * circuit is tried with a message: a good one closes it before anything else is done, a bad one is noted nowhere but in the circuit.
+ * One check cycle of a server's monitor: the check and the discovery that are due, and the resulting update of the server's row. A check
+ * requests the health address; without one, a good message since the last check counts, else the monitor sends a light message. Discovery
+ * also runs, whatever is due, for a server that was never discovered and for one without the channel that should announce changes. A list
+ * that cannot be read degrades the server, keeps its last items and is retried with backoff; the other lists are served. An open circuit is
+ * tried with a message: a good trial closes it before anything else is done, a bad one is recorded in the circuit only.
  *
- * Invariants: a catalog holds what is approved only; it is stored before a row names it; what was found is written only over the generation it was found at; the
- * server's row is written only where something about it changes; its line in `server_health` too, and every quarter of an hour besides.
+ * Invariants: a catalog has approved definitions only; it is stored before a row names it; findings are written only over the generation
+ * they belong to; the server's row is written only if something in it changes, its row in `server_health` also every quarter of an hour.
  */
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import {
@@ -44,11 +44,11 @@ import { decideDelayMs } from './monitor-schedule.ts';
 import type { Due, Wanted } from './monitor-clock.ts';
 import type { ChangeNotifier } from './change-notifier.ts';
 
-/** Longest time of one look at a server, in milliseconds. */
+/** Time limit of a discovery, in milliseconds. */
 const LOOK_MS = 20_000;
-/** Longest time of one check, in milliseconds. */
+/** Time limit of a check, in milliseconds. */
 const CHECK_MS = 5_000;
-/** What the row says of a server whose calls fail too often; the share changes too often to be in it. */
+/** Error text in the row when calls fail too often; without the share, which changes too often. */
 const ELEVATED = 'elevated_errors: More calls fail than may';
 
 export interface CheckCyclePorts {
@@ -58,27 +58,27 @@ export interface CheckCyclePorts {
   catalogs: CatalogWriter;
   notifier: ChangeNotifier;
   watchOf(server: Server): Promise<UpstreamWatch>;
-  /** Whether changes should be heard and are not: the next look hears them. */
+  /** Whether the channel that announces changes should be open but is not: the next discovery opens it. */
   isDeaf(): Promise<boolean>;
-  /** Within which time the lists are to be read again, in milliseconds, whatever their pace. */
+  /** Time within which the lists must be read again, in milliseconds, whatever their pace. */
   lookWithinMs(): Promise<number>;
-  /** The channel to the server is no good any more. */
+  /** Drops the channel to the server after an error. */
   dropWatch(server: Server, error: PorticoError): void;
   askHealthUrl(server: Server, url: string, deadline: Deadline): Promise<void>;
   createDeadline(timeoutMs: number): Deadline;
   expectEvents(): Promise<void>;
   defaults: HealthDefaults;
-  /** When lists are read again. */
+  /** The pace of discoveries. */
   discovery: Pace;
 }
 
-/** What a round does. */
+/** The work of one cycle. */
 export interface Task extends Due {
-  /** Store the catalog again, whatever is known of it. */
+  /** Store the catalog again, even if it is unchanged. */
   rewrite?: boolean;
 }
 
-/** A look that succeeded. */
+/** A successful discovery. */
 interface Found {
   discovery: Discovery;
   notes: LookNotes;
@@ -88,7 +88,7 @@ export class CheckCycle {
   readonly #ports: CheckCyclePorts;
 
   #turn: Promise<unknown> = Promise.resolve();
-  /** The row's circuit was written since a round last wrote it, so that what a round read of it may be old. */
+  /** The circuit in the row was written after the cycle's last write, so the row that a cycle read may be outdated. */
   #isCircuitWritten = false;
 
   constructor(ports: CheckCyclePorts) {
@@ -101,7 +101,7 @@ export class CheckCycle {
     const wantsLook = task.discover || (await this.#ports.isDeaf());
     const { health } = this.#ports;
     const { circuit, kind: lastKind } = await health.of(server.generation);
-    // While it is open, a message goes before a look: who waits for the server does not wait for its lists.
+    // While the circuit is open, a message precedes discovery, so that waiting callers do not wait for the lists.
     const isTrial = circuit.retryAt !== null && (circuit.retryAt <= task.at || wantsLook) && !isNew;
     const findings: Finding[] = [];
     let found: Found | undefined;
@@ -130,13 +130,13 @@ export class CheckCycle {
     await this.#inTurn(() => this.#write(server, finding, found));
     const { retryAt } = known.circuit;
     const next = await this.#next(server, wantsLook, finding, known);
-    // Whatever is made of a catalog beside is made of the row that names it.
+    // Work derived from a catalog needs the row that names it, so the next cycle follows at once.
     const isNamed = found !== undefined && found.discovery.catalogHash !== server.catalogHash;
     const wakeAt = isNamed ? Date.now() : retryAt;
     return wakeAt === null ? next : { ...next, wakeAt };
   }
 
-  /** What a trial found goes to the circuit, and to every isolate where it closed or is tried at another pace. */
+  /** Applies a trial's findings to the circuit, and writes the row if the circuit closed or its pace changed. */
   async #settleTrial(server: Server, findings: readonly Finding[], dueAt: number) {
     const { retryAt } = await this.#ports.health.tried(server.generation, findings, dueAt);
     const { circuitRetryAt: shown } = server;
@@ -144,7 +144,7 @@ export class CheckCycle {
     return retryAt;
   }
 
-  /** The circuit opened, closed or is tried at another pace: every isolate hears of it. */
+  /** Publishes the circuit in the row, where every isolate sees it: it opened, closed, or is tried at another pace. */
   showCircuit(server: Pick<Server, 'id' | 'generation'>): Promise<void> {
     const { db, health } = this.#ports;
     return this.#inTurn(async () => {
@@ -154,21 +154,21 @@ export class CheckCycle {
     });
   }
 
-  /** When to check and look again; after a failure both come sooner. */
+  /** Times of the next check and discovery; a failure brings both forward. */
   async #next(server: Server, isLook: boolean, { kind }: Finding, known: Remembered) {
     const { failures, missedLists, eventAt } = known;
     const { discovery, lookWithinMs } = this.#ports;
     const checks = settingsOf(server.healthSettings, this.#ports.defaults);
     const withinMs = await lookWithinMs();
     const now = Date.now();
-    // One number for both, so that what has the same pace comes with the same alarm.
+    // One number for both, so that tasks with the same pace share an alarm.
     const random = Math.random();
     const decide = (times: number, pace: Pace) =>
       decideDelayMs(times, pace, now - (eventAt ?? now), random);
     const checkAt = now + decide(kind === 'failed' ? failures : 0, checks);
     if (kind === 'failed') return { checkAt, lookAt: checkAt };
     if (!isLook && kind === 'good') return { checkAt };
-    // What needs another credential is not worth more than a look at each check.
+    // A server that needs another credential is discovered at the pace of its checks.
     const lookMs = decide(missedLists?.times ?? 0, kind === 'good' ? discovery : checks);
     return { checkAt, lookAt: now + Math.min(lookMs, withinMs) };
   }
@@ -193,7 +193,7 @@ export class CheckCycle {
     );
   }
 
-  /** A message to the server within a time, as what it tells of the server's health. */
+  /** Runs one exchange with a time limit and returns its finding. */
   async #timed(
     server: Server,
     way: CheckWay,
@@ -217,7 +217,7 @@ export class CheckCycle {
   async #discover(server: Server, deadline: Deadline, rewrite: boolean): Promise<Found> {
     const { watchOf, approvals, catalogs, notifier } = this.#ports;
     const found = await (await watchOf(server)).discover(deadline);
-    // What was listed before the server was reached in another way is not what it lists now.
+    // If the connection has changed since, the last catalog's lists are not the server's current ones.
     const isKept = found.failed.length > 0 && isOffered(server.status);
     const last = isKept ? await catalogs.last(server.id, server.catalogHash) : undefined;
     const admitted = await approvals.admit(server, withLastLists(found, last));
@@ -229,7 +229,7 @@ export class CheckCycle {
     return { discovery: { verdict, catalogHash, toolCount: items.tools.length }, notes };
   }
 
-  /** Record what was found, where it differs from the row; and the check itself. */
+  /** Writes the check, and whatever in the findings differs from the row. */
   async #write(server: Server, finding: Finding, found: Found | undefined): Promise<void> {
     const { db, health, catalogs, notifier, defaults } = this.#ports;
     const now = Date.now();
@@ -249,7 +249,7 @@ export class CheckCycle {
     });
     if (!isDiscovered) await notifier.noteUnread(server.accounts, status);
     const trouble = finding.detail ?? missed?.detail ?? (isHigh ? ELEVATED : null);
-    // What was never discovered is sent no calls that would have to be kept from it.
+    // A server that was never discovered gets no calls, so its circuit is not published.
     const { retryAt } = known.circuit;
     const before = this.#isCircuitWritten ? null : server.circuitRetryAt;
     const circuitRetryAt = isDiscovered ? shownRetryAt(before, retryAt, now) : null;
@@ -285,7 +285,7 @@ export class CheckCycle {
     }
   }
 
-  /** One write after the other, each of what is known when its turn comes. */
+  /** Runs the writes one after another; each uses the state at its turn. */
   #inTurn(write: () => Promise<void>): Promise<void> {
     const result = this.#turn.then(write);
     this.#turn = result.catch(() => {});
@@ -293,7 +293,7 @@ export class CheckCycle {
   }
 }
 
-/** What is thrown outside of the table is a session the server does not keep. */
+/** An error outside the error table means that the server did not keep the session. */
 function asUpstreamError(thrown: unknown): PorticoError {
   const error = toPorticoError(thrown);
   return error.code === 'internal' ? new PorticoError('upstream_session') : error;

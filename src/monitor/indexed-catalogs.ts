@@ -1,4 +1,4 @@
-/** The writer of a server's catalogs with all that it stores: catalogs, and their parts of the search index. */
+/** Builds the writer of a server's catalogs, which stores catalogs and their parts of the search index. */
 import type { EmbeddingSource } from '../search/text/embedding-asset.ts';
 import { createIndexer } from '../search/index/search-index.ts';
 import type { IndexPartPort } from '../search/index/index-parts.ts';

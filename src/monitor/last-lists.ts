@@ -1,6 +1,6 @@
 /**
- * Lists of the last catalog in place of those that a look could not read, so that a server whose one list fails loses nothing
- * else, and of that list nothing that was there. Pure.
+ * Replaces the lists that a discovery could not read by those of the last catalog, so that one failing list costs a server neither its
+ * other lists nor the former items of that list. Pure.
  */
 import type { DiscoveryResult } from '../upstream/discovery/discover.ts';
 import { rawElements, rawMembers } from '../shared/json/json-spans.ts';

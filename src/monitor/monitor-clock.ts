@@ -1,33 +1,33 @@
 /**
- * When a monitor wakes, and for what: one alarm for checks, looks and changes of the server's row. What is due is in storage, so
- * that an alarm knows what it was set for whenever it comes. What is wanted while a round runs is kept for the next one.
+ * When a monitor wakes, and for what: one alarm for checks, discoveries and changes of the server's row. Due times are in storage, so that
+ * an alarm knows what it was set for, whenever it fires. Requests made while a cycle runs are kept for the next one.
  */
 import { decidePutOffMs } from './monitor-schedule.ts';
 
-/** What has come due. */
+/** The tasks that are due. */
 export interface Due {
   check: boolean;
   discover: boolean;
-  /** The time it was due, or now where that is later. */
+  /** The time they were due, or now if that is later. */
   at: number;
 }
 
-/** Times of the next check and look; absent where nothing changes about them. */
+/** Times of the next check and discovery; an absent one stays as it is. */
 export interface Wanted {
   checkAt?: number;
   lookAt?: number;
-  /** The server's row is to be read again. */
+  /** When to read the server's row again. */
   wakeAt?: number;
 }
 
 interface Schedule {
   checkAt: number;
   lookAt: number;
-  /** Time the alarm was set to. */
+  /** Time to which the alarm was set. */
   alarmAt: number;
 }
 
-/** What of it is stored: a time that is not is that of the alarm, so that one round after the other writes the alarm only. */
+/** The stored part. A time that is absent equals the alarm's, so that consecutive cycles write the alarm only. */
 type Stored = Partial<Pick<Schedule, 'checkAt' | 'lookAt'>>;
 
 const KEY = 'schedule';
@@ -41,7 +41,7 @@ export class MonitorClock {
     this.#storage = storage;
   }
 
-  /** Have something done at a time, if it would not be earlier. */
+  /** Schedules tasks, unless they are scheduled earlier already. */
   async want({ checkAt = Infinity, lookAt = Infinity, wakeAt = Infinity }: Wanted): Promise<void> {
     const schedule = await this.#load();
     schedule.checkAt = Math.min(schedule.checkAt, checkAt);
@@ -56,7 +56,7 @@ export class MonitorClock {
     await this.#keep(schedule);
   }
 
-  /** An alarm came. @returns whether it was so late that it was put off; what it came for is due with the next one */
+  /** Handles an alarm. @returns whether it was so late that it was postponed; its tasks run with the next alarm */
   async putsOff(scheduledAt = Date.now()): Promise<boolean> {
     const now = Date.now();
     const ms = decidePutOffMs(now - scheduledAt, Math.random());
@@ -64,7 +64,7 @@ export class MonitorClock {
     return ms > 0;
   }
 
-  /** What the alarm came for; taken. */
+  /** Takes the tasks that the alarm came for. */
   async take(now: number): Promise<Due> {
     const schedule = await this.#load();
     const at = Math.max(now, schedule.alarmAt);
@@ -74,7 +74,7 @@ export class MonitorClock {
     return due;
   }
 
-  /** A round is over: what it makes due, beside what stays due and what was wanted meanwhile. */
+  /** Ends a cycle: schedules what it made due, what is still due, and what was requested meanwhile. */
   async settle(wanted: Wanted): Promise<void> {
     const { checkAt, lookAt } = await this.#load();
     await this.want({
@@ -84,7 +84,7 @@ export class MonitorClock {
     });
   }
 
-  /** Nothing is due any more. */
+  /** Cancels everything. */
   async clear(): Promise<void> {
     this.#held = undefined;
     this.#stored = {};
@@ -93,7 +93,7 @@ export class MonitorClock {
   }
 
   async #keep({ checkAt, lookAt, alarmAt }: Schedule): Promise<void> {
-    // What a round is about to decide is not stored: should it never end, it is due with the next alarm.
+    // Tasks of a running cycle are not stored: if the cycle never ends, they are due with the next alarm.
     const isStored = (at: number) => at !== alarmAt && at !== Infinity;
     const stored: Stored = {
       ...(isStored(checkAt) && { checkAt }),
@@ -112,10 +112,10 @@ export class MonitorClock {
       this.#storage.get<Stored>(KEY),
       this.#storage.getAlarm(),
     ]);
-    // Whoever loaded it meanwhile may have changed it.
+    // A concurrent load may have come first and changed it.
     if (this.#held) return this.#held;
     this.#stored = stored;
-    // In an alarm there is none any more: what is not stored is due.
+    // While an alarm runs, none is set: what is not stored is due.
     const alarmAt = alarm ?? 0;
     const { checkAt = alarmAt, lookAt = alarmAt } = stored;
     return (this.#held = { checkAt, lookAt, alarmAt });

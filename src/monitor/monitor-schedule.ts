@@ -1,26 +1,26 @@
 /**
- * When a server is checked or looked at next. Pure. The longer nothing has happened at it, the rarer that is: a check that comes late is
- * late by a tenth of the quiet before it at most.
+ * When a server is checked or discovered next. Pure. The longer nothing has happened at it, the rarer that is: a check is late by at most a
+ * tenth of the quiet time before it.
  */
 import type { Pace } from '../servers/health/health-settings.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** What is waited is this part of the quiet. */
+/** The wait is this fraction (1/10) of the quiet time. */
 const QUIET_PARTS = 10;
-/** An alarm that is no later than this is on time, in milliseconds. */
+/** An alarm that is late by at most this is on time, in milliseconds. */
 const ON_TIME_MS = 5_000;
 const MAX_PUT_OFF_MS = 60_000;
 
-/** The interval after so much quiet, in milliseconds. */
+/** Interval after a quiet time, in milliseconds. */
 function paceMs({ intervalMs, quietMs }: Pace, quietForMs: number): number {
   return Math.min(Math.max(intervalMs, quietForMs / QUIET_PARTS), quietMs);
 }
 
 /**
- * Milliseconds until the next time: the interval with a tenth of jitter while all is well, else doubling from a second up to the
- * interval, or a minute where that is less, with up to half taken off.
- * @param quietForMs how long ago anything happened at the server
+ * Returns the milliseconds until the next time. Without failures: the interval with a tenth of jitter. Otherwise: doubling from a second up
+ * to the interval, at most a minute; jitter takes off up to half.
+ * @param quietForMs time since anything happened at the server
  * @param random uniform in [0, 1)
  */
 export function decideDelayMs(
@@ -39,9 +39,9 @@ export function decideDelayMs(
 }
 
 /**
- * Milliseconds by which a late alarm is put off. Where the gateway stood still, all of them are due at once, and requests would wait for
- * the checks of every server: they are spread over a tenth of the time it stood still, a minute at most.
- * @param lateMs how long ago it was due
+ * Returns the milliseconds by which to postpone a late alarm. After the gateway stood still, all alarms are due at once, and requests would
+ * wait for the checks of every server, so the alarms are spread over a tenth of that time, at most a minute.
+ * @param lateMs time since it was due
  * @param random uniform in [0, 1)
  */
 export function decidePutOffMs(lateMs: number, random: number): number {

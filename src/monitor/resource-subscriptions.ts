@@ -1,6 +1,6 @@
 /**
- * Who hears of a server's resources, in its monitor: subscribed to once at the server for each URI, however many objects
- * want to hear of it, and told on to those that do.
+ * Subscriptions to a server's resources, in its monitor: one at the server for each URI, however many objects subscribe. Updates are
+ * forwarded to those objects.
  */
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import { toPorticoError } from '../shared/errors/portico-error.ts';
@@ -12,7 +12,7 @@ import type { HeldWatch } from '../upstream/discovery/held-watch.ts';
 import type { Subscribers } from './subscribers.ts';
 import type { ChangeNotifier } from './change-notifier.ts';
 
-/** Longest time a server may take to accept a subscription, in milliseconds. */
+/** Time limit for the server to accept a subscription, in milliseconds. */
 const SUBSCRIBE_MS = 10_000;
 
 export interface ResourceSubscriptionsPorts {
@@ -20,7 +20,7 @@ export interface ResourceSubscriptionsPorts {
   watch: HeldWatch;
   notifier: ChangeNotifier;
   createDeadline(timeoutMs: number): Deadline;
-  /** Runs work nobody waits for. */
+  /** Runs background work. */
   waitUntil: WaitUntil;
 }
 
@@ -32,7 +32,7 @@ export class ResourceSubscriptions {
     this.#ports = ports;
   }
 
-  /** An object wants to hear of a resource. @returns why the server does not tell, if so */
+  /** Subscribes an object to a resource. @returns why the server will not notify, if so */
   async subscribe(
     server: Server | undefined,
     owner: string,
@@ -57,7 +57,7 @@ export class ResourceSubscriptions {
     }
   }
 
-  /** An object no longer wants to hear of a resource. */
+  /** Ends an object's subscription to a resource. */
   async unsubscribe(owner: string, uri: string): Promise<void> {
     const { subscribers, watch, waitUntil } = this.#ports;
     const wasLast = await subscribers.remove(owner, uri);
@@ -65,7 +65,7 @@ export class ResourceSubscriptions {
     if (wasLast && current) waitUntil(current.unsubscribe(uri));
   }
 
-  /** The server told of a resource: so are those who want to hear of it, in rounds. */
+  /** Forwards a server's update of a resource to the subscribed objects, in batches. */
   updated(serverId: string, uri: string, params: string): Promise<void> {
     const change = { serverId, uri, params };
     return this.#updates.add(updateKey(change), change);

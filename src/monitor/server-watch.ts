@@ -1,7 +1,7 @@
 /**
- * What a monitor has open to its server. An open stream keeps its object awake, which is billed by the second on Cloudflare: there a
- * change stream is held only while somebody is subscribed to a resource, and else the lists are polled, the more often while somebody
- * listens. On one machine it is held all the time.
+ * The channel and the change stream of a monitor to its server. An open stream keeps its object awake, which Cloudflare bills by the
+ * second: there a change stream is open only while a client is subscribed to a resource; otherwise the lists are polled, more often while a
+ * client listens. On one machine the stream is always open.
  */
 import type { Server } from '../servers/registry/server-schema.ts';
 import { HeldWatch } from '../upstream/discovery/held-watch.ts';
@@ -12,20 +12,20 @@ import type { WaitUntil } from '../shared/util/wait-until.ts';
 import type { PorticoError } from '../shared/errors/portico-error.ts';
 import { StoredWatch } from './watch-memory.ts';
 
-/** The lists of a server that could tell of changes are read within this time while a client listens, in milliseconds. */
+/** While a client listens, the lists of a server that could announce changes are read within this time, in milliseconds. */
 const LISTENED_MS = 60_000;
 
 export interface ServerWatchPorts {
   endpoints: Pick<UpstreamEndpoints, 'of' | 'refuse' | 'want'>;
   waitUntil: WaitUntil;
-  /** A server refused what it was asked with. */
+  /** Called when a server refused the credential. */
   onRefused(server: Server): void;
   maxBytes: number;
-  /** Whether change streams are held all the time. */
+  /** Whether change streams are always open. */
   isHeld: boolean;
   storage: DurableObjectStorage;
   db: D1Database;
-  /** The resources somebody is subscribed to. */
+  /** The URIs of the resources that have subscribers. */
   uris(): Promise<readonly string[]>;
   onEvent(): void;
   onUpdated(serverId: string, uri: string, params: string): void;
@@ -55,18 +55,18 @@ export class ServerWatch {
     });
   }
 
-  /** A look opens the stream that should be open and is not. */
+  /** Whether the change stream should be open but is not; a discovery opens it. */
   async isDeaf(): Promise<boolean> {
     return this.held.current === undefined && (await this.#isWanted());
   }
 
-  /** Within which time the lists are to be read, in milliseconds, whatever else is planned. */
+  /** Time within which the lists must be read, in milliseconds, whatever else is scheduled. */
   async lookWithinMs(): Promise<number> {
     const isPolled = this.held.current?.tellsOfLists === true && !(await this.#isWanted());
     return isPolled && (await hasStreamOwners(this.#ports.db)) ? LISTENED_MS : Infinity;
   }
 
-  /** The channel is no good. A token that is refused is replaced; what one lacks is asked for when its owner signs in again. */
+  /** Drops the channel after an error. A refused token is replaced; a missing scope is requested when the account's owner next signs in. */
   fail(server: Server, error: PorticoError): void {
     const { endpoints, waitUntil, onRefused } = this.#ports;
     const refused = error.code === 'upstream_auth' ? this.held.current?.endpoint : undefined;
@@ -76,7 +76,7 @@ export class ServerWatch {
     if (error instanceof ScopeWanted) waitUntil(endpoints.want(server, error.scope));
   }
 
-  /** A round is over: nothing stays open that is not wanted. */
+  /** Ends a cycle: closes what does not have to stay open. */
   async rest(): Promise<void> {
     if (!(await this.#isWanted())) this.held.current?.rest();
   }

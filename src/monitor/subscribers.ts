@@ -1,12 +1,12 @@
 /**
- * Who wants to hear of which resource of one server, in the monitor's storage: the server is
- * subscribed to once for each URI, however many objects want to hear of it.
+ * Stores which objects subscribe to which resources of one server, in the monitor's storage: the monitor subscribes at the server once for
+ * each URI, however many objects want it.
  */
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { covers } from '../shared/events.ts';
 
 const PREFIX = 'subscriber/';
-/** Most resources of one server that are subscribed to. */
+/** Maximum number of subscribed resources of one server. */
 const MAX_URIS = 5_000;
 
 interface Subscriber {
@@ -14,7 +14,7 @@ interface Subscriber {
   owner: string;
 }
 
-/** A URI and an owner's name may be longer than a key together. */
+/** Hashed, since a URI and an owner's name together may be too long for a key. */
 const keyOf = async ({ uri, owner }: Subscriber) =>
   `${PREFIX}${await sha256Hex(uri)}/${await sha256Hex(owner)}`;
 
@@ -25,7 +25,7 @@ export class Subscribers {
     this.#storage = storage;
   }
 
-  /** @returns whether nobody had wanted the URI before; undefined where there are too many */
+  /** @returns whether this is the URI's first subscription; undefined if there are too many */
   async add(owner: string, uri: string): Promise<boolean | undefined> {
     const uris = await this.uris();
     if (!uris.includes(uri) && uris.length >= MAX_URIS) return undefined;
@@ -33,18 +33,18 @@ export class Subscribers {
     return !uris.includes(uri);
   }
 
-  /** @returns whether nobody wants the URI any more */
+  /** @returns whether this was the URI's last subscription */
   async remove(owner: string, uri: string): Promise<boolean> {
     const existed = await this.#storage.delete(await keyOf({ uri, owner }));
     return existed && !(await this.uris()).includes(uri);
   }
 
-  /** Every URI somebody wants to hear of. */
+  /** Lists every subscribed URI. */
   async uris(): Promise<string[]> {
     return [...new Set((await this.#all()).map(({ uri }) => uri))];
   }
 
-  /** Who is to hear of an update, each with the URI it subscribed to. */
+  /** Lists the subscribers to notify of an update, each with the URI it subscribed to. */
   async of(uri: string): Promise<Subscriber[]> {
     return (await this.#all()).filter(subscriber => covers(subscriber.uri, uri));
   }

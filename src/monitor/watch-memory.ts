@@ -1,18 +1,19 @@
 /**
- * What a monitor found out of how its server is reached, in its storage: a monitor that slept asks its next question in the session it has,
- * and opens none. Invariant: what is dropped is never found again, also not by who asked before.
+ * What a monitor found out about the connection to its server, in its storage: a monitor that slept sends its next request in the existing
+ * session and opens no new one. Invariant: once dropped, a value is never returned again, not even by a `find` that had already begun to
+ * read.
  */
 import type { KnownUpstream, WatchMemory } from '../upstream/discovery/known-upstream.ts';
 
 const KEY = 'upstream';
-/** A server is negotiated with anew after this time, in milliseconds: it may speak another era since. */
+/** After this time the server is negotiated with again, in milliseconds: it may speak another era by then. */
 const MAX_AGE_MS = 86_400_000;
-/** What is longer as JSON is not kept: a value has a bound. */
+/** A value with a longer JSON is not stored, because storage limits its size. */
 const MAX_CHARS = 500_000;
 
 export class StoredWatch implements WatchMemory {
   readonly #storage: DurableObjectStorage;
-  /** Null where there is nothing; undefined before it was read. */
+  /** Null if there is none; undefined before it was read. */
   #held: KnownUpstream | null | undefined;
 
   constructor(storage: DurableObjectStorage) {
