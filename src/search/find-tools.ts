@@ -58,7 +58,7 @@ export function createFindTools(ports: FindPorts): FindTools {
       if (!segment) return undefined;
       const view = visible.views?.get(server.id);
       const seen = maskOf(segment, view);
-      // A server with no visible tools, resources or prompts is not counted as searched.
+      // A server of which the caller sees nothing is not counted as searched.
       if (view && !view.rest && !seen.includes(1)) return undefined;
       const shown = narrow(seen, segment, { ...request, skill }, skills.get(server.id));
       const { name, description } = server;

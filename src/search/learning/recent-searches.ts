@@ -33,7 +33,7 @@ export class RecentSearches {
   }
 
   /**
-   * Attributes a call to the search that ranked the tool best, or to the later of two that ranked it equally; to each search once.
+   * Attributes a call to the search that ranked the tool best, or to the later of two that ranked it equally; once per search.
    * @returns the words of that search; undefined where no search found the tool
    */
   take(principalId: string, tool: string, at: number): readonly string[] | undefined {
