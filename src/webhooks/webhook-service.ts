@@ -1,6 +1,6 @@
 /**
  * Webhooks: creates, reads, edits, deletes and tests them, rotates their secrets, and retries deliveries that were given up. A secret is
- * shown once, on creation; an address is never shown, since for some receivers it is the only credential.
+ * shown once, when it is generated; an address is never shown, since for some receivers it is the only credential.
  */
 import { ALWAYS } from '../audit/admin-audit.ts';
 import { decideAddress } from '../http/address-policy.ts';
