@@ -27,7 +27,7 @@ export interface ServersDeps {
     connectorServers: number;
     clientDocumentUrl: string | undefined;
   };
-  /** Notifies the other isolates and the open streams that access changed. */
+  /** Access changed: drops this isolate's snapshot and notifies open streams. */
   onAccessChanged(): Promise<void>;
   /** Marks the registry that this isolate remembers as stale. */
   invalidateRegistry(): void;

@@ -5,7 +5,7 @@ import type { HealthSettings } from '../registry/server-schema.ts';
 export interface Pace {
   /** Interval while the server is active. */
   readonly intervalMs: number;
-  /** Longest interval while it is quiet; equal to `intervalMs` if the server's own settings give an interval. */
+  /** Longest interval while it is quiet; equal to `intervalMs` if an interval was set explicitly. */
   readonly quietMs: number;
 }
 

@@ -96,8 +96,8 @@ export class ImportService {
   }
 
   /**
-   * Finds the servers that use a stored secret; undefined if no secret has the name. An unused secret counts as used by `nobody`, since
-   * somebody may have plans for it.
+   * Finds the servers that use a stored secret; undefined if no secret has the name. An unused secret counts as used by `nobody`, so that
+   * an import never takes it over.
    */
   async #secretUsers(): Promise<(secret: string) => readonly string[] | undefined> {
     const { db } = this.#ports;
