@@ -18,8 +18,9 @@ function paceMs({ intervalMs, quietMs }: Pace, quietForMs: number): number {
 }
 
 /**
- * Returns the milliseconds until the next time. Without failures: the interval with a tenth of jitter. Otherwise: doubling from a second up
- * to the interval, at most a minute; jitter takes off up to half.
+ * Returns the milliseconds until the next time. Without failures: the interval after that quiet time, with a tenth of jitter. Otherwise:
+ * doubling from a second up to the interval or a minute, whichever is less, or up to a tenth of the quiet time if that is more; jitter
+ * takes off up to half.
  * @param quietForMs time since anything happened at the server
  * @param random uniform in [0, 1)
  */
