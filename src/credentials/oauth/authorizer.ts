@@ -50,7 +50,7 @@ function checkCodeFlow(metadata: AuthorizationServer): AuthorizationServer {
   return metadata;
 }
 
-/** Adds `offline_access` to the scope if the authorization server supports it, so that it issues a refresh token. */
+/** Adds `offline_access` to a scope if the authorization server supports it, so that it may issue a refresh token. */
 function withOffline(
   scope: string | undefined,
   { scopes_supported: supported }: AuthorizationServer,
