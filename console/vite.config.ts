@@ -1,4 +1,4 @@
-/** Builds the console: one page, its style, what views share, and a script for each view that is loaded when it is wanted. */
+/** Builds the console: one page, its style, the code that views share, and one script for each view, loaded on demand. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
@@ -12,7 +12,7 @@ export default defineConfig({
     emptyOutDir: true,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Many small files take longer than one: a browser asks for six at once.
+    // Many small files load more slowly than one: a browser makes six requests at once.
     rolldownOptions: {
       output: {
         codeSplitting: {

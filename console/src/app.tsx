@@ -1,4 +1,4 @@
-/** The shell: who is signed in, the views there are for them, and the one that the path names. */
+/** The shell: the signed-in user, the views available to them, and the view for the current path. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { lazy, Suspense } from 'preact/compat';
 import { useEffect, useRef } from 'preact/hooks';
@@ -27,7 +27,7 @@ export function App() {
   );
 }
 
-/** The sign-in ended: what was typed elsewhere on the page is kept until somebody goes on. */
+/** The sign-in has ended. The path, with its query, is kept for the return. */
 function SignedOut() {
   const back = encodeURIComponent(location.pathname + location.search);
   return (
@@ -47,7 +47,7 @@ const isFor =
   ({ needs }: View) =>
     needs === undefined || scopes.includes('admin') || scopes.includes(needs);
 const lazyViews = new Map(VIEWS.map(view => [view.path, lazy(view.load)]));
-// The script of the view that is opened comes while the gateway is asked who opens it.
+// Loads the script of the opened view while the request for the user is still running.
 const opened = location.pathname.slice(BASE.length) || '/';
 void VIEWS.find(({ path }) => path === opened)
   ?.load()
@@ -108,7 +108,7 @@ function NavLink({ view: { path, name } }: { view: View }) {
   const [at] = useLocation();
   const isHere = at === path;
   const item = useRef<HTMLLIElement>(null);
-  // On a narrow page the views are a line that is scrolled. `scrollIntoView` would have the keyboard begin here.
+  // On a narrow page the navigation is one scrollable line. `scrollIntoView` would also move the start of keyboard navigation here.
   useEffect(() => {
     const line = item.current?.closest('nav');
     if (!isHere || !item.current || !line) return;

@@ -1,11 +1,11 @@
-/** The console begins: one cache of answers for all views, and the shell around them. */
+/** Starts the console: one query cache for all views, and the shell. */
 import './style.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
 import { ApiProblem } from './api/request.ts';
 import { App } from './app.tsx';
 
-/** Answers are shown at once and asked for anew when somebody looks at them again after this time, in milliseconds. */
+/** Data older than this is refreshed when it is shown again, in milliseconds. */
 const STALE_MS = 5_000;
 const MAX_TRIES = 3;
 
@@ -13,7 +13,7 @@ const cache = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,
-      // What the gateway refused it would refuse again.
+      // A retry would be refused again.
       retry: (tries, thrown) => tries < MAX_TRIES && !(thrown instanceof ApiProblem),
     },
     mutations: { retry: false },

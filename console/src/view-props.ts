@@ -1,4 +1,4 @@
-/** What every view is given. */
+/** Props of every view. */
 import type { Me } from './api/me.ts';
 
 export interface ViewProps {

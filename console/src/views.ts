@@ -1,13 +1,13 @@
-/** The views there are, in the order of the navigation. Each is a script of its own, loaded when somebody looks at it. */
+/** All views, in the order of the navigation. Each is its own script, loaded when it is opened. */
 import type { ComponentType } from 'preact';
 import type { Me } from './api/me.ts';
 import type { ViewProps } from './view-props.ts';
 
 export interface View {
-  /** Below `/console`. */
+  /** Path below `/console`. */
   path: string;
   name: string;
-  /** Only who administers, or has this scope, sees it. */
+  /** Scope needed to see it; administrators see all views. */
   needs?: Me['scopes'][number];
   load(): Promise<{ default: ComponentType<ViewProps> }>;
 }

@@ -1,4 +1,4 @@
-/** Access rules, and what saving one would change. */
+/** Access rules, and a preview of what saving one would change. */
 import type {
   AccessPreview,
   AccessRule,
@@ -10,12 +10,12 @@ import { paged } from './paged.ts';
 import { request } from './request.ts';
 import { liveMs } from './live.ts';
 
-/** Rules of one page of the list. */
+/** Rules per page. */
 const PAGE = 50;
 
 export type SubjectKind = AccessRule['subject']['kind'];
 
-/** Those for one kind of subject, page by page. */
+/** Lists the rules for one kind of subject, page by page. */
 export const rulesQuery = (kind: SubjectKind) =>
   paged<AccessRulePage>(['rules', 'list', kind], 'access/rules', {
     query: { limit: PAGE, subject_kind: kind },
@@ -24,18 +24,18 @@ export const rulesQuery = (kind: SubjectKind) =>
 
 const pathOf = (id: string) => `access/rules/${encodeURIComponent(id)}`;
 
-/** Read a rule as it is now. */
+/** Reads the current state of a rule. */
 export const readRule = (id: string) => request<AccessRule>(pathOf(id));
 
 export const createRule = (body: CreateAccessRule) =>
   request<AccessRule>('access/rules', { method: 'POST', body });
 
-/** Edit one. @throws ApiProblem 412 where it has another revision */
+/** Edits a rule. @throws ApiProblem 412 where it has another revision */
 export const updateRule = (id: string, body: CreateAccessRule, revision: number) =>
   request<AccessRule>(pathOf(id), { method: 'PATCH', body, revision });
 
 export const deleteRule = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });
 
-/** Who would gain and lose what. Nothing is written. */
+/** Asks who would gain and lose access to what. Nothing is written. */
 export const previewRule = (body: PreviewAccessRule) =>
   request<AccessPreview>('access/rules/preview', { method: 'POST', body });

@@ -1,4 +1,4 @@
-/** Accounts at servers: one's own, and those of all for who administers. */
+/** Accounts at servers: the user's own, and for administrators those of everybody. */
 import type { AccountPage, AccountServers } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 import { LIVE_MS } from './live.ts';
@@ -10,7 +10,7 @@ export const accountsQuery = () => ({
   refetchInterval: LIVE_MS,
 });
 
-/** Servers at which one can have an account. */
+/** Servers at which users can have an account. */
 export const accountServersQuery = () => ({
   queryKey: ['account-servers'],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
@@ -18,6 +18,6 @@ export const accountServersQuery = () => ({
   refetchInterval: LIVE_MS,
 });
 
-/** End an account. */
+/** Ends an account. */
 export const endAccount = (id: string) =>
   request<undefined>(`accounts/${encodeURIComponent(id)}`, { method: 'DELETE' });

@@ -1,22 +1,22 @@
-/** Definitions that are held until somebody decides on them, and the decisions. */
+/** Held definitions, and the decisions on them. */
 import type { Approval, ApprovalPage, Approve, WholeApproval } from '../generated/types.gen.ts';
 import { ApiProblem, request } from './request.ts';
 import { liveMs } from './live.ts';
 
-/** Most definitions that are decided on at once, and most of one page. */
+/** Most definitions in one decision. */
 export const MAX_ITEMS = 500;
 const PAGE = 100;
-/** It changed, or went, since somebody looked: not there, another one's name, another definition. */
+/** The definition changed or is gone since it was shown: not found, a conflicting name, or another fingerprint. */
 const STALE = new Set([404, 409, 412]);
 
 export interface ApprovalFilter {
-  /** Id of a server; empty: all. */
+  /** Id of a server; empty: all servers. */
   server: string;
-  /** As the API has it: `waiting`, or a state. */
+  /** `waiting` or a state, as in the API. */
   state: string;
 }
 
-/** Page by page, what changed last first; for `useInfiniteQuery`. */
+/** Lists page by page, the latest change first; for `useInfiniteQuery`. */
 export const approvalsQuery = ({ server, state }: ApprovalFilter) => ({
   queryKey: ['approvals', 'list', server, state],
   queryFn: ({ signal, pageParam }: { signal: AbortSignal; pageParam: string }) =>
@@ -29,14 +29,14 @@ export const approvalsQuery = ({ server, state }: ApprovalFilter) => ({
   refetchInterval: liveMs,
 });
 
-/** Both definitions, and what differs. @param fingerprint of the one that waits: with another one it is asked for anew */
+/** Reads both definitions and their differences. @param fingerprint of the held definition: a new one makes a new request */
 export const approvalQuery = (id: string, fingerprint: string | null) => ({
   queryKey: ['approvals', 'one', id, fingerprint],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
     request<WholeApproval>(`approvals/${encodeURIComponent(id)}`, { signal }),
 });
 
-/** What waits at a server, at most one page of it, with the `version` that all of it can be approved at. */
+/** Lists at most one page of what waits at a server, with the `version` at which all of it can be approved. */
 export const listWaiting = (server: string) =>
   request<ApprovalPage>('approvals', { query: { limit: MAX_ITEMS, server } });
 
@@ -47,20 +47,22 @@ export interface Decided {
   server_ids: string[];
 }
 
-/** A definition that was looked at. */
+/** A definition as it was shown. */
 export type Looked = Pick<Approval, 'server_id' | 'kind' | 'name'> & { fingerprint: string };
 
-/** On what was looked at: on all of it, or on nothing. @param accepts in spite of its name; one item only */
+/**
+ * Decides on definitions as they were shown: on all of them, or on none. @param accepts approve despite a misleading name; one item only
+ */
 export const decide = (verb: Verb, items: readonly Looked[], accepts = false) =>
   post(verb, { items: [...items], ...(accepts ? { accept_quarantined: true } : {}) });
 
-/** Approve everything of a server that waits, but what misleads. @param version of the list that was looked at */
+/** Approves everything that waits at a server, except misleading names. @param version of the list that was shown */
 export const approveAll = (server: string, version: string) =>
   post('approve', { server_id: server, version });
 
 const post = (verb: Verb, body: Approve) =>
   request<Decided>(`approvals/${verb}`, { method: 'POST', body });
 
-/** Whether nothing was decided since it is not what was looked at any more. */
+/** Whether nothing was decided because a definition is no longer as shown. */
 export const isStale = (thrown: unknown): thrown is ApiProblem =>
   thrown instanceof ApiProblem && STALE.has(thrown.status);

@@ -1,4 +1,4 @@
-/** What may be asked for in words. */
+/** The allow-list of ask. */
 import type {
   AskAllowlistEntry,
   AskAllowlistPage,

@@ -1,4 +1,4 @@
-/** The chains of the audit, and whether each is as it was written. */
+/** The chains of the audit, and the check whether each is as it was written. */
 import type { AuditVerification } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 
@@ -7,18 +7,18 @@ interface ShardPage {
   next_cursor?: string;
 }
 
-/** What was found of a chain. */
+/** Result of the check of one chain. */
 export interface Checked {
   shard: string;
-  /** Rows that were checked, or numbers of the chain of calls. */
+  /** Checked rows, or checked numbers of the chain of calls. */
   rows: number;
-  /** The first that is missing or changed; undefined: it is whole. */
+  /** The first row that is missing or changed; undefined: the chain is intact. */
   brokenAt: number | undefined;
-  /** Its last row, to be noted elsewhere. */
+  /** Its last row, which an administrator can note elsewhere. */
   head: AuditVerification['head'];
 }
 
-/** Names of all chains. */
+/** Lists the names of all chains. */
 async function listShards(signal: AbortSignal): Promise<string[]> {
   const names: string[] = [];
   let cursor: string | undefined;
@@ -33,7 +33,7 @@ async function listShards(signal: AbortSignal): Promise<string[]> {
   return names;
 }
 
-/** Check one chain, part by part. @param onRows how many were checked so far */
+/** Checks one chain, part by part. @param onRows called with the rows checked so far */
 async function checkShard(
   shard: string,
   onRows: (rows: number) => void,
@@ -55,8 +55,8 @@ async function checkShard(
 }
 
 /**
- * Check every chain, one after the other.
- * @param onProgress the chains that are done, how many there are, and the rows of the one that is checked now
+ * Checks every chain, one after the other.
+ * @param onProgress called with the finished chains, the number of chains, and the checked rows of the current one
  * @throws ApiProblem, Unreachable
  */
 export async function checkAll(

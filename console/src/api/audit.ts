@@ -1,11 +1,11 @@
-/** What was called and done, newest first, page by page. */
+/** Audit rows, newest first, page by page. */
 import type { AuditCounts, AuditPage } from '../generated/types.gen.ts';
 import type { AuditSearch } from './audit-search.ts';
 import { request } from './request.ts';
 import { LIVE_MS } from './live.ts';
 
 const PAGE = 100;
-/** Counting is dearer than a page. */
+/** Counting costs more than a page, so it is repeated less often. */
 const COUNTS_MS = 60_000;
 
 interface Asking {
@@ -13,7 +13,7 @@ interface Asking {
   signal: AbortSignal;
 }
 
-/** Begins anew while nobody has loaded more than the first page. */
+/** Refreshes only while just the first page is loaded. */
 export const auditQuery = (search: AuditSearch) => ({
   queryKey: ['audit', search],
   queryFn: ({ pageParam: cursor, signal }: Asking) =>
@@ -24,7 +24,7 @@ export const auditQuery = (search: AuditSearch) => ({
     (state.data?.pages.length ?? 0) > 1 ? false : LIVE_MS,
 });
 
-/** Counts of all that match, by time. @param step in seconds; absent: as the gateway chooses */
+/** Counts of all matching rows, by time. @param step in seconds; absent: the gateway chooses */
 export const auditCountsQuery = (search: AuditSearch, step?: number) => ({
   queryKey: ['audit-counts', search, step],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
@@ -32,7 +32,7 @@ export const auditCountsQuery = (search: AuditSearch, step?: number) => ({
   refetchInterval: COUNTS_MS,
 });
 
-/** Where the browser gets all rows of a search, one a line. */
+/** The URL where the browser downloads all rows of a search, one per line. */
 export function exportUrl(search: AuditSearch): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) query.set(name, value);

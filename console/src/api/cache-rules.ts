@@ -14,13 +14,13 @@ const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
 
 export const cacheRulesQuery = () => paged<CacheRulePage>(CACHE_RULES, PATH);
 
-/** Read one as it is now. */
+/** Reads the current state of a rule. */
 export const readCacheRule = (id: string) => request<CacheRule>(pathOf(id));
 
 export const createCacheRule = (body: CreateCacheRule) =>
   request<CacheRule>(PATH, { method: 'POST', body });
 
-/** Edit one. @throws ApiProblem 412 where it has another revision */
+/** Edits a rule. @throws ApiProblem 412 where it has another revision */
 export const updateCacheRule = (id: string, body: UpdateCacheRule, revision: number) =>
   request<CacheRule>(pathOf(id), { method: 'PATCH', body, revision });
 

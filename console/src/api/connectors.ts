@@ -1,4 +1,4 @@
-/** Connectors: machines that offer stdio servers. The token of one is in the answer that made it, and nowhere else. */
+/** Connectors: machines that offer stdio servers. A connector's token is only in the response that created it. */
 import type { Connector, ConnectorPage } from '../generated/types.gen.ts';
 import { paged } from './paged.ts';
 import { request } from './request.ts';
@@ -17,7 +17,7 @@ export const connectorsQuery = () =>
 export const enrolConnector = (name: string) =>
   request<Enrolled>('connectors', { method: 'POST', body: { name } });
 
-/** Give one another token; whoever comes with the one before is sent away. */
+/** Gives a connector a new token; a machine with the former one is disconnected. */
 export const rotateConnector = (id: string) =>
   request<Enrolled>(`connectors/${encodeURIComponent(id)}/rotate`, { method: 'POST' });
 

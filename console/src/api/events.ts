@@ -1,4 +1,4 @@
-/** A request whose answer is a stream of events. */
+/** Requests whose response is a stream of events. */
 import { SseParser } from '../../../src/http/sse-events.ts';
 import { send, toProblem } from './request.ts';
 
@@ -6,9 +6,9 @@ import { send, toProblem } from './request.ts';
 const MAX_EVENT_CHARS = 64_000_000;
 
 /**
- * Ask for events.
- * @param asked a body is posted
- * @param hear is told each, until the stream ends
+ * Requests a stream of events.
+ * @param asked with a body the request is a POST
+ * @param hear called with each event, until the stream ends
  * @throws ApiProblem, Unreachable
  */
 export async function streamEvents(

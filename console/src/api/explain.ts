@@ -1,4 +1,4 @@
-/** Why somebody may use a tool or not, and what is needed to say it in names. */
+/** Why a principal may or may not use a tool, and the rule that the explanation names. */
 import type { AccessExplanation, AccessRule, ExplainAccess } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 import { liveMs } from './live.ts';
@@ -8,7 +8,7 @@ interface Asking {
 }
 const STALE_MS = 30_000;
 
-/** Asks again while somebody looks: what was changed elsewhere shows. */
+/** Repeated while the page is open, so that changes made elsewhere show. */
 export const explainQuery = (body: ExplainAccess) => ({
   queryKey: ['explain', body],
   queryFn: ({ signal }: Asking) =>

@@ -1,11 +1,11 @@
-/** The keys of the gateway by their ids, what is under each, and their rotation. Keys themselves never leave the gateway. */
+/** The keys of the gateway by id, what each of them seals, and their rotation. Keys themselves never leave the gateway. */
 import type { Keys, RotatedKeys } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 
 export const KEYS = ['keys'];
-/** Records of one request. */
+/** Records per request. */
 const LIMIT = 50;
-/** Edits meanwhile may leave something behind: it is gone through again so often. */
+/** Edits during a rotation may leave records behind, so it makes up to this many passes. */
 const MAX_PASSES = 3;
 
 export const keysQuery = () => ({
@@ -15,9 +15,9 @@ export const keysQuery = () => ({
 });
 
 /**
- * Put everything that is sealed under the active key.
- * @param onProgress after each request
- * @returns what is left, with those that could not be opened
+ * Seals everything under the active key.
+ * @param onProgress called after each request
+ * @returns what remains, and how many records could not be opened
  * @throws ApiProblem, Unreachable; what is done stays done
  */
 export async function rotateAll(

@@ -1,41 +1,43 @@
 /**
- * What changes by itself is told by the gateway while somebody looks; where nobody tells, it is asked for by the clock. One stream of a tab
- * that is seen, and none of one that is not.
+ * Refreshes data when the gateway announces a change; without announcements, polls. A visible tab has one event stream, a hidden one none.
  */
 import type { ChangeEvent } from '../generated/types.gen.ts';
 
-/** How often what changes by itself is asked for while nobody tells of it, and while somebody does; in milliseconds. */
+/** Polling interval without and with announcements, in milliseconds. */
 export const LIVE_MS = 5_000;
 export const TOLD_MS = 60_000;
-/** A stream that ended is begun again after this, and after twice as long each time it does not come about. */
+/** Delay before a stream is reopened; it doubles after each failure. */
 const AGAIN_MS = 1_000;
 const MAX_AGAIN_MS = 60_000;
-/** The first paint comes first. */
+/** The stream starts after the first paint. */
 const FIRST_MS = 1_000;
 
-/** Keys of the answers that may be others then. Of access only lists: one rule may be gone, and who edits it asks before saving. */
+/**
+ * Query keys to refresh for each kind of change. For access only lists: a single rule may be gone, and its editor reads it again before
+ * saving.
+ */
 const QUERIES: Readonly<Record<ChangeEvent['changed'][number], readonly string[][]>> = {
   servers: [['servers'], ['approvals'], ['tools'], ['explain']],
   access: [['rules', 'list'], ['toolsets', 'list'], ['budgets'], ['explain']],
 };
 
 export interface LivePorts {
-  /** Asks again for the answers under a key. */
+  /** Refreshes the data under a query key. */
   cache: { invalidateQueries(filters: { queryKey: readonly string[] }): unknown };
-  /** Says whether somebody sees it. */
+  /** Tells whether the page is visible. */
   page: Pick<EventTarget, 'addEventListener' | 'removeEventListener'> & {
     readonly hidden: boolean;
   };
-  /** Hears what the gateway tells, until the stream ends. */
+  /** Receives the gateway's events until the stream ends. */
   listen(signal: AbortSignal, hear: (type: string, data: unknown) => void): Promise<void>;
 }
 
 let isTold = false;
 
-/** For queries of what is told of. */
+/** Polling interval for data whose changes are announced. */
 export const liveMs = (): number => (isTold ? TOLD_MS : LIVE_MS);
 
-/** Hear what changed, until what this gives is called. */
+/** Listens for changes until the returned function is called. */
 export function beginLive({ cache, page, listen }: LivePorts): () => void {
   let stream: AbortController | undefined;
   let timer = 0;
@@ -50,7 +52,7 @@ export function beginLive({ cache, page, listen }: LivePorts): () => void {
     if (type !== 'watching') return;
     isTold = true;
     again = AGAIN_MS;
-    // What changed before is not told.
+    // Earlier changes were not announced.
     ask(['servers']);
   };
   async function begin(): Promise<void> {
@@ -60,7 +62,7 @@ export function beginLive({ cache, page, listen }: LivePorts): () => void {
     if (stream !== own) return;
     const wasTold = isTold;
     isTold = false;
-    // Asking once more has the clock go on as it is now.
+    // This refresh also makes the queries use the new polling interval.
     if (wasTold) ask(['servers']);
     timer = setTimeout(() => void begin(), again) as unknown as number;
     again = Math.min(again * 2, MAX_AGAIN_MS);

@@ -1,4 +1,4 @@
-/** Who is signed in. */
+/** The signed-in principal. */
 import type { OwnToken } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 
@@ -9,6 +9,6 @@ export const meQuery = () => ({
   queryFn: ({ signal }: { signal: AbortSignal }) => request<Me>('token', { signal }),
 });
 
-/** Whether somebody may do what a scope allows; who administers may all of it. */
+/** Whether the caller has a scope; administrators have all. */
 export const mayUse = ({ scopes }: Me, scope: Me['scopes'][number]): boolean =>
   scopes.includes('admin') || scopes.includes(scope);

@@ -1,4 +1,4 @@
-/** The language model of the deployment, and what it was used for today. */
+/** The language model of the deployment, and its use today. */
 import type { Model } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 

@@ -1,4 +1,4 @@
-/** Programs that people sign in to (OAuth clients), and what people allowed them (grants). */
+/** OAuth clients (programs that people sign in to), and grants (what people allowed them). */
 import type {
   CreateOAuthClient,
   GrantPage,
@@ -15,14 +15,14 @@ export const clientsQuery = () => paged<OAuthClientPage>(CLIENTS, 'oauth/clients
 
 export const grantsQuery = () => paged<GrantPage>(GRANTS, 'grants');
 
-/** Make one. Its secret is in this answer, and nowhere else. */
+/** Creates a client. Its secret is only in this response. */
 export const createClient = (body: CreateOAuthClient) =>
   request<IssuedOAuthClient>('oauth/clients', { method: 'POST', body });
 
-/** Delete one. Its grants end with it. */
+/** Deletes a client and with it its grants. */
 export const deleteClient = (id: string) =>
   request<undefined>(`oauth/clients/${encodeURIComponent(id)}`, { method: 'DELETE' });
 
-/** End what somebody allowed a program. */
+/** Ends a grant. */
 export const endGrant = (id: string) =>
   request<undefined>(`grants/${encodeURIComponent(id)}`, { method: 'DELETE' });

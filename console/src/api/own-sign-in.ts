@@ -1,4 +1,4 @@
-/** Passkeys of one person, and the browsers in which they are signed in. */
+/** A person's passkeys, and the browsers in which they are signed in. */
 import type { PasskeyPage, SignInPage } from '../generated/types.gen.ts';
 import { paged } from './paged.ts';
 import { request } from './request.ts';
@@ -12,10 +12,10 @@ export const passkeysQuery = (principal: string) =>
 export const signInsQuery = (principal: string) =>
   paged<SignInPage>([...SIGN_INS, principal], 'sign-ins', { query: { principal } });
 
-/** Delete a passkey. What came of it ends. */
+/** Deletes a passkey, and ends the sign-ins made with it. */
 export const deletePasskey = (id: string) =>
   request<undefined>(`passkeys/${encodeURIComponent(id)}`, { method: 'DELETE' });
 
-/** Sign a browser out. */
+/** Signs a browser out. */
 export const endSignIn = (id: string) =>
   request<undefined>(`sign-ins/${encodeURIComponent(id)}`, { method: 'DELETE' });

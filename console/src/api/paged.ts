@@ -1,13 +1,13 @@
-/** Lists that the API gives page by page. */
+/** Lists that the API returns page by page. */
 import { request, type Asked } from './request.ts';
 
-/** What a page has beside its records. */
+/** Members of a page beside its records. */
 export interface Page {
   next_cursor?: string;
   total: number;
 }
 
-/** Records of one page. */
+/** Records per page. */
 const PAGE = 100;
 
 interface Asking {
@@ -17,11 +17,11 @@ interface Asking {
 
 interface Listed {
   query?: Asked['query'];
-  /** Asked anew so often while somebody looks, in milliseconds; absent: not by the clock. */
+  /** Refresh interval in milliseconds; absent: no refresh by time. */
   every?: number | (() => number);
 }
 
-/** A list for `useInfiniteQuery`. @param path below `/api/v1/` */
+/** Makes the options of a list for `useInfiniteQuery`. @param path below `/api/v1/` */
 export const paged = <P extends Page>(
   queryKey: readonly unknown[],
   path: string,

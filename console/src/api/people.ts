@@ -1,4 +1,4 @@
-/** Principals, who call, and the groups that they are in. */
+/** Principals and their groups. */
 import type {
   CreatePrincipal,
   GroupPage,
@@ -14,14 +14,14 @@ interface Asking {
 }
 
 const STALE_MS = 30_000;
-/** How often what people do is asked for while somebody looks, in milliseconds. */
+/** Refresh interval for what people do, in milliseconds. */
 export const PEOPLE_MS = 15_000;
 
 const IS_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const pathOf = (id: string) => `principals/${encodeURIComponent(id)}`;
 
-/** What the list is narrowed to; empty: nothing. */
+/** Filters of the list; empty: no filter. */
 export interface PrincipalFilter {
   name: string;
   group: string;
@@ -39,29 +39,29 @@ export const principalQuery = (id: string) => ({
   staleTime: STALE_MS,
 });
 
-/** Groups that somebody is in or a rule is for. */
+/** Groups that have members or rules. */
 export const groupsQuery = () => ({
   queryKey: ['principals', 'groups'],
   queryFn: ({ signal }: Asking) => request<GroupPage>('groups', { query: { limit: 500 }, signal }),
   staleTime: STALE_MS,
 });
 
-/** Read one as it is now. */
+/** Reads the current state of a principal. */
 export const readPrincipal = (id: string) => request<Principal>(pathOf(id));
 
 export const createPrincipal = (body: CreatePrincipal) =>
   request<Principal>('principals', { method: 'POST', body });
 
-/** Edit one. @throws ApiProblem 412 where it has another revision */
+/** Edits a principal. @throws ApiProblem 412 where it has another revision */
 export const updatePrincipal = (id: string, body: UpdatePrincipal, revision: number) =>
   request<Principal>(pathOf(id), { method: 'PATCH', body, revision });
 
-/** Its tokens end with it. */
+/** Deletes a principal; its tokens end too. */
 export const deletePrincipal = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });
 
 /**
- * The one principal that is called so, or has this id.
- * @throws Error where there is none or are several; ApiProblem, Unreachable
+ * Finds the only principal with this name, or the one with this id.
+ * @throws Error where there is none or there are several; ApiProblem, Unreachable
  */
 export async function findOnlyPrincipal(text: string): Promise<Principal> {
   if (IS_ID.test(text)) return readPrincipal(text);

@@ -1,16 +1,16 @@
 /**
- * Requests to the gateway's REST API, as whoever is signed in with the browser. No credential is in the hands of a script, but for a token
- * that somebody pasted into this tab: that is in memory, and gone with the page.
+ * Requests to the gateway's REST API as the signed-in user. Scripts see no credential except a token that somebody pasted into this tab; it
+ * is only in memory, and gone when the page closes.
  */
 
-/** What the gateway answered in place of what was asked for (RFC 9457). */
+/** An unsuccessful response of the gateway (RFC 9457). */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
-  /** By field of what was sent. */
+  /** Messages by field of the request. */
   readonly fields: readonly { field: string; message: string }[];
 
-  /** Page on which an account is connected that is missing. */
+  /** The page where a missing account can be connected. */
   readonly connectUrl: string | undefined;
 
   constructor(status: number, body: unknown) {
@@ -30,7 +30,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** The gateway was not reached at all. */
+/** There was no response from the gateway. */
 export class Unreachable extends Error {
   constructor() {
     super('The gateway cannot be reached. Nothing was lost: try again when the network is back');
@@ -41,27 +41,27 @@ export interface Asked {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
-  /** A body that is sent as it is, in place of `body`. */
+  /** A body sent unchanged, instead of `body`. */
   text?: string;
-  /** Revision that is edited; another one meanwhile is refused. */
+  /** The revision that is edited; the request is refused if there is a newer one. */
   revision?: number;
-  /** What is put must not be there yet; else it is refused. */
+  /** The record must not exist yet; else the request is refused. */
   isNew?: boolean;
   signal?: AbortSignal;
 }
 
 let pasted: string | undefined;
 
-/** Use a token for this tab in place of a sign-in; undefined: none any more. */
+/** Uses a token for this tab instead of a sign-in; undefined: stops using it. */
 export function useToken(token: string | undefined): void {
   pasted = token;
 }
 
-/** A token was pasted into this tab. */
+/** Whether a token was pasted into this tab. */
 export const hasToken = (): boolean => pasted !== undefined;
 
 /**
- * Ask the API.
+ * Sends a request to the API.
  * @param path below `/api/v1/`
  * @throws ApiProblem, Unreachable
  */
@@ -72,11 +72,11 @@ export async function request<T>(path: string, asked: Asked = {}): Promise<T> {
   return (text === '' ? undefined : parse(text)) as T;
 }
 
-/** What an answer that is no success says. */
+/** Reads the problem from an unsuccessful response. */
 export const toProblem = async (answer: Response): Promise<ApiProblem> =>
   new ApiProblem(answer.status, parse(await answer.text()));
 
-/** Ask the API for an answer of this type, whatever it is. @throws Unreachable */
+/** Sends a request and returns the response, whatever its status. @throws Unreachable */
 export async function send(
   path: string,
   { method = 'GET', query = {}, body, text, revision, isNew = false, signal }: Asked,

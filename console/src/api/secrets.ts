@@ -1,4 +1,4 @@
-/** Secrets, as the API tells of them: never a value. Whoever lists them leaves a row in the audit, so they are not asked for by the clock. */
+/** Secrets as the API shows them: never a value. Listing them leaves an audit row, so they are not polled. */
 import type { PutSecret, Secret } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 
@@ -16,9 +16,9 @@ export const secretsQuery = () => ({
 });
 
 /**
- * Make a secret, or replace it.
- * @param revision of the one that is replaced; undefined where there must be none yet
- * @throws ApiProblem 412 where something else is there
+ * Creates or replaces a secret.
+ * @param revision of the replaced one; undefined where there must be none yet
+ * @throws ApiProblem 412 where there is another revision, or one already
  */
 export const putSecret = (name: string, body: PutSecret, revision: number | undefined) =>
   request<Secret>(`secrets/${encodeURIComponent(name)}`, {
@@ -27,6 +27,6 @@ export const putSecret = (name: string, body: PutSecret, revision: number | unde
     ...(revision === undefined ? { isNew: true } : { revision }),
   });
 
-/** Delete one. @throws ApiProblem 409 while a server refers to it */
+/** Deletes a secret. @throws ApiProblem 409 while a server refers to it */
 export const deleteSecret = (name: string) =>
   request<undefined>(`secrets/${encodeURIComponent(name)}`, { method: 'DELETE' });

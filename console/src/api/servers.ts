@@ -1,4 +1,4 @@
-/** Servers, as the registry has them, and what is done with them. */
+/** Servers of the registry, and the actions on them. */
 import type {
   ApprovalPage,
   CreateServer,
@@ -12,11 +12,11 @@ import type {
 import { LIVE_MS, liveMs } from './live.ts';
 import { request } from './request.ts';
 
-/** How often a server is asked for that is being connected, in milliseconds. */
+/** Polling interval for a server that is connecting, in milliseconds. */
 const CONNECTING_MS = 1_000;
-/** Servers of one page of the list. */
+/** Servers per page. */
 const PAGE = 100;
-/** Checks that a plot has room for. */
+/** Checks shown in a plot. */
 const CHECKS = 100;
 
 export type Status = Server['status'];
@@ -39,13 +39,13 @@ export const serversQuery = () => ({
   refetchInterval: liveMs,
 });
 
-/** What the list is narrowed to; empty: nothing. */
+/** Filters of the list; empty: no filter. */
 export interface ServerFilter {
   name: string;
   status: string;
 }
 
-/** The list page by page, for `useInfiniteQuery`. */
+/** Lists page by page, for `useInfiniteQuery`. */
 export const serverListQuery = ({ name, status }: ServerFilter) => ({
   queryKey: ['servers', 'list', name, status],
   queryFn: ({ signal, pageParam }: Asking & { pageParam: string }) =>
@@ -58,18 +58,18 @@ export const serverListQuery = ({ name, status }: ServerFilter) => ({
   refetchInterval: liveMs,
 });
 
-/** What one sees of all servers at a glance. */
+/** An overview of all servers. */
 export interface ServerSummary {
-  /** How many are in each state. */
+  /** Number of servers by status. */
   counts: Readonly<Record<Status, number>>;
-  /** Those that something is wrong with, as many as one looks at. */
+  /** Broken servers, up to `MAX_BROKEN`. */
   broken: readonly Server[];
-  /** The first in the order of their names. */
+  /** The first page, in order of name. */
   first: readonly Server[];
   total: number;
 }
 
-/** States in which something is wrong, the worst first. */
+/** Statuses of broken servers, the worst first. */
 const BROKEN: readonly Status[] = ['ERROR', 'DEGRADED'];
 const MAX_BROKEN = 10;
 
@@ -84,7 +84,7 @@ export const serverSummaryQuery = () => ({
       query: { limit: 200 },
       signal,
     });
-    // One page has them all nearly everywhere; else each state is asked for.
+    // Usually one page holds all servers; else each status needs its own request.
     const pageOf = async (status: Status) => {
       const query = { limit: MAX_BROKEN, status };
       if (next) return request<ServerPage>('aggregator/servers', { query, signal });
@@ -131,20 +131,20 @@ export const healthQuery = (id: string) => ({
   refetchInterval: LIVE_MS,
 });
 
-/** @param state whatever changes where the tools do: they are asked for anew then */
+/** Lists a server's tools. @param state changes whenever the tools may have changed, and so makes a new request */
 export const serverToolsQuery = (id: string, state: string) => ({
   queryKey: ['servers', 'tools', id, state],
   queryFn: ({ signal }: Asking) =>
     request<ToolsByServer>('tools', { query: { server: id }, signal }),
 });
 
-/** Read a server as it is now. */
+/** Reads the current state of a server. */
 export const readServer = (id: string) => request<Server>(pathOf(id));
 
 export const createServer = (body: CreateServer) =>
   request<Server>('aggregator/servers', { method: 'POST', body });
 
-/** Edit one. @throws ApiProblem 412 where it has another revision */
+/** Edits a server. @throws ApiProblem 412 where it has another revision */
 export const updateServer = (id: string, body: UpdateServer, revision: number) =>
   request<Server>(pathOf(id), { method: 'PATCH', body, revision });
 
@@ -156,12 +156,12 @@ export const disconnectServer = (id: string) =>
 
 export const deleteServer = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });
 
-/** What becomes of an entry whose name a server has. */
+/** What to do with an entry whose name is taken. */
 export type OnConflict = 'skip' | 'update' | 'fail';
 
 /**
- * Servers from the text of a file, as it is: it may have comments.
- * @param isPlan tell what would be done, and do nothing
+ * Imports servers from the raw text of a file, which may contain comments.
+ * @param isPlan only report what would be done
  */
 export const importServers = (text: string, onConflict: OnConflict, isPlan: boolean) =>
   request<Import>('aggregator/import', {

@@ -1,4 +1,4 @@
-/** Providers by which people sign in, and who they are there. */
+/** Identity providers for sign-in, and the identities of people there. */
 import type {
   CreateIdentity,
   CreateSignInProvider,
@@ -21,7 +21,7 @@ const STALE_MS = 30_000;
 
 const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
 
-/** In the order of their names. */
+/** Lists the providers by name. */
 export const providersQuery = () => paged<SignInProviderPage>([PATH, 'list'], PATH);
 
 export const providerQuery = (id: string) => ({
@@ -30,20 +30,20 @@ export const providerQuery = (id: string) => ({
   staleTime: STALE_MS,
 });
 
-/** Read one as it is now. */
+/** Reads the current state of a provider. */
 export const readProvider = (id: string) => request<SignInProvider>(pathOf(id));
 
 export const createProvider = (body: CreateSignInProvider) =>
   request<SignInProvider>(PATH, { method: 'POST', body });
 
-/** Edit one. @throws ApiProblem 412 where it has another revision */
+/** Edits a provider. @throws ApiProblem 412 where it has another revision */
 export const updateProvider = (id: string, body: UpdateSignInProvider, revision: number) =>
   request<SignInProvider>(pathOf(id), { method: 'PATCH', body, revision });
 
-/** What came of it ends with it. */
+/** Deletes a provider, and ends the sign-ins made with it. */
 export const deleteProvider = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });
 
-/** Who people are at a provider, or at which providers a principal is somebody. */
+/** Lists the identities at a provider, or those of a principal. */
 export const identitiesQuery = (of: { principal: string } | { provider: string }) =>
   paged<IdentityPage>(['identities', of], 'identities', { query: of, every: PEOPLE_MS });
 

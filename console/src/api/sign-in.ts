@@ -1,4 +1,4 @@
-/** How people get in without a token in their hands: invitations, browsers, passkeys, programs that they let in. */
+/** Ways in without a token: invitations, browser sign-ins, passkeys, and programs that people granted access. */
 import type {
   CreateInvitation,
   GrantPage,
@@ -15,11 +15,11 @@ const of = (principal: string) => ({ query: { principal }, every: PEOPLE_MS });
 const end = (path: string) => (id: string) =>
   request<undefined>(`${path}/${encodeURIComponent(id)}`, { method: 'DELETE' });
 
-/** Those that can be used. @param principal whose; empty: of all */
+/** Lists usable invitations. @param principal whose; empty: everybody's */
 export const invitationsQuery = (principal: string) =>
   paged<InvitationPage>(['invitations', principal], 'invitations', of(principal));
 
-/** The code is in this answer only. */
+/** Creates an invitation. The code is only in this response. */
 export const createInvitation = (body: CreateInvitation) =>
   request<IssuedInvitation>('invitations', { method: 'POST', body });
 
@@ -36,7 +36,7 @@ export const passkeysQuery = (principal: string) =>
 
 export const deletePasskey = end('passkeys');
 
-/** Programs that a principal let in. */
+/** Programs that a principal granted access. */
 export const grantsQuery = (principal: string) =>
   paged<GrantPage>(['grants', principal], 'grants', of(principal));
 

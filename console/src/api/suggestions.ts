@@ -1,4 +1,4 @@
-/** What somebody may mean who has typed the beginning of a name. */
+/** Suggestions for a name that somebody is typing. */
 import type {
   ApprovalPage,
   Principal,
@@ -15,14 +15,14 @@ interface Asking {
 
 const LIMIT = 50;
 const STALE_MS = 30_000;
-/** Most characters of a name of a server. */
+/** Longest name of a server. */
 const SERVER_CHARS = 63;
 const PRINCIPAL_CHARS = 100;
 
 const partOf = (typed: string, maxChars: number) =>
   typed === '' ? undefined : typed.slice(0, maxChars);
 
-/** Principals with this in their name. */
+/** Principals whose name contains the typed text. */
 export const principalsNamed = (typed: string) => ({
   queryKey: ['principals', 'named', typed],
   queryFn: ({ signal }: Asking) =>
@@ -33,7 +33,7 @@ export const principalsNamed = (typed: string) => ({
   staleTime: STALE_MS,
 });
 
-/** Servers with this in their name. */
+/** Servers whose name contains the typed text. */
 export const serversNamed = (typed: string) => ({
   queryKey: ['servers', 'named', typed],
   queryFn: ({ signal }: Asking) =>
@@ -44,7 +44,7 @@ export const serversNamed = (typed: string) => ({
   staleTime: STALE_MS,
 });
 
-/** Toolsets with this in their name. */
+/** Toolsets whose name contains the typed text. */
 export const toolsetsNamed = (typed: string) => ({
   queryKey: ['toolsets', 'named', typed],
   queryFn: ({ signal }: Asking) =>
@@ -55,7 +55,7 @@ export const toolsetsNamed = (typed: string) => ({
   staleTime: STALE_MS,
 });
 
-/** Own names of the tools of a server: those that the caller may use, and those whose definitions are held or were. */
+/** The server's own names of its tools: those that the caller may use, and those with an approval record. */
 export const toolsOf = (server: string) => ({
   queryKey: ['tools', 'of', server],
   queryFn: async ({ signal }: Asking): Promise<string[]> => {
@@ -82,7 +82,7 @@ export const toolsOf = (server: string) => ({
   staleTime: STALE_MS,
 });
 
-/** The principals that are called so. @throws ApiProblem, Unreachable */
+/** Finds the principals with exactly this name. @throws ApiProblem, Unreachable */
 export async function principalsCalled(name: string): Promise<Principal[]> {
   const found: Principal[] = [];
   let cursor: string | undefined;
@@ -95,6 +95,6 @@ export async function principalsCalled(name: string): Promise<Principal[]> {
   return found;
 }
 
-/** The newest principal that is called so, or undefined. @throws ApiProblem, Unreachable */
+/** Finds the id of the newest principal with this name; undefined where there is none. @throws ApiProblem, Unreachable */
 export const findPrincipal = async (name: string): Promise<string | undefined> =>
   (await principalsCalled(name))[0]?.id;

@@ -1,4 +1,4 @@
-/** Tokens of principals. A value comes with the answer that makes it; whoever asks for one keeps it in no cache. */
+/** Tokens of principals. A token's value is only in the response that creates it; callers must not put it into a cache. */
 import type { CreateToken, IssuedToken, TokenPage } from '../generated/types.gen.ts';
 import { paged } from './paged.ts';
 import { PEOPLE_MS } from './people.ts';
@@ -12,7 +12,7 @@ const STALE_MS = 30_000;
 
 const pathOf = (id: string) => `tokens/${encodeURIComponent(id)}`;
 
-/** The first of a principal, to choose one. */
+/** The first tokens of a principal, to choose one. */
 export const tokensOf = (principal: string) => ({
   queryKey: ['tokens', 'of', principal],
   queryFn: ({ signal }: Asking) =>
@@ -21,7 +21,7 @@ export const tokensOf = (principal: string) => ({
   staleTime: STALE_MS,
 });
 
-/** Those of a principal, newest first. */
+/** Lists the tokens of a principal, newest first. */
 export const tokenListQuery = (principal: string) =>
   paged<TokenPage>(['tokens', 'list', principal], 'tokens', {
     query: { principal },
@@ -31,7 +31,7 @@ export const tokenListQuery = (principal: string) =>
 export const createToken = (body: CreateToken) =>
   request<IssuedToken>('tokens', { method: 'POST', body });
 
-/** Give it another value. @param graceSeconds how long the one before works too */
+/** Gives a token a new value. @param graceSeconds how long the former value stays valid */
 export const rotateToken = (id: string, graceSeconds: number) =>
   request<IssuedToken>(`${pathOf(id)}/rotate`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** Tools: those that one may use, what a search finds of them, and calling one. */
+/** Tools: those that the caller may use, a search, and a call. */
 import type { SearchResult, ToolResult, ToolsByServer } from '../generated/types.gen.ts';
 import { streamEvents } from './events.ts';
 import { ApiProblem, request } from './request.ts';
@@ -9,20 +9,20 @@ interface Asking {
 
 /** A tool as its server describes it. */
 export interface ListedTool {
-  /** `server.tool`. */
+  /** Qualified name: `server.tool`. */
   name: string;
   description: string;
   schema: unknown;
 }
 
-/** Tools of one page of the list. */
+/** Tools per page. */
 const PAGE = 100;
-/** Most that a search finds. */
+/** Most search results. */
 const MAX_FOUND = 50;
 
 const toText = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** The tools of a page, whatever server they are of. */
+/** The tools on a page, of all servers. */
 export const toTools = ({ servers }: ToolsByServer): ListedTool[] =>
   servers.flatMap(({ tools }) =>
     tools.map(({ name, description, inputSchema: schema }) => ({
@@ -32,7 +32,7 @@ export const toTools = ({ servers }: ToolsByServer): ListedTool[] =>
     })),
   );
 
-/** The list page by page, for `useInfiniteQuery`. */
+/** Lists page by page, for `useInfiniteQuery`. */
 export const toolsQuery = () => ({
   queryKey: ['tools', 'list'],
   queryFn: ({ signal, pageParam: cursor }: Asking & { pageParam: string }) =>
@@ -41,17 +41,17 @@ export const toolsQuery = () => ({
   getNextPageParam: ({ next_cursor: next }: ToolsByServer) => next,
 });
 
-/** One tool; undefined where there is none of this name. */
+/** Reads one tool; null where there is none of this name. */
 export const toolQuery = (name: string) => ({
   queryKey: ['tools', 'one', name],
   queryFn: async ({ signal }: Asking) => {
     const page = await request<ToolsByServer>('tools', { query: { tool: name }, signal });
-    // Nothing is null: the cache takes no undefined.
+    // Null instead of undefined, which the query cache does not accept.
     return toTools(page)[0] ?? null;
   },
 });
 
-/** Server and own name of the tool that is called so, or undefined. @throws ApiProblem, Unreachable */
+/** Finds the server and the own name of a tool; undefined where there is none. @throws ApiProblem, Unreachable */
 export async function findTool(name: string) {
   const { servers } = await request<ToolsByServer>('tools', { query: { tool: name } });
   const all = servers.flatMap(server =>
@@ -60,7 +60,7 @@ export async function findTool(name: string) {
   return all[0];
 }
 
-/** What fits the words, the best first, as a model is told. */
+/** Searches tools, the best match first; the same search that models use. */
 export const searchQuery = (query: string) => ({
   queryKey: ['search', query],
   queryFn: ({ signal }: Asking) =>
@@ -68,36 +68,36 @@ export const searchQuery = (query: string) => ({
   enabled: query.trim() !== '',
 });
 
-/** What a server wants to know, or to be done, before its tool goes on. Nothing in it is trusted to be so. */
+/** A server request during a call: information to enter, or something to do. Its content is untrusted. */
 export interface Question {
   method: string;
   params: Readonly<Record<string, unknown>>;
 }
 
-/** What a person says to it. */
+/** The person's response. */
 export interface Answer {
   action: 'accept' | 'decline' | 'cancel';
   content?: Record<string, unknown>;
 }
 
-/** Questions by their keys, and what the next call brings along. */
+/** Server requests by key, and the state that the next call sends along. */
 export interface Asked {
   questions: Readonly<Record<string, Question>>;
   state: unknown;
 }
 
-/** News of a call that goes on. */
+/** A notification during a call. */
 export type News = { type: 'progress' | 'log'; data: Readonly<Record<string, unknown>> };
 
 interface Round {
   name: string;
   args: Record<string, unknown>;
-  /** What was asked, and the answers by their keys. */
+  /** The request state, and the responses by key. */
   answered?: { state: unknown; answers: Record<string, Answer> };
 }
 
 /**
- * Call a tool, once: what it answers, or what its server asks; then it goes on with the answers.
+ * Calls a tool once. Returns its result, or its server's requests; a second call with the responses then continues it.
  * @throws ApiProblem, Unreachable
  */
 export async function callTool(

@@ -1,4 +1,4 @@
-/** Toolsets, and what saving one would change. */
+/** Toolsets, and a preview of what saving one would change. */
 import type {
   CreateToolset,
   PreviewToolset,
@@ -11,14 +11,14 @@ import { paged } from './paged.ts';
 import { request } from './request.ts';
 import { liveMs } from './live.ts';
 
-/** Those with this in their name, page by page. */
+/** Lists the toolsets whose name contains this text, page by page. */
 export const toolsetListQuery = (name: string) =>
   paged<ToolsetPage>(['toolsets', 'list', name], 'toolsets', { query: { name }, every: liveMs });
 
 const pathOf = (id: string) => `toolsets/${encodeURIComponent(id)}`;
 const ONE = ['toolsets', 'one'] as const;
 
-/** @returns the key of one toolset among what was answered */
+/** @returns the query key of one toolset */
 export const keyOf = (id: string) => [...ONE, id] as const;
 
 export const toolsetQuery = (id: string) => ({
@@ -26,18 +26,18 @@ export const toolsetQuery = (id: string) => ({
   queryFn: ({ signal }: { signal: AbortSignal }) => request<Toolset>(pathOf(id), { signal }),
 });
 
-/** Read a toolset as it is now. */
+/** Reads the current state of a toolset. */
 export const readToolset = (id: string) => request<Toolset>(pathOf(id));
 
 export const createToolset = (body: CreateToolset) =>
   request<Toolset>('toolsets', { method: 'POST', body });
 
-/** Edit one. @throws ApiProblem 412 where it has another revision */
+/** Edits a toolset. @throws ApiProblem 412 where it has another revision */
 export const updateToolset = (id: string, body: UpdateToolset, revision: number) =>
   request<Toolset>(pathOf(id), { method: 'PATCH', body, revision });
 
 export const deleteToolset = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });
 
-/** What it would gain and lose, and who. Nothing is written. */
+/** Asks which tools the toolset, and which people, would gain and lose. Nothing is written. */
 export const previewToolset = (body: PreviewToolset) =>
   request<ToolsetPreview>('toolsets/preview', { method: 'POST', body });

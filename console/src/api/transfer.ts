@@ -1,4 +1,4 @@
-/** The servers of the registry as a file, which an import takes, here or at another gateway. */
+/** Exports the servers of the registry as a file that can be imported, here or at another gateway. */
 import type { Export } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 

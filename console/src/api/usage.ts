@@ -1,12 +1,12 @@
-/** How much was called: what the gateway added up of the calls, by what one asks. */
+/** Usage: the gateway's totals of calls, grouped and filtered. */
 import type { InfiniteData } from '@tanstack/preact-query';
 import type { UsagePage } from '../generated/types.gen.ts';
 import { request } from './request.ts';
 
-/** What rows are of. */
+/** What each row stands for. */
 export type UsageBy = 'day' | 'principal' | 'group' | 'server' | 'tool';
 
-/** Which calls, and what they are told by. */
+/** Filters and grouping of usage. */
 export interface UsageAsked {
   by: UsageBy;
   /** First day (UTC). */
@@ -17,13 +17,13 @@ export interface UsageAsked {
   tool?: string;
 }
 
-/** It is added up of calls that are final, some two minutes after they ended. */
+/** Totals include calls about two minutes after they ended. */
 const USAGE_MS = 60_000;
-/** What is left longer than this is being added up, and shows soon. */
+/** If totals are further behind than this, they are being computed, and are polled more often. */
 const BEHIND_MS = 900_000;
 const SOON_MS = 3_000;
 const PAGE = 100;
-/** More days than are asked for. */
+/** More days than are ever requested. */
 const MAX_DAYS = 200;
 
 interface Kept<T> {
@@ -38,13 +38,13 @@ interface Asking {
 const pageOf = (query: UsageAsked, limit: number, cursor: string, signal: AbortSignal) =>
   request<UsagePage>('usage', { query: { ...query, limit, cursor }, signal });
 
-/** Whether there are calls that are not added up yet, though they could be. */
+/** Whether the totals are still behind. */
 export const isBehind = ({ counted_until: until }: UsagePage): boolean =>
   Date.now() - Date.parse(until) > BEHIND_MS;
 
 const waitAfter = (page: UsagePage | undefined) => (page && isBehind(page) ? SOON_MS : USAGE_MS);
 
-/** The most calls first, page by page. */
+/** Lists usage, the most calls first, page by page. */
 export const usageQuery = (asked: UsageAsked) => ({
   queryKey: ['usage', asked],
   queryFn: ({ signal, pageParam }: Asking) => pageOf(asked, PAGE, pageParam, signal),
@@ -61,7 +61,7 @@ export const usageByDayQuery = (asked: UsageAsked) => ({
   refetchInterval: ({ state }: Kept<UsagePage>) => waitAfter(state.data),
 });
 
-/** Where the browser gets a table of it, by day besides. */
+/** The URL where the browser downloads usage as a table, also by day. */
 export function usageExportUrl({ by, ...others }: UsageAsked): string {
   const query = new URLSearchParams({ ...others, by: by === 'day' ? by : `day,${by}` });
   return `/api/v1/usage/export?${query}`;

@@ -1,4 +1,4 @@
-/** Webhooks: who is told of events, and what was sent to them. The secret of one is in the answer that made it, and nowhere else. */
+/** Webhooks, and their deliveries. A webhook's secret is only in the response that created it. */
 import type {
   CreateWebhook,
   UpdateWebhook,
@@ -26,10 +26,10 @@ export interface WithSecret {
 
 export const webhooksQuery = () => paged<WebhookPage>(WEBHOOK_LIST, PATH, { every: LIVE_MS });
 
-/** Where one is kept that was read. */
+/** The query key of one webhook. */
 export const keyOf = (id: string) => [...WEBHOOKS, 'one', id];
 
-/** Read one as it is now. */
+/** Reads the current state of a webhook. */
 export const readWebhook = (id: string) => request<Webhook>(pathOf(id));
 
 export const webhookQuery = (id: string) => ({
@@ -38,7 +38,7 @@ export const webhookQuery = (id: string) => ({
   refetchInterval: LIVE_MS,
 });
 
-/** What was sent, the newest first. @param state empty: in any */
+/** Lists deliveries, the newest first. @param state empty: any */
 export const deliveriesQuery = (id: string, state: string) =>
   paged<WebhookDeliveryPage>([...WEBHOOKS, 'deliveries', id, state], `${pathOf(id)}/deliveries`, {
     query: { state },
@@ -48,21 +48,21 @@ export const deliveriesQuery = (id: string, state: string) =>
 export const createWebhook = (body: CreateWebhook) =>
   request<WithSecret>(PATH, { method: 'POST', body });
 
-/** Edit one. @throws ApiProblem 412 where it has another revision */
+/** Edits a webhook. @throws ApiProblem 412 where it has another revision */
 export const updateWebhook = (id: string, body: UpdateWebhook, revision: number) =>
   request<Webhook>(pathOf(id), { method: 'PATCH', body, revision });
 
 export const deleteWebhook = (id: string) => request<undefined>(pathOf(id), { method: 'DELETE' });
 
-/** Give it another secret; for a day what is sent is signed with both. */
+/** Gives a webhook a new secret; for a day, requests are signed with both. */
 export const rotateWebhook = (id: string) =>
   request<WithSecret>(`${pathOf(id)}/rotate`, { method: 'POST' });
 
-/** Send it an event that says it is a test, once and at once. */
+/** Sends a test event to a webhook, once and without delay. */
 export const testWebhook = (id: string) =>
   request<WebhookTest>(`${pathOf(id)}/test`, { method: 'POST' });
 
-/** Try an event again that was given up. */
+/** Retries a delivery that was given up. */
 export const retryDelivery = (webhook: string, id: string) =>
   request<WebhookDelivery>(`${pathOf(webhook)}/deliveries/${encodeURIComponent(id)}/retry`, {
     method: 'POST',

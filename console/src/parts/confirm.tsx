@@ -1,20 +1,20 @@
-/** A button for what cannot be undone: it says first what it will do. */
+/** A button for an action that cannot be undone; a dialog first says what it will do. */
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Problem } from './states.tsx';
 
 interface ConfirmProps {
-  /** On the button. */
+  /** Text of the button. */
   label: string;
-  /** What will happen, in a sentence. */
+  /** One sentence about what will happen. */
   says: string;
-  /** What somebody has to say yes to besides. */
+  /** Text of a checkbox that must be checked first. */
   agrees?: string;
   isDisabled?: boolean;
-  /** To be filled in before. */
+  /** Fields to fill in first. */
   children?: ComponentChildren;
   act: () => Promise<unknown>;
-  /** It is done: put the focus where somebody goes on, where the button is gone with what it was for. */
+  /** Called when it is done; must move the focus if the button disappears. */
   onDone?: () => void;
 }
 

@@ -1,10 +1,10 @@
-/** What somebody types over a value that may change elsewhere, in the URL for one. */
+/** A text field over a value that may change elsewhere, for example in the URL. */
 import { useState } from 'preact/hooks';
 
 /**
- * The text in a field, and how it is changed. Where the value changes the text follows, at once: an effect would come after what was
- * typed meanwhile.
- * @param value undefined while it is not known
+ * Returns the text of a field, and a function to change it. If the value changes, the text follows during rendering: an effect could
+ * overwrite what was typed meanwhile.
+ * @param value undefined while it is loading
  */
 export function useDraft(value: string | undefined): [string, (text: string) => void] {
   const [draft, setDraft] = useState(value ?? '');

@@ -1,10 +1,10 @@
-/** What somebody fills in, with its label, what is wrong with it and a hint, which are read out with it. */
+/** A form field with its label, error and hint, which screen readers read with it. */
 import type { ComponentChildren, Ref } from 'preact';
 import { useId } from 'preact/hooks';
 import { ApiProblem } from '../api/request.ts';
 
 interface AboutProps {
-  /** Where its look or a test needs one that is known. */
+  /** Set where a style or a test needs a fixed id. */
   id?: string;
   label: string;
   wrong?: string | undefined;
@@ -12,7 +12,7 @@ interface AboutProps {
 }
 
 interface FieldProps extends AboutProps {
-  /** Draws the field itself, with these attributes. */
+  /** Renders the input with these attributes. */
   children: (about: Record<string, string | boolean>) => ComponentChildren;
 }
 
@@ -48,7 +48,7 @@ interface SelectProps<T extends string> extends AboutProps {
   onValue: (value: T) => void;
 }
 
-/** A choice of a few. */
+/** A choice of a few options. */
 export function Select<T extends string>({ value, options, onValue, ...about }: SelectProps<T>) {
   return (
     <Field {...about}>
@@ -71,19 +71,19 @@ export function Select<T extends string>({ value, options, onValue, ...about }: 
 
 interface TextProps extends AboutProps {
   value: string;
-  /** A field of several lines. */
+  /** Set for a field of several lines. */
   rows?: number;
   type?: 'password' | 'url' | 'date';
-  /** Of a line, for who gives it the focus. */
+  /** Ref to the single-line input, to focus it. */
   inputRef?: Ref<HTMLInputElement>;
   isRequired?: boolean;
   maxLength?: number;
-  /** Of what is no prose: it is not corrected. */
+  /** Not prose: no spell checking. */
   isCode?: boolean;
   onValue: (value: string) => void;
 }
 
-/** What is typed, in a line or in several. */
+/** A text field, on one or several lines. */
 export function Text(props: TextProps) {
   const {
     value,
@@ -124,13 +124,13 @@ export function Text(props: TextProps) {
 }
 
 interface AmountProps extends AboutProps {
-  /** As it is typed. */
+  /** The text as typed. */
   value: string;
   max: number;
   onValue: (value: string) => void;
 }
 
-/** A whole number from 1 on. */
+/** A whole number from 1 up. */
 export const Amount = ({ value, max, onValue, ...about }: AmountProps) => (
   <Field {...about}>
     {attributes => (
@@ -147,7 +147,7 @@ export const Amount = ({ value, max, onValue, ...about }: AmountProps) => (
   </Field>
 );
 
-/** What the API says of a field, or of a part of it. @param names of the field in the API */
+/** The API's message for a field or a part of it. @param names of the field in the API */
 export function messageFor(thrown: unknown, ...names: readonly string[]): string | undefined {
   if (!(thrown instanceof ApiProblem)) return undefined;
   const isOf = (field: string) =>

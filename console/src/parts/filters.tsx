@@ -1,15 +1,15 @@
-/** What narrows a list, above it: it is obeyed as it is typed, so nothing is sent. */
+/** Filters above a list. They apply while typing, so the form is never submitted. */
 import type { ComponentChildren } from 'preact';
 
 interface FiltersProps {
   name: string;
   onName: (name: string) => void;
   maxLength: number;
-  /** Other filters. */
+  /** More filters. */
   children?: ComponentChildren;
 }
 
-/** Narrows by a part of the name. */
+/** A filter by part of the name. */
 export const NameFilters = ({ name, onName, maxLength, children }: FiltersProps) => (
   <form class="filters" role="search" onSubmit={event => event.preventDefault()}>
     <label>

@@ -1,4 +1,6 @@
-/** Text that somebody else wrote, as text: what shows nothing or turns what is beside it is shown as `⟨U+202E⟩`, and long text is cut. */
+/**
+ * Outside text, shown as plain text: characters that are invisible or change text direction are shown as `⟨U+202E⟩`, and long text is cut.
+ */
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const LAYOUT = /[\n\t]/;
@@ -9,7 +11,7 @@ const toMark = (character: string): string =>
     ? character
     : `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 
-/** The text with what is hidden in it, at most `max` characters of it. */
+/** Returns at most `max` characters of the text, with hidden characters made visible. */
 export function toShown(text: string, max = MAX_CHARS): string {
   const shown = text.length > max ? `${text.slice(0, max)}…` : text;
   return shown.replaceAll(HIDDEN, toMark);

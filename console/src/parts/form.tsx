@@ -1,28 +1,28 @@
-/** A form that is sent: its fields, what came of sending it, and its buttons. What was typed stays whatever the gateway answers. */
+/** A form: its fields, the error of the last attempt, and its buttons. What was typed stays, whatever the gateway responds. */
 import type { ComponentChildren } from 'preact';
 import { Link } from 'wouter-preact';
 import { Problem } from './states.tsx';
 
 export interface FormProps {
-  /** What it is, where no heading says it. */
+  /** Accessible name, if there is no heading. */
   label?: string;
-  /** Of its look, beside that of every form. */
+  /** An additional CSS class. */
   class?: string;
   onSend: () => void;
   isBusy: boolean;
-  /** What came of sending it. */
+  /** The error of the last attempt. */
   thrown: unknown;
-  /** On the button that sends it. */
+  /** Text of the submit button. */
   verb: string;
-  /** Where one goes, or what is done, in place of sending it. */
+  /** Where to go, or what to do, on cancel. */
   cancel?: string | (() => void);
-  /** Beside the buttons. */
+  /** Shown beside the buttons. */
   beside?: ComponentChildren;
-  /** Its fields. */
+  /** The fields. */
   children: ComponentChildren;
 }
 
-/** What the form of a record is told by whoever sends it. */
+/** Props that the parent of a record's form passes to it. */
 export type Sending = Omit<FormProps, 'label' | 'class' | 'children'>;
 
 export function Form(props: FormProps) {

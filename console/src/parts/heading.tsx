@@ -1,10 +1,10 @@
-/** The heading of what was opened within a view: the focus goes there, and a way back stands before it. */
+/** Heading of a page within a view: it takes the focus, and a link back stands before it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 
 interface HeadingProps {
-  /** Where the way back leads, and what it is called. */
+  /** Address and text of the link back. */
   back: readonly [href: string, text: string];
   children: ComponentChildren;
 }

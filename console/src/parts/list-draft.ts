@@ -1,4 +1,4 @@
-/** Several short texts while somebody edits them, with what is typed and not added yet: that counts too where one goes on. Pure. */
+/** A list of short texts while it is edited, with text that is typed but not added yet; that counts too when the form is sent. Pure. */
 
 export interface ListDraft {
   items: readonly string[];
@@ -9,7 +9,7 @@ const BETWEEN = /[\s,]+/;
 
 export const toDraft = (items: readonly string[]): ListDraft => ({ items, typed: '' });
 
-/** All of them, each once. */
+/** All of them, without duplicates. */
 export const itemsOf = ({ items, typed }: ListDraft): string[] => [
   ...new Set([...items, ...typed.split(BETWEEN).filter(part => part !== '')]),
 ];

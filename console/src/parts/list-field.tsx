@@ -1,4 +1,4 @@
-/** Several short texts, as the groups somebody is in: each can be taken away, and one is added by typing it. */
+/** A field for several short texts, such as a principal's groups: each can be removed, and new ones are typed. */
 import { useId, useRef } from 'preact/hooks';
 import { Field } from './field.tsx';
 import { Foreign, toShown } from './foreign.tsx';
@@ -8,14 +8,14 @@ import './list-field.css';
 interface ListFieldProps {
   label: string;
   draft: ListDraft;
-  /** What is offered while one types; another text may be typed too. */
+  /** Suggestions while typing; other texts are allowed too. */
   offered?: readonly string[];
   wrong?: string | undefined;
   hint?: string;
   onDraft: (draft: ListDraft) => void;
 }
 
-/** Browsers are slow with more. */
+/** Browsers are slow with more options. */
 const MAX_OFFERED = 100;
 
 export function ListField(props: ListFieldProps) {

@@ -1,7 +1,7 @@
-/** The button that loads the next page of a list, where there is one. */
+/** A button that loads the next page of a list, if there is one. */
 
 interface MoreProps {
-  /** As `useInfiniteQuery` gives it. */
+  /** The result of `useInfiniteQuery`. */
   list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
 }
 

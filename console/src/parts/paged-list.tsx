@@ -1,4 +1,4 @@
-/** A list that comes page by page: how much of it is here, what is in it, and a button for more. */
+/** A list that loads page by page: how many items are loaded, the items, and a button for more. */
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import type { Page } from '../api/paged.ts';
@@ -8,7 +8,7 @@ import { Empty, Loading, Problem } from './states.tsx';
 interface ListProps<P extends Page, T> {
   list: UseInfiniteQueryResult<InfiniteData<P>>;
   itemsOf: (page: P) => readonly T[];
-  /** What is said where there is nothing. */
+  /** Text for an empty list. */
   none: string;
   children: (items: readonly T[]) => ComponentChildren;
 }

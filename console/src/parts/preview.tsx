@@ -1,4 +1,4 @@
-/** What saving would change, for whom: shown before it is saved. Names of people and tools are text that others wrote. */
+/** A preview of what saving would change, and for whom, shown before it is saved. Names of people and tools are outside text. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AccessPreview } from '../generated/types.gen.ts';
@@ -11,11 +11,11 @@ export type Change = Pick<AccessPreview['groups'][number], 'gained' | 'lost' | '
 interface PreviewProps {
   title: string;
   found: AccessPreview;
-  /** Where nobody gains or loses anything. */
+  /** Text where nobody gains or loses anything. */
   nothing: string;
-  /** Before the people: what changes whoever they are. */
+  /** Changes that apply to everybody, shown first. */
   first?: ComponentChildren;
-  /** What can be done now. */
+  /** The available actions. */
   children: ComponentChildren;
 }
 
@@ -71,11 +71,11 @@ function People({ group: { people, principals } }: { group: AccessPreview['group
   );
 }
 
-/** Shown at once where they are no more. */
+/** Up to this many are shown without a click. */
 const FEW = 12;
 const toCount = (count: number) => (count === 1 ? '1 tool' : `${count} tools`);
 
-/** How much is gained and lost, and what. */
+/** The number of gained and lost tools, and their names. */
 export function Changed({ change: { gained, lost, tools } }: { change: Change }) {
   const rest = gained + lost - tools.length;
   return (

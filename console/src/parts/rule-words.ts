@@ -1,7 +1,7 @@
 /** An access rule in words. Pure. */
 import type { AccessRule } from '../generated/types.gen.ts';
 
-/** A rule as a sentence, without its description. @param whose name of the principal that a rule is for alone */
+/** Writes a rule as a sentence, without its description. @param whose name of the principal, for a rule for one principal */
 export function toSentence(rule: AccessRule, whose: string): string {
   const { effect, subject, server, tool, read_only: isReadOnly } = rule;
   const who =

@@ -1,4 +1,4 @@
-/** A server and a tool of it, each typed: what there is, is offered. */
+/** Fields for a server and one of its tools, with suggestions. */
 import { useQuery } from '@tanstack/preact-query';
 import { serversNamed, toolsOf } from '../api/suggestions.ts';
 import { Suggest } from './suggest.tsx';
@@ -8,11 +8,11 @@ type Both<T> = Readonly<Record<'server' | 'tool', T>>;
 interface ServerAndToolProps extends Both<string> {
   onServer: (name: string) => void;
   onTool: (name: string) => void;
-  /** What the second is called, where it may be more than one tool. */
+  /** Label of the second field, if it may be more than one tool. */
   toolLabel?: string;
-  /** Patterns are offered too. */
+  /** Suggest patterns too. */
   takesAll?: boolean;
-  /** What is wrong with either. */
+  /** The error of either field. */
   wrong?: (name: 'server' | 'tool') => string | undefined;
   hints?: Partial<Both<string>>;
 }

@@ -1,19 +1,19 @@
 /**
- * A secret that the gateway tells once. It is in the memory of whoever shows it until it is put away, and nowhere else: in no address, no
- * cache of answers, no storage. The focus goes to it.
+ * Shows a secret that the gateway returns only once. It is only in the memory of this component until it is dismissed: in no address, no
+ * query cache, no storage. It takes the focus.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field } from './field.tsx';
 
 interface ShownOnceProps {
-  /** What it is. */
+  /** Accessible name. */
   label: string;
   value: string;
-  /** What to do with it, in a sentence. */
+  /** One sentence about what to do with it. */
   says: string;
-  /** Lines that are seen of it at once. */
+  /** Visible lines. */
   rows?: number;
-  /** It is put away: forget it, and put the focus where somebody goes on. */
+  /** Called when it is dismissed; must forget the value and move the focus. */
   onDone: () => void;
 }
 

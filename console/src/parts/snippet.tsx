@@ -1,4 +1,4 @@
-/** Text to paste elsewhere, with a button that copies it. It holds no secret. */
+/** Text to paste elsewhere, with a copy button. It holds no secret. */
 import { useRef, useState } from 'preact/hooks';
 import './snippet.css';
 

@@ -1,4 +1,4 @@
-/** What a view shows while it has nothing to show: it waits, something went wrong, or there is nothing. */
+/** What a view shows without data: loading, an error, or an empty list. */
 import type { ComponentChildren } from 'preact';
 import { Foreign } from './foreign.tsx';
 
@@ -8,10 +8,10 @@ export const Loading = () => (
   </p>
 );
 
-/** Of what went wrong; a server may have written it. */
+/** Longest error text; a server may have written it. */
 const MAX_CHARS = 2_000;
 
-/** @param onRetry asks again */
+/** @param onRetry repeats the request */
 export function Problem({ thrown, onRetry }: { thrown: unknown; onRetry?: () => void }) {
   const text = thrown instanceof Error ? thrown.message : 'Something went wrong';
   return (

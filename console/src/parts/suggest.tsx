@@ -1,4 +1,4 @@
-/** A text field that offers what there is while one types. */
+/** A text field with suggestions. */
 import { useId } from 'preact/hooks';
 import { Field } from './field.tsx';
 import { toShown } from './foreign.tsx';
@@ -6,18 +6,18 @@ import { toShown } from './foreign.tsx';
 interface SuggestProps {
   label: string;
   value: string;
-  /** What is offered; a text that is not among it may be typed too. */
+  /** Suggestions; other texts are allowed too. */
   offered: readonly string[];
   required?: boolean;
   wrong?: string | undefined;
   hint?: string;
-  /** While somebody types. */
+  /** Called while typing. */
   onValue(value: string): void;
-  /** Somebody pressed Enter or went on. */
+  /** Called on Enter or when the field loses the focus. */
   onDone?(value: string): void;
 }
 
-/** Browsers are slow with more. */
+/** Browsers are slow with more options. */
 const MAX_OFFERED = 100;
 
 export function Suggest({ value, offered, required, onValue, onDone, ...about }: SuggestProps) {

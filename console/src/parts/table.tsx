@@ -1,21 +1,21 @@
 /**
- * A table that is scrolled within itself where it is wider than the page, by the keyboard too. On a narrow page each row is a block,
- * with the name of its column beside each cell.
+ * A table that scrolls on its own if it is wider than the page, also by keyboard. On a narrow page each row is a block, with the column's
+ * name beside each cell.
  */
 import type { ComponentChildren, JSX } from 'preact';
 
 import './table.css';
 
 interface TableProps {
-  /** What it is of. */
+  /** Accessible name. */
   label: string;
-  /** Of the columns, in order; a hidden one is read out only. */
+  /** Column headings in order; a hidden one is only for screen readers. */
   columns: readonly (string | { hidden: string })[];
-  /** Rows. */
+  /** The rows. */
   children: ComponentChildren;
 }
 
-/** The names of the columns for the style sheet, which shows them beside cells: `--column-1`, … */
+/** Passes the column names to the style sheet, which shows them beside cells: `--column-1`, … */
 const toNames = (columns: TableProps['columns']): JSX.CSSProperties =>
   Object.fromEntries(
     columns.map((column, index) => [

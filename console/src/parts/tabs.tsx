@@ -1,13 +1,13 @@
-/** The parts of a view, as links: which is open is in the address, as `?tab=`. */
+/** The parts of a view as links; the open one is in the address as `?tab=`. */
 import { Link, useSearchParams } from 'wouter-preact';
 import './tabs.css';
 
 interface TabsProps {
-  /** What they are parts of, in a word. */
+  /** Name of the view, in a word. */
   label: string;
   /** Address of the view. */
   path: string;
-  /** The first stands in no address. */
+  /** The first one has no `tab` in the address. */
   tabs: readonly (readonly [tab: string, text: string])[];
 }
 

@@ -1,4 +1,4 @@
-/** Somebody works with a token in this tab in place of a sign-in: the deployment's own, which signs nobody in. */
+/** A form for a token to use in this tab instead of a sign-in: the deployment's own token cannot sign anybody in. */
 import { useState } from 'preact/hooks';
 import { useToken } from '../api/request.ts';
 

@@ -1,14 +1,14 @@
-/** What came of an act. The focus goes there, since what was acted on may be gone from the page. */
+/** The outcome of an action. It takes the focus, since the element that was acted on may be gone. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** Another object for each act: the same words may come twice. */
+/** A new object for each action, since the same text may come twice. */
 export interface Telling {
   text: string;
 }
 
 /**
- * What to tell, and what sets it. Whoever comes back from elsewhere without an act is told nothing.
- * @param isElsewhere a form stands in place of what it is told on
+ * Returns the message to show, and a function to set it. The message is cleared when another page of the view opens.
+ * @param isElsewhere a form is shown instead of the list
  */
 export function useTelling(
   isElsewhere = false,

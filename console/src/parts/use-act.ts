@@ -1,11 +1,11 @@
-/** Something is asked of the gateway: whether it is under way, and what went wrong. */
+/** The state of an action: whether it is running, and its last error. */
 import { useState } from 'preact/hooks';
 
 export interface Acting {
   isBusy: boolean;
-  /** What went wrong the last time. */
+  /** The last error. */
   thrown: unknown;
-  /** Does it; what it throws is kept. */
+  /** Runs the action; an error is stored. */
   run(act: () => Promise<unknown>): void;
 }
 

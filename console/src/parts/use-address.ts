@@ -1,7 +1,7 @@
-/** What a view looks for, in the address of the page: it is there after a reload, and can be sent to somebody. */
+/** Keeps the filters of a view in the address of the page, so that a reload or a shared link shows the same. */
 import { useSearchParams } from 'wouter-preact';
 
-/** @returns the values by name, and what sets one; an empty value is left out */
+/** @returns the values by name, and a function that sets one; an empty value is removed */
 export function useAddress(): [URLSearchParams, (name: string, value: string) => void] {
   const [values, setValues] = useSearchParams();
   const set = (name: string, value: string) =>

@@ -1,4 +1,4 @@
-/** A record is edited. Where somebody else edited it meanwhile, nothing of theirs is lost unseen, and nothing that was typed here. */
+/** Edits a record. If somebody else edited it meanwhile, neither their changes nor what was typed here is lost unnoticed. */
 import { useQueryClient, type QueryKey } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../api/request.ts';
@@ -9,22 +9,22 @@ import { useAct } from './use-act.ts';
 interface EditPorts<T, V> {
   /** What people call such a record. */
   noun: string;
-  /** As it is where the edit begins, whatever is shown beside it later. */
+  /** The record when the edit begins; later changes of this prop are ignored. */
   record: T;
   toValues: (record: T) => V;
-  /** Saves what is other than in `base`, where that is still what there is. */
+  /** Saves what differs from `base`, if that is still the current revision. */
   save: (base: T, values: V) => Promise<T>;
-  /** Reads what there is now. */
+  /** Reads the current record. */
   read: () => Promise<T>;
-  /** What is asked for where it is shown: what is read and saved is shown there at once. */
+  /** Query key of the displayed record; what is read or saved is put there at once. */
   shownAt?: QueryKey;
-  /** What else is asked for anew once it is saved. */
+  /** Further query keys to refresh after saving. */
   stale?: readonly QueryKey[];
   cancel: NonNullable<Sending['cancel']>;
   onSaved: () => void;
 }
 
-/** What the form of the record takes, and what it is an edit of. */
+/** Returns the props of the record's form, and the record that is edited. */
 export function useEdit<T, V extends object>(ports: EditPorts<T, V>) {
   const { toValues, shownAt, stale = [] } = ports;
   const cache = useQueryClient();
@@ -65,7 +65,7 @@ export function useEdit<T, V extends object>(ports: EditPorts<T, V>) {
   return { base, form };
 }
 
-/** Tells that somebody else changed it. */
+/** Reports that somebody else changed the record. */
 export const Meanwhile = ({ noun, theirs }: { noun: string; theirs: readonly string[] }) => (
   <span role="alert" class="problem">
     Somebody else changed this {noun} meanwhile

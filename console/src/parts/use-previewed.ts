@@ -1,6 +1,6 @@
 /**
- * A record is made, edited or deleted, and what that would change is shown before. Nothing is saved that was not shown so; where somebody
- * else edited it meanwhile, nothing of theirs is lost unseen, and nothing that was typed here.
+ * Creates, edits or deletes a record after a preview of the change. Nothing is saved without its preview. If somebody else edited the
+ * record meanwhile, neither their changes nor what was typed here is lost unnoticed.
  */
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../api/request.ts';
@@ -8,15 +8,15 @@ import { rebase } from './rebase.ts';
 import { useAct } from './use-act.ts';
 
 interface Ports<T, V, P> {
-  /** As it is where this begins; undefined: a new one is made. */
+  /** The record when the edit begins; undefined: a new one is created. */
   record: T | undefined;
-  /** What is typed for it, or for a new one. */
+  /** The form's values of the record, or of a new one. */
   toValues: (record: T | undefined) => V;
-  /** Asks what saving would change; of no values, what deleting would. */
+  /** Asks what saving would change; without values, what deleting would. */
   preview: (values: V | undefined, base: T | undefined) => Promise<P>;
-  /** Saves, where `base` is still what there is. */
+  /** Saves, if `base` is still the current revision. */
   save: (values: V, base: T | undefined) => Promise<unknown>;
-  /** Reads what there is now. */
+  /** Reads the current record. */
   read: (base: T) => Promise<T>;
 }
 
@@ -50,13 +50,13 @@ export function usePreviewed<T, V extends object, P>(ports: Ports<T, V, P>) {
 
   return {
     values,
-    /** What was shown is of what was typed then. */
+    /** The preview belongs to the former values. */
     change(more: Partial<V>) {
       setTyped(before => ({ ...before, ...more }));
       setShown(undefined);
     },
     shown,
-    /** What others changed meanwhile, where that kept it from being saved. */
+    /** The fields that others changed meanwhile, if that prevented saving. */
     theirs,
     isBusy,
     thrown,

@@ -1,6 +1,6 @@
 /**
- * What differs between two texts, word by word (Myers, "An O(ND) difference algorithm", 1986). Its cost is bounded: of texts that have too
- * many words, or too many differences, what is between the parts that they begin and end with alike counts as replaced. Pure.
+ * The differences between two texts, word by word (Myers, "An O(ND) difference algorithm", 1986). The cost is bounded: in texts with too
+ * many words or differences, everything between the common beginning and end counts as replaced. Pure.
  */
 
 export interface Piece {
@@ -8,13 +8,13 @@ export interface Piece {
   text: string;
 }
 
-/** A mark of what cannot be seen, a space, a word, or one other character. */
+/** A mark of a hidden character, white space, a word, or another single character. */
 const WORD = /⟨U\+[0-9A-F]{4,6}⟩|\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu;
-/** Most words that are compared, of both texts, and most of them that may differ. */
+/** Most words of both texts that are compared, and most differences among them. */
 const MAX_WORDS = 20_000;
 const MAX_EDITS = 400;
 
-/** The pieces of both texts, in order; those that are not `new` make the first, those that are not `gone` the second. */
+/** The pieces of both texts, in order: those that are not `new` form the first text, those that are not `gone` the second. */
 export function diffWords(before: string, after: string): Piece[] {
   const one = before.match(WORD) ?? [];
   const other = after.match(WORD) ?? [];
@@ -37,12 +37,12 @@ const replace = (gone: readonly string[], added: readonly string[]): Piece[] => 
   { kind: 'new', text: added.join('') },
 ];
 
-/** The fewest words that differ; undefined where there are too many. */
+/** Finds the fewest differing words; undefined where there are too many. */
 function compare(one: readonly string[], other: readonly string[]): Piece[] | undefined {
   if (one.length + other.length > MAX_WORDS) return undefined;
   const most = Math.min(MAX_EDITS, one.length + other.length);
   const zero = most + 1;
-  // How far one gets on each diagonal with so many edits, and how far it was before each of them.
+  // How far each diagonal gets with this many edits, and the state before each of them.
   const furthest = new Int32Array(2 * most + 3);
   const trail: Int32Array[] = [];
   for (let edits = 0; edits <= most; edits += 1) {
@@ -60,7 +60,7 @@ function compare(one: readonly string[], other: readonly string[]): Piece[] | un
   return undefined;
 }
 
-/** The diagonal that one comes from. */
+/** The diagonal of the previous step. */
 function previous(furthest: Int32Array, zero: number, diagonal: number, edits: number): number {
   const below = furthest[zero + diagonal - 1] ?? 0;
   const above = furthest[zero + diagonal + 1] ?? 0;
@@ -98,7 +98,7 @@ function walkBack(
   return pieces.toReversed();
 }
 
-/** Neighbours of one kind as one; nothing that is empty. */
+/** Joins neighbours of one kind, and drops empty pieces. */
 function join(pieces: readonly Piece[]): Piece[] {
   const joined: Piece[] = [];
   for (const { kind, text } of pieces) {

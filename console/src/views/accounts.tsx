@@ -1,4 +1,4 @@
-/** Accounts at servers: one's own to connect and end, and those of all for who administers. */
+/** Accounts at servers: the user's own, to connect and end, and for administrators those of everybody. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { accountServersQuery, accountsQuery, endAccount } from '../api/accounts.ts';
 import type { Account, AccountServers } from '../generated/types.gen.ts';

@@ -1,4 +1,4 @@
-/** What was called and done, by whom, and how it ended: searched by the URL, with everything of a row in a dialog. */
+/** Activity: who called or did what, and its outcome. Filters are in the URL, and a dialog shows all fields of a row. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -20,18 +20,18 @@ import { FILTERS, toSearch, toWhyPath } from './activity/search.ts';
 import { OUTCOMES, toDeed } from './activity/words.ts';
 
 const COLUMNS = ['When', 'Who', 'Did', 'To what', 'How it ended', { hidden: 'Details' }];
-/** What only the details show, where nobody knows a name for it. */
+/** An id is shown only in the details, if it has no name. */
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const toSentence = (sum: number, badly: number) =>
   `${sum} ${sum === 1 ? 'row' : 'rows'}, ${badly} of them refused or failed,`;
-/** Of the row whose details are open. */
+/** Query parameter of the row with open details. */
 const ROW = 'row';
 
 export default function Activity({ me }: ViewProps) {
   const seesAll = me.scopes.includes('admin') && !me.limited;
   const [params, set] = useAddress();
   const filterText = FILTERS.map(name => params.get(name) ?? '').join('\n');
-  // The span of a search stays as it began: its pages belong together.
+  // The time span stays fixed during a search, so that its pages belong together.
   const search = useMemo(() => toSearch(params, Date.now()), [filterText]);
   const found = useInfiniteQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
   const counts = useQuery({ ...auditCountsQuery(search), placeholderData: keepPreviousData });
@@ -75,7 +75,7 @@ export default function Activity({ me }: ViewProps) {
 
 interface RowsProps {
   events: readonly AuditEvent[];
-  /** Whether the API says why a call was refused. */
+  /** Whether the API explains why a call was refused. */
   explains: boolean;
   onOpen(id: string): void;
 }

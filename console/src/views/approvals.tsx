@@ -1,4 +1,4 @@
-/** What is held until somebody approves it, by server: looked at, and decided on one by one, many at once, or all of a server. */
+/** Held definitions by server: shown, and decided on one by one, several at once, or all of a server. */
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef } from 'preact/hooks';
 import { approvalsQuery, decide, MAX_ITEMS, type Verb } from '../api/approvals.ts';
@@ -87,7 +87,7 @@ interface GroupProps {
   picks: Picks;
   mayDecide: boolean;
   takesAll: boolean;
-  /** Id of the one that is open. */
+  /** Id of the open one. */
   open: string;
   onOpen: (id: string) => void;
   onDecide: Decide;
@@ -132,7 +132,7 @@ function Group({ approvals, picks, mayDecide: may, takesAll, open, onOpen, onDec
 interface FilterProps {
   server: string;
   state: string;
-  /** What waits comes first, and the servers there are after it. */
+  /** The list is still loading; the servers are requested after it. */
   isLate: boolean;
   onSet: (name: string, value: string) => void;
 }
@@ -168,7 +168,7 @@ function Filter({ server, state, isLate, onSet }: FilterProps) {
   );
 }
 
-/** What came of the last decision; it gets the focus, since what was decided on is gone. */
+/** The outcome of the last decision. It takes the focus, since what was decided on is gone. */
 function Told({ outcome }: { outcome: Outcome | undefined }) {
   const place = useRef<HTMLParagraphElement>(null);
   useEffect(() => place.current?.focus(), [outcome]);
@@ -204,7 +204,7 @@ function PickedBar(props: { count: number; onDecide: (verb: Verb) => Promise<voi
   );
 }
 
-/** What moved from page to page while they were asked for is there twice. */
+/** Removes duplicates: an entry may move between pages while they load. */
 const onlyOnce = (approvals: readonly Approval[]): Approval[] => [
   ...new Map(approvals.map(approval => [approval.id, approval])).values(),
 ];

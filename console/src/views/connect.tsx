@@ -1,4 +1,4 @@
-/** A client is connected: what to paste or open, with a sign-in by the browser or a token that is made here; and the tokens one has. */
+/** Connects a client: what to paste or open, with a browser sign-in or a token created here; and the user's tokens. */
 import { useQuery } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { toolsetsNamed } from '../api/suggestions.ts';
@@ -25,7 +25,7 @@ import { MakeToken } from './connect/make-token.tsx';
 import { OwnTokens } from './connect/own-tokens.tsx';
 import { Snippet } from '../parts/snippet.tsx';
 
-/** The token of the deployment belongs to no principal, so none has it for its own. */
+/** The deployment's token belongs to no principal, so it cannot have tokens of its own. */
 const DEPLOYMENT = 'setup-admin';
 const WAYS = [
   ['sign-in', 'With the browser'],
@@ -83,7 +83,7 @@ export default function Connect({ me }: ViewProps) {
 
 interface ToolsetProps {
   value: string;
-  /** Whether the API tells which there are. */
+  /** Whether the API lists the toolsets. */
   mayList: boolean;
   onValue(value: string): void;
 }
@@ -127,7 +127,7 @@ function SigningIn({ choice, url }: WayProps) {
 
 interface WithTokenProps extends WayProps {
   me: Me;
-  /** Whether what is made ends with what one is signed in by. */
+  /** Whether a token made here ends with the current sign-in. */
   isBound: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Machines that offer the stdio servers they run: connected or not, added (`?add=one`), given another token, and revoked. */
+/** Machines that offer their stdio servers: their state, and how to add one (`?add=one`), give it a new token, or revoke it. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';

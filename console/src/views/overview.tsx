@@ -1,4 +1,4 @@
-/** How the servers are, and what waits for somebody to do something. */
+/** The state of the servers, and what needs attention. */
 import { useQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { accountsQuery } from '../api/accounts.ts';
@@ -18,7 +18,7 @@ import { Today } from './overview/today.tsx';
 import { adviceFor } from './servers/advice.ts';
 import { STATUS_WORDS, StatusBadge } from './servers/status.tsx';
 
-/** Rows of servers; the rest are in their own view. */
+/** Servers shown here; the rest are in their own view. */
 const ROWS = 20;
 
 export default function Overview({ me }: ViewProps) {

@@ -1,6 +1,6 @@
 /**
- * People: principals with their groups and tokens, invitations, and providers by which people sign in. What is open is in the address:
- * `?principal=ID`, `?add=principal`, `?name=…&group=…`, `?tab=invitations`, `?tab=providers` with `&provider=ID` or `&add=provider`.
+ * People: principals with their groups and tokens, invitations, and sign-in providers. The open page is in the address: `?principal=ID`,
+ * `?add=principal`, `?name=…&group=…`, `?tab=invitations`, `?tab=providers` with `&provider=ID` or `&add=provider`.
  */
 import { useSearchParams } from 'wouter-preact';
 import type { ViewProps } from '../view-props.ts';

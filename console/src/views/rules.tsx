@@ -1,4 +1,4 @@
-/** Access rules in the order in which they are asked, and what is open of them: `?rule=ID`, `?add=one`. */
+/** Access rules in the order in which they apply; the open one is in the address: `?rule=ID`, `?add=one`. */
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
@@ -24,7 +24,7 @@ export default function Rules() {
   const id = search.get('rule');
   const isAdding = search.get('add') === 'one';
   const isOpen = isAdding || id !== null;
-  // Whoever comes back from there without an act is told nothing.
+  // Opening another page clears the message.
   useEffect(() => {
     if (isOpen) setTelling(undefined);
   }, [isOpen]);

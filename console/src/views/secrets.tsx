@@ -1,4 +1,7 @@
-/** Secrets: what credentials of servers refer to. The list, and what is added or replaced, in the address: `?add=one`, `?secret=NAME`. */
+/**
+ * Secrets, to which the credentials of servers refer: the list, and the form to add or replace one. The open page is in the address:
+ * `?add=one`, `?secret=NAME`.
+ */
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
@@ -11,7 +14,7 @@ import type { ViewProps } from '../view-props.ts';
 import { PutSecret } from './secrets/put.tsx';
 import { SecretTable } from './secrets/table.tsx';
 
-/** Rows at once; more on demand. */
+/** Rows shown at first, and added per click. */
 const STEP = 100;
 
 export default function Secrets({ me }: ViewProps) {

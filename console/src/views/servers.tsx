@@ -1,4 +1,4 @@
-/** Servers: the list, and what is open of it. All of that is in the address: `?server=ID`, `?add=one`, `?add=file`, `?name=…&status=…`. */
+/** Servers: the list, or the open page. All of it is in the address: `?server=ID`, `?add=one`, `?add=file`, `?name=…&status=…`. */
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { Link, useSearchParams } from 'wouter-preact';
 import { serverListQuery, STATUSES } from '../api/servers.ts';

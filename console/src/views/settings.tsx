@@ -1,4 +1,4 @@
-/** What belongs to the deployment as a whole, and to whoever looks. Each section is a link: `?section=keys`. */
+/** Settings of the deployment, and of the user. Each section has its address: `?section=keys`. */
 import type { ComponentType } from 'preact';
 import { Link } from 'wouter-preact';
 import { mayUse, type Me } from '../api/me.ts';
@@ -19,7 +19,7 @@ import { Webhooks } from './settings/webhooks.tsx';
 interface Section {
   id: string;
   name: string;
-  /** As of views. */
+  /** As for views. */
   needs?: Me['scopes'][number];
   Content: ComponentType<ViewProps>;
 }

@@ -1,4 +1,4 @@
-/** Tools: found by words as a model finds them, and tried. What is looked for and looked at stands in the address. */
+/** Tools: searched as a model searches them, and tried out. Search and selection are in the address. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { searchQuery, toolQuery, toolsQuery, toTools } from '../api/tools.ts';
 import { Foreign } from '../parts/foreign.tsx';

@@ -1,4 +1,4 @@
-/** Toolsets: the list, and what is open of it, in the address: `?toolset=ID`, `?add=one`, `?name=…`. */
+/** Toolsets: the list, or the open page, which is in the address: `?toolset=ID`, `?add=one`, `?name=…`. */
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
@@ -22,12 +22,12 @@ const BACK = ['/toolsets', 'All toolsets'] as const;
 export default function Toolsets() {
   const [search] = useAddress();
   const [, go] = useLocation();
-  /** What came of an act, and where it is told. */
+  /** The outcome of an action, and the page that shows it. */
   const [told, setTold] = useState<Telling & { at: string }>();
   const id = search.get('toolset');
   const isAdding = search.get('add') === 'one';
   const at = isAdding ? 'add' : (id ?? '');
-  // Whoever comes back later is told nothing.
+  // Opening another page clears the message.
   useEffect(() => setTold(before => (before?.at === at ? before : undefined)), [at]);
   const telling = told?.at === at ? told : undefined;
   function done(saved: Toolset | undefined): void {
@@ -108,7 +108,7 @@ interface OneProps {
 
 function OneToolset({ id, telling, onDone }: OneProps) {
   const found = useQuery(toolsetQuery(id));
-  // What is typed is kept while others edit it, and begins anew when it is saved here.
+  // What is typed stays while others edit the toolset; the form restarts after a save here.
   const [saves, setSaves] = useState(0);
   const toolset = found.data;
   if (!toolset && found.error)

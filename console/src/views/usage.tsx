@@ -1,6 +1,6 @@
 /**
- * What is called how much, and how much may be: usage by day, person, group, server and tool, and for administrators budgets of calls
- * (`?tab=budgets`). People see what they called themselves.
+ * Usage: calls by day, person, group, server and tool, and for administrators budgets of calls (`?tab=budgets`). Other users see only their
+ * own calls.
  */
 import { useAddress } from '../parts/use-address.ts';
 import type { ViewProps } from '../view-props.ts';

@@ -1,4 +1,7 @@
-/** Why somebody may use a tool or not: the question is in the URL, and the answer is the gateway's own decision, step by step. */
+/**
+ * Explains why a principal may or may not use a tool: the question is in the URL, and the answer is the gateway's own decision, step by
+ * step.
+ */
 import { useQuery } from '@tanstack/preact-query';
 import { useSearchParams } from 'wouter-preact';
 import { explainQuery } from '../api/explain.ts';
@@ -19,7 +22,7 @@ export default function Why() {
     tool: of('tool'),
   };
   const principal = useQuery(principalQuery(asked.principal));
-  // The token of the deployment belongs to nobody who is listed.
+  // The deployment's token belongs to no listed principal.
   const isKnown = asked.principal === '' || !principal.isPending;
   const name = isKnown ? (principal.data?.name ?? asked.principal) : undefined;
   const ask = (question: Question) =>

@@ -1,4 +1,4 @@
-/** How many rows there were in each part of a span of time, as bars. Pure. */
+/** Turns counts over time into bars. Pure. */
 import type { AuditCounts } from '../../generated/types.gen.ts';
 
 type Part = AuditCounts['parts'][number];
@@ -10,7 +10,7 @@ export interface Bar {
   badly: number;
 }
 
-/** What of a part is drawn as well and as badly. */
+/** Which counts of a part are drawn as good and as bad. */
 export type Split = (part: Part) => { well: number; badly: number };
 
 export const byOutcome: Split = ({ done, cancelled, unknown, denied, failed }) => ({
@@ -20,7 +20,7 @@ export const byOutcome: Split = ({ done, cancelled, unknown, denied, failed }) =
 export const denied: Split = ({ denied: badly }) => ({ well: 0, badly });
 export const slow: Split = ({ slow: well }) => ({ well, badly: 0 });
 
-/** The parts of the whole span, the oldest bar first, those without rows too. */
+/** One bar for each part of the span, the oldest first, including empty ones. */
 export function toBars(
   { since, until, step_seconds: step, parts }: AuditCounts,
   split: Split,

@@ -1,4 +1,4 @@
-/** What the activity is searched by; all of it is in the URL. */
+/** The filters of the activity; all are in the URL. */
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
@@ -10,7 +10,7 @@ import { OUTCOMES } from './words.ts';
 
 interface FiltersProps {
   filters: URLSearchParams;
-  /** Whether the API gives rows of others, and names of what there is. */
+  /** Whether the API returns rows of others, and names to suggest. */
   seesAll: boolean;
   onFilter(name: FilterName, value: string): void;
 }
@@ -73,7 +73,7 @@ export function Filters({ filters, seesAll, onFilter }: FiltersProps) {
   );
 }
 
-/** The API would refuse to tell. */
+/** The API would refuse the suggestions. */
 const useNothing = (): string[] => [];
 
 function usePrincipals(typed: string): string[] {
@@ -86,7 +86,7 @@ function useServers(typed: string): string[] {
   return data?.servers.map(({ name }) => name) ?? [];
 }
 
-/** Qualified names: the tools of the server that was typed. */
+/** Qualified names: the tools of the typed server. */
 function useTools(typed: string): string[] {
   const at = typed.indexOf('.');
   const server = at === -1 ? '' : typed.slice(0, at);
@@ -99,7 +99,7 @@ interface NamedProps extends ChoiceProps {
   useOffered(typed: string): string[];
 }
 
-/** It filters once a name is whole. */
+/** Applies once the typed name is complete. */
 function Named({ label, value, useOffered, onValue }: NamedProps) {
   const [typed, setTyped] = useDraft(value);
   const done = (text: string) => {
@@ -113,7 +113,7 @@ function Named({ label, value, useOffered, onValue }: NamedProps) {
   return <Suggest label={label} value={typed} offered={offered} onValue={setTyped} onDone={done} />;
 }
 
-/** A span that somebody gives. */
+/** A custom time span. */
 const OWN = ['own', 'From … to …'] as const;
 
 interface ChoiceProps {

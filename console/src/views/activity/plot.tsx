@@ -1,4 +1,4 @@
-/** A plot of counts over time: each bar a part of it, what was refused or failed on top. */
+/** A plot of counts over time: one bar for each part, with refused and failed ones on top. */
 import type { AuditCounts } from '../../generated/types.gen.ts';
 import { toWhole } from '../../parts/time.tsx';
 import { toBars, type Bar, type Split } from './bars.ts';
@@ -9,9 +9,9 @@ const HEIGHT = 60;
 interface PlotProps {
   counts: AuditCounts;
   split: Split;
-  /** What the whole is called. @param sum of all @param badly of these */
+  /** Describes the whole plot. @param sum of all @param badly refused or failed ones */
   says(sum: number, badly: number): string;
-  /** How a time is told; absent: in whole, where the reader is. */
+  /** Formats a time; default: the full time in the reader's time zone. */
   toText?: (at: string) => string;
 }
 

@@ -1,4 +1,4 @@
-/** Everything of a row, in plain words, in a dialog that the URL names. */
+/** All fields of a row in plain words, in a dialog that the URL opens. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -8,12 +8,12 @@ import { toWhole } from '../../parts/time.tsx';
 import { toWhyPath } from './search.ts';
 import { toDeed, toEnding, toField, toText } from './words.ts';
 
-/** Longer values are cut off: the export has them whole. */
+/** Longer values are cut; the export has them whole. */
 const MAX_CHARS = 20_000;
 
 interface RowDetailsProps {
   event: AuditEvent;
-  /** Whether the API says why a call was refused. */
+  /** Whether the API explains why a call was refused. */
   explains: boolean;
   onClose(): void;
 }
@@ -23,7 +23,7 @@ export function RowDetails({ event, explains, onClose }: RowDetailsProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
-    // Not to its only button, which is at the end: a long row is read from its beginning.
+    // Focus the heading, not the only button at the end: a long row is read from its start.
     heading.current?.focus();
   }, [event.id]);
   const { principal, token, subject, chunk } = event;

@@ -1,10 +1,10 @@
-/** The filters of the URL as a search of the audit. Pure. */
+/** Turns the filters of the URL into an audit search. Pure. */
 import type { AuditSearch } from '../../api/audit-search.ts';
 import { lookUp, OUTCOMES, type Outcome } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Spans until now, by their names in the URL. */
+/** Time spans up to now, by their name in the URL. */
 export const RANGES: Readonly<Record<string, { word: string; ms: number }>> = {
   hour: { word: 'In the last hour', ms: HOUR_MS },
   day: { word: 'In the last 24 hours', ms: 24 * HOUR_MS },
@@ -29,13 +29,13 @@ const isOutcome = (text: string | null): text is Outcome =>
 const isKind = (text: string | null): text is 'calls' | 'acts' =>
   text === 'calls' || text === 'acts';
 
-/** A time of the form's, which is local, as the API wants it; undefined where it is none. */
+/** Converts a local time of the form to the API's format; undefined where it is not a time. */
 function toMoment(text: string | null): string | undefined {
   const at = Date.parse(text ?? '');
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
-/** What is no filter in the URL is left out. @param now milliseconds since the epoch */
+/** Ignores invalid filters. @param now milliseconds since the epoch */
 export function toSearch(filters: URLSearchParams, now: number): AuditSearch {
   const [kind, outcome] = [filters.get('kind'), filters.get('outcome')];
   const range = lookUp(RANGES, filters.get('range') ?? '');
@@ -57,7 +57,7 @@ export function toSearch(filters: URLSearchParams, now: number): AuditSearch {
   };
 }
 
-/** Where it is told why a call was refused. @param subject the name of the tool, as the caller gave it */
+/** The address that explains why a call was refused. @param subject the tool's name as the caller gave it */
 export function toWhyPath(event: { principal: string; token: string; subject: string }): string {
   const { principal, token, subject } = event;
   const at = subject.search(/[.:/]/);

@@ -1,4 +1,4 @@
-/** The audit in plain words: what was done, how it ended, and why. Pure. */
+/** The audit in plain words: what was done, its outcome, and why. Pure. */
 import type { AuditEvent } from '../../generated/types.gen.ts';
 
 export type Outcome = AuditEvent['outcome'];
@@ -19,7 +19,7 @@ const OUTCOME_SENTENCES: Readonly<Record<Outcome, string>> = {
   unknown: 'Nobody knows how it ended: the gateway or the server went away meanwhile',
 };
 
-/** Codes whose words say more than the code. */
+/** Codes that need an explanation. */
 const CODES: Readonly<Record<string, string>> = {
   tool_not_found: 'there is no such tool for this caller: it is hidden, or does not exist',
   prompt_not_found: 'there is no such prompt for this caller',
@@ -67,7 +67,7 @@ const VERBS: Readonly<Record<string, string>> = {
   withdraw_correction: 'took back the correction of',
 };
 
-/** Nouns that take no article, or another word. */
+/** Nouns without an article, or with another word. */
 const NOUNS: Readonly<Record<string, string>> = {
   keys: 'the keys',
   audit: 'the audit',
@@ -77,18 +77,18 @@ const NOUNS: Readonly<Record<string, string>> = {
   rest: 'the API',
 };
 
-/** What a table says of a key that somebody else may have chosen. */
+/** Looks up a key that may come from outside. */
 export const lookUp = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** What is done to nothing else. */
+/** Actions with their own words. */
 const DEEDS: Readonly<Record<string, string>> = {
   'sign_in.create': 'signed in',
   'sign_in.delete': 'ended a sign-in',
   'setup.redeem': 'used the link of the first start',
 };
 
-/** `server.update`: `changed a server`. What has no words here is shown as it is. */
+/** Turns `server.update` into `changed a server`. An unknown action is shown as it is. */
 export function toDeed(action: string): string {
   const deed = lookUp(DEEDS, action);
   if (deed !== undefined) return deed;
@@ -99,7 +99,7 @@ export function toDeed(action: string): string {
   return `${word} ${lookUp(NOUNS, noun) ?? `${/^[aeiou]/.test(plain) ? 'an' : 'a'} ${plain}`}`;
 }
 
-/** How it ended, in a sentence. */
+/** Writes the outcome as a sentence. */
 export function toEnding({ outcome, code }: Pick<AuditEvent, 'outcome' | 'code'>): string {
   const sentence = OUTCOME_SENTENCES[outcome];
   if (code === null) return `${sentence}.`;
@@ -118,7 +118,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   transport_type: 'Transport',
 };
 
-/** The name of a field of the details. */
+/** Display name of a field of the details. */
 export function toField(name: string): string {
   const known = lookUp(FIELDS, name);
   if (known !== undefined) return known;
@@ -126,6 +126,6 @@ export function toField(name: string): string {
   return plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 
-/** A value of the details as text: structures as indented JSON. */
+/** Formats a value of the details; structures become indented JSON. */
 export const toText = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value, undefined, 2) ?? '');

@@ -1,4 +1,4 @@
-/** A button for what is done at once; what went wrong stands beside it. */
+/** A button for an immediate action; its error is shown beside it. */
 import { Problem } from '../../parts/states.tsx';
 import { useAct } from '../../parts/use-act.ts';
 

@@ -1,4 +1,4 @@
-/** One definition that is held: it can be picked, and opened to see what differs and to decide on it. */
+/** One held definition: it can be picked, and opened to see its differences and decide on it. */
 import { useQuery } from '@tanstack/preact-query';
 import { useRef } from 'preact/hooks';
 import { approvalQuery, decide, type Looked, type Verb } from '../../api/approvals.ts';
@@ -13,7 +13,7 @@ import { isMisleading, nameOf, whyOf } from './why.ts';
 
 interface RowProps {
   approval: Approval;
-  /** Whoever looks may decide. */
+  /** Whether the user may decide. */
   mayDecide: boolean;
   isPicked: boolean;
   isOpen: boolean;
@@ -58,7 +58,7 @@ export function ApprovalRow(props: RowProps) {
   );
 }
 
-/** Both definitions. What is decided on is the one that is shown. */
+/** Both definitions. A decision applies to the one that is shown. */
 function Whole({ approval, mayDecide, onDecide }: RowProps) {
   const { id, held_fingerprint: held } = approval;
   const first = useRef(held);
@@ -107,7 +107,7 @@ function Decisions({ approval, onDecide }: Pick<RowProps, 'approval' | 'onDecide
   );
 }
 
-/** What names a definition in a decision; undefined where none waits. */
+/** Identifies a definition in a decision; undefined where none waits. */
 export function toLooked(approval: Approval): Looked | undefined {
   const { server_id, kind, name, held_fingerprint: fingerprint } = approval;
   return fingerprint === null ? undefined : { server_id, kind, name, fingerprint };

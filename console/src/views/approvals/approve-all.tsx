@@ -1,4 +1,4 @@
-/** Approve all of a server: the dialog lists what that is, and approves it at the version that it has listed. */
+/** Approves everything of a server: the dialog lists it, and approves the listed version. */
 import { useRef, useState } from 'preact/hooks';
 import { approveAll, listWaiting } from '../../api/approvals.ts';
 import type { ApprovalPage } from '../../generated/types.gen.ts';

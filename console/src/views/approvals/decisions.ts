@@ -1,4 +1,4 @@
-/** Decisions in this view: what came of the last one, and the list that is asked for anew after each. */
+/** Makes decisions: keeps the outcome of the last one, and refreshes the list after each. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { isStale, type Decided, type Verb } from '../../api/approvals.ts';
@@ -8,7 +8,7 @@ export interface Outcome {
   isBad: boolean;
 }
 
-/** Make a decision; what was not done since the definitions are others by now is told. @throws what else went wrong */
+/** Makes a decision. If the definitions changed, nothing is decided, and the outcome says so. @throws any other error */
 export type Decide = (verb: Verb, act: () => Promise<Decided>) => Promise<void>;
 
 const DONE = {
@@ -25,7 +25,7 @@ export function useDecisions() {
   const decide: Decide = async (verb, act) => {
     setOutcome(undefined);
     const tell = (text: string, isBad: boolean) =>
-      // Once the dialog is closed that it was decided in: until then nothing else gets the focus.
+      // Wait until the dialog is closed, which keeps the focus until then.
       setTimeout(() => setOutcome({ text, isBad }));
     let told: Parameters<typeof tell>;
     try {

@@ -1,11 +1,11 @@
-/** What differs between the definition that was approved and the one that is held, field by field and word by word. All of it is text. */
+/** The differences between the approved and the held definition, field by field and word by word. All of it is shown as text. */
 import { useMemo } from 'preact/hooks';
 import type { WholeApproval } from '../../generated/types.gen.ts';
 import { toShown } from '../../parts/foreign.tsx';
 import { diffWords, type Piece } from '../../parts/word-diff.ts';
 import { LongText } from './long-text.tsx';
 
-/** Most characters that are shown at first: of what is alike, and of all else. */
+/** Most characters shown at first: of unchanged text, and of other text. */
 const MAX_SAME = 800;
 const MAX_TEXT = 20_000;
 
@@ -82,7 +82,7 @@ interface DefinitionProps {
   isOpen: boolean;
 }
 
-/** As the server wrote it, but for what cannot be seen. */
+/** As the server wrote it, with hidden characters made visible. */
 function Definition({ title, text, isOpen }: DefinitionProps) {
   if (text === null) return null;
   return (

@@ -1,11 +1,11 @@
-/** A long text of somebody else's, of which the beginning is shown, and the end where both sides of it matter, until all of it is wanted. */
+/** A long outside text: shows its start, and if wanted its end, until a click shows all of it. */
 import { useState } from 'preact/hooks';
 
 interface LongTextProps {
   text: string;
-  /** Most characters that are shown at first. */
+  /** Most characters shown at first. */
   max: number;
-  /** Show its end too. */
+  /** Also show the end. */
   keepsEnd?: boolean;
 }
 

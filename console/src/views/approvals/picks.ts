@@ -1,10 +1,10 @@
-/** What somebody picked to decide on at once. A definition that changed since is not what was picked. */
+/** The definitions picked for one decision. A definition that changed since is no longer picked. */
 import { useState } from 'preact/hooks';
 import type { Approval } from '../../generated/types.gen.ts';
 import type { Decide } from './decisions.ts';
 import { isMisleading } from './why.ts';
 
-/** What is picked, each as it was when somebody picked it. */
+/** Returns the picks, each with the fingerprint it had when it was picked. */
 export function usePicks() {
   const [picks, setPicks] = useState<ReadonlyMap<string, string>>(new Map());
   const has = ({ id, held_fingerprint: held }: Approval) => held !== null && picks.get(id) === held;
@@ -18,17 +18,17 @@ export function usePicks() {
         return after;
       });
     },
-    /** Those were decided on. */
+    /** Removes definitions that were decided on. */
     drop(approvals: readonly Approval[]): void {
       const gone = new Set(approvals.map(({ id }) => id));
       setPicks(before => new Map([...before].filter(([id]) => !gone.has(id))));
     },
-    /** Forget all but those of a list that are still what was picked. */
+    /** Forgets all picks except the listed ones that are unchanged. */
     forget(approvals: readonly Approval[]): void {
       const kept = approvals.filter(has).map(({ id }) => [id, picks.get(id) ?? ''] as const);
       setPicks(new Map(kept));
     },
-    /** Those of a list, and how many are not in it as they were picked. */
+    /** The picked ones in a list, and how many picks are missing or changed there. */
     among(approvals: readonly Approval[]): { picked: Approval[]; lost: number } {
       const picked = approvals.filter(approval => has(approval) && !isMisleading(approval));
       return { picked, lost: picks.size - picked.length };
@@ -37,7 +37,7 @@ export function usePicks() {
 }
 export type Picks = ReturnType<typeof usePicks>;
 
-/** What was decided on is picked no more. */
+/** Wraps `onDecide` to remove the decided definitions from the picks. */
 export const settling =
   (picks: Picks, onDecide: Decide, those: readonly Approval[]): Decide =>
   (verb, act) =>

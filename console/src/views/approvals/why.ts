@@ -1,15 +1,15 @@
-/** What an approval is called, and why it is held, in words. */
+/** The name of an approval, and the reason why it is held, in words. */
 import type { Approval } from '../../generated/types.gen.ts';
 import { toShown } from '../../parts/foreign.tsx';
 
-/** `github.create_issue`, or what it is where it has no name. */
+/** `github.create_issue`, or `instructions of` a server. */
 export const nameOf = ({ server_name: server, shown_name: name, kind }: Approval): string =>
   kind === 'instructions' ? `instructions of ${server}` : `${server}.${name}`;
 
-/** Its name misleads: it is approved by itself, if at all. */
+/** Its name is misleading: it can only be approved on its own. */
 export const isMisleading = ({ reason }: Approval): boolean => reason !== null;
 
-/** Why it is held, as the end of a sentence about it. */
+/** The reason, as the end of a sentence. */
 export function whyOf({ state, reason }: Approval): string {
   if (reason?.kind === 'look_alike') {
     const other = reason.name === '' ? 'a tool of another server' : toShown(reason.name);

@@ -1,4 +1,4 @@
-/** The clients that somebody can connect, how each signs its user in, and the addresses there are to connect to. Pure. */
+/** The clients that can be connected, how each signs its user in, and the URLs to connect to. Pure. */
 import {
   CLIENTS,
   titleOf,
@@ -8,10 +8,10 @@ import {
 
 export { toInstallLink } from '../../../../src/servers/transfer/client-config.ts';
 
-/** A client with a file or a command of its own, or any other that takes an address. */
+/** A client with its own file or command, or any other that takes a URL. */
 export type Choice = Client | 'other';
 
-/** What a client does for somebody to sign in; what is not here takes a token only. From the documentation of the clients. */
+/** How to sign in with each client, from its documentation; a client that is missing here only takes a token. */
 const SIGNING_IN: Readonly<Partial<Record<Choice, string>>> = {
   'claude-code': 'Then start Claude Code, type /mcp, and choose portico to sign in.',
   'claude-desktop': 'Restart Claude Desktop: a browser opens to sign in.',
@@ -24,24 +24,24 @@ const SIGNING_IN: Readonly<Partial<Record<Choice, string>>> = {
   other: 'Give the client this address. In claude.ai and ChatGPT it is that of a custom connector.',
 };
 
-/** The choices, with what they are called. */
+/** The choices with their titles. */
 export const CHOICES: readonly (readonly [Choice, string])[] = [
   ...CLIENTS.map(client => [client, titleOf(client).replace(/ \(.*/, '')] as const),
   ['other', 'Another client, claude.ai or ChatGPT'],
 ];
 
-/** What is chosen by a text from the address of the page; the first where it is none. */
+/** Reads the choice from the address of the page; the first one if it is invalid. */
 export const toChoice = (text: string | null): Choice =>
   CHOICES.find(([choice]) => choice === text)?.[0] ?? 'claude-code';
 
-/** How somebody signs in with a client; undefined where it takes a token only. */
+/** How to sign in with a client; undefined where it only takes a token. */
 export const signingInOf = (choice: Choice): string | undefined => SIGNING_IN[choice];
 
-/** What it is that is shown for a client, with where it belongs. */
+/** Title for what is shown: the client and the place it belongs to. */
 export const placeOf = (choice: Choice): string =>
   choice === 'other' ? 'Any client' : titleOf(choice);
 
-/** `!` is nothing to a URL, but to some shells it is. */
+/** `!` is harmless in a URL, but special to some shells. */
 const encode = (name: string) => encodeURIComponent(name).replaceAll('!', '%21');
 
 /** The URL for a client. @param toolset its name; empty: all servers */
@@ -50,7 +50,7 @@ export function toUrl(origin: string, choice: Choice, toolset: string): string {
   return `${origin}${path}${choice === 'curl' ? '' : '?names=underscore'}`;
 }
 
-/** What somebody pastes. @param token undefined: a place is left for it; null: none, since the client signs its user in */
+/** The text to paste. @param token undefined: leave a placeholder; null: none, since the client signs its user in */
 export function toText(choice: Choice, url: string, token: string | null | undefined): string {
   if (choice !== 'other') return toClientText(choice, url, token === null ? 'sign-in' : { token });
   return token === null ? url : `${url}\nAuthorization: Bearer ${token ?? 'YOUR_TOKEN'}`;

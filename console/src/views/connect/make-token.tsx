@@ -1,4 +1,4 @@
-/** A token for one client is made. What was typed stays whatever the gateway answers. */
+/** Creates a token for one client. What was typed stays, whatever the gateway responds. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { createToken } from '../../api/tokens.ts';
@@ -8,9 +8,9 @@ import { Problem } from '../../parts/states.tsx';
 
 interface MakeTokenProps {
   principal: string;
-  /** What it is called where nobody types a name. */
+  /** Default name. */
   client: string;
-  /** Whether it ends with what one is signed in by. */
+  /** Whether it ends with the current sign-in. */
   isBound: boolean;
   onMade(token: IssuedToken): void;
 }

@@ -1,4 +1,4 @@
-/** The tokens of whoever is signed in: what each may do, when it was used last, and its end. */
+/** The signed-in user's tokens: rights, last use, expiry, and revocation. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { revokeToken, tokenListQuery } from '../../api/tokens.ts';
 import type { Token } from '../../generated/types.gen.ts';
@@ -12,7 +12,7 @@ import { toRights } from './rights.ts';
 
 interface OwnTokensProps {
   principal: string;
-  /** Of the token that the browser is signed in by; whoever revokes it is signed out. */
+  /** Id of the token behind this sign-in; revoking it signs the browser out. */
   current: string;
   onRevoked(name: string): void;
 }

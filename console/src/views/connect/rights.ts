@@ -1,4 +1,4 @@
-/** What a token may do, in a few words. Pure. */
+/** A token's rights in a few words. Pure. */
 import type { Token } from '../../generated/types.gen.ts';
 
 const WORDS: Readonly<Record<Token['scopes'][number], string>> = {
@@ -15,7 +15,7 @@ type Rights = Pick<Token, 'effective_scopes' | 'servers' | 'tools' | 'toolsets'>
 const countOf = (list: readonly unknown[] | null, one: string, more: string): string[] =>
   list === null ? [] : [`${list.length} ${list.length === 1 ? one : more}`];
 
-/** `list tools, call tools; only of 1 server`. */
+/** Like `list tools, call tools; only of 1 server`. */
 export function toRights({ effective_scopes: scopes, servers, tools, toolsets }: Rights): string {
   const may = scopes.length === 0 ? 'nothing' : scopes.map(scope => WORDS[scope]).join(', ');
   const limits = [

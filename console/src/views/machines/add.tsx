@@ -1,4 +1,4 @@
-/** A machine gets a name here, and the command by which it comes. */
+/** Adds a machine: the user enters its name, and gets a command to run there. */
 import { useState } from 'preact/hooks';
 import { enrolConnector, type Enrolled } from '../../api/connectors.ts';
 import { messageFor, Text } from '../../parts/field.tsx';

@@ -1,4 +1,4 @@
-/** The machines: whether each is there, since when, and what can be done with it. */
+/** The table of machines: state, since when, and actions. */
 import { revokeConnector, rotateConnector, type Enrolled } from '../../api/connectors.ts';
 import type { Connector } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';

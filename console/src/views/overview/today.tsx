@@ -1,4 +1,4 @@
-/** What was refused and what was slow in the last 24 hours, as plots. */
+/** Refused and slow calls of the last 24 hours, as plots. */
 import { useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 const HALF_HOUR = 1800;
 
 export function Today() {
-  // A span that began stays while somebody looks: the hour is enough.
+  // The span stays fixed while the page is open, and starts at a full hour.
   const since = useMemo(() => {
     const now = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
     return new Date(now - 23 * HOUR_MS).toISOString();

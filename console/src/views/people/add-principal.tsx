@@ -1,4 +1,4 @@
-/** A principal is made; its page has what comes next. */
+/** Creates a principal, and opens its page for the next steps. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';

@@ -1,4 +1,4 @@
-/** A provider is added; its page has what comes next. */
+/** Adds a provider, and opens its page for the next steps. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';

@@ -1,4 +1,4 @@
-/** Where things of this view are found. */
+/** Addresses within this view. */
 
 /** The page of a principal. */
 export const toAddress = (principal: string) =>

@@ -1,4 +1,4 @@
-/** A principal is edited. */
+/** Edits a principal. */
 import type { Me } from '../../api/me.ts';
 import { readPrincipal, updatePrincipal } from '../../api/people.ts';
 import type { Principal } from '../../generated/types.gen.ts';

@@ -1,4 +1,4 @@
-/** A provider is edited. */
+/** Edits a provider. */
 import { readProvider, updateProvider } from '../../api/sign-in-providers.ts';
 import type { SignInProvider } from '../../generated/types.gen.ts';
 import { useEdit } from '../../parts/use-edit.tsx';

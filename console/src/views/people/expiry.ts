@@ -1,4 +1,4 @@
-/** When a new token ends, as somebody chooses it. Pure. */
+/** The expiry of a new token. Pure. */
 
 const DAY_MS = 86_400_000;
 
@@ -13,8 +13,8 @@ export const EXPIRIES = [
 export type Expiry = (typeof EXPIRIES)[number][0];
 
 /**
- * The time that the API is told; undefined: never.
- * @param day of a choice of one, as `2027-01-31`: it is good until the end of it, where the reader is
+ * The time to send to the API; undefined: never.
+ * @param day for `day`, like `2027-01-31`: the token is valid until the end of that day in the reader's time zone
  * @param now milliseconds since the epoch
  */
 export function toExpiresAt(expiry: Expiry, day: string, now: number): string | undefined {

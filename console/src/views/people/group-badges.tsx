@@ -1,4 +1,4 @@
-/** Groups that somebody is in; nothing for none. */
+/** The groups of a principal; nothing for none. */
 export const GroupBadges = ({ groups }: { groups: readonly string[] }) =>
   groups.length === 0 ? null : (
     <span class="badges">

@@ -1,4 +1,4 @@
-/** Who people are at a provider; somebody is named before they ever came. */
+/** The identities of people at a provider. An identity can be added before the person first signs in. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';

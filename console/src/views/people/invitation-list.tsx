@@ -1,4 +1,4 @@
-/** Invitations that can be used. */
+/** Usable invitations. */
 import { Link } from 'wouter-preact';
 import { deleteInvitation, invitationsQuery } from '../../api/sign-in.ts';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
@@ -6,7 +6,7 @@ import { Time } from '../../parts/time.tsx';
 import { toAddress } from './addresses.ts';
 import { Records } from './records.tsx';
 
-/** @param principal whose; empty: of all */
+/** @param principal whose; empty: everybody's */
 export const InvitationList = ({ principal }: { principal: string }) => (
   <Records
     label="Invitations"

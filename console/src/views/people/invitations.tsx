@@ -1,4 +1,4 @@
-/** All invitations; somebody is invited who is there already, or who becomes a principal by it. */
+/** All invitations; invites an existing principal, or creates one. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { createPrincipal, findOnlyPrincipal, groupsQuery } from '../../api/people.ts';
@@ -22,7 +22,7 @@ export function Invitations() {
   const [name, setName] = useState('');
   const [groups, setGroups] = useState(toDraft([]));
   const known = useQuery(groupsQuery()).data?.groups ?? [];
-  // Who was made for an invitation that failed then is not made again.
+  // A principal that was created for a failed invitation is not created again.
   const made = useRef<Principal>();
   async function findWho(): Promise<Principal> {
     const called = name.trim();

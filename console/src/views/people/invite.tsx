@@ -1,4 +1,4 @@
-/** A link that signs a principal in with a browser, once. It is shown once, and is nowhere but in the memory of this part. */
+/** Creates a link that signs a principal in with a browser once. It is shown once, and only kept in this component's memory. */
 import { useQueryClient } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
@@ -12,11 +12,11 @@ import { toWhole } from '../../parts/time.tsx';
 import { useAct } from '../../parts/use-act.ts';
 
 interface InviteProps {
-  /** On the button that opens the form. */
+  /** Text of the button that opens the form. */
   label: string;
-  /** Who is invited; it may be made for that, once. */
+  /** Returns the principal to invite; may create it, once. */
   findWho: () => Promise<Pick<Principal, 'id'>>;
-  /** Who is invited, where that is asked for. @param thrown what came of sending the form */
+  /** Fields to choose the principal, if needed. @param thrown the error of the last attempt */
   children?: (thrown: unknown) => ComponentChildren;
   onInvited?: () => void;
 }

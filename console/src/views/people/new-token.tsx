@@ -1,4 +1,4 @@
-/** The form of a new token of a principal. */
+/** The form of a principal's new token. */
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Me } from '../../api/me.ts';

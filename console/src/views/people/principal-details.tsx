@@ -1,4 +1,4 @@
-/** One principal: what it is, its tokens, and what can be done with it. */
+/** One principal: its properties, tokens and actions. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';

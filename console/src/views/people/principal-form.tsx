@@ -1,4 +1,4 @@
-/** The form of a principal, new or edited. What was typed stays whatever the gateway answers. */
+/** The form of a principal, new or edited. What was typed stays, whatever the gateway responds. */
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Me } from '../../api/me.ts';
@@ -14,7 +14,7 @@ interface FormProps extends Sending {
   me: Me;
   values: PrincipalValues;
   onValues: (values: PrincipalValues) => void;
-  /** It is opened within a page, so the focus goes to it. */
+  /** The form opens within a page, so it takes the focus. */
   takesFocus?: boolean;
 }
 

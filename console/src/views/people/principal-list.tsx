@@ -1,4 +1,4 @@
-/** The list of principals: searched by name and group. */
+/** The list of principals, filtered by name and group. */
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { groupsQuery, principalListQuery } from '../../api/people.ts';
@@ -41,7 +41,7 @@ export function PrincipalList() {
   );
 }
 
-/** It narrows the list once the name of a group is whole. */
+/** Filters once the typed group name is complete. */
 function GroupFilter({ value, onValue }: { value: string; onValue: (group: string) => void }) {
   const [typed, setTyped] = useDraft(value);
   const groups = useQuery(groupsQuery()).data?.groups.map(({ name }) => name) ?? [];

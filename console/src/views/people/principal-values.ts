@@ -1,4 +1,4 @@
-/** What is typed about a principal, and the bodies of requests that are made of it. Pure. */
+/** The form values of a principal, and the request bodies made from them. Pure. */
 import type { CreatePrincipal, Principal, UpdatePrincipal } from '../../generated/types.gen.ts';
 import { itemsOf, toDraft, type ListDraft } from '../../parts/list-draft.ts';
 import { changed } from '../../parts/rebase.ts';
@@ -7,7 +7,7 @@ import { MEMBER_SCOPES, type Scope } from './scopes.ts';
 export interface PrincipalValues {
   name: string;
   groups: ListDraft;
-  /** Whether its tokens may do no more than `scopes`. */
+  /** Whether its tokens are limited to `scopes`. */
   isBound: boolean;
   scopes: readonly Scope[];
 }
@@ -32,7 +32,7 @@ export const toCreate = ({ name, groups, isBound, scopes }: PrincipalValues): Cr
   scopes: isBound ? [...scopes] : null,
 });
 
-/** Only what is other than it was. */
+/** Only the changed fields. */
 export function toUpdate(before: PrincipalValues, values: PrincipalValues): UpdatePrincipal {
   const [was, is] = [toCreate(before), toCreate(values)];
   return Object.fromEntries(changed(was, is).map(key => [key, is[key]]));

@@ -1,4 +1,4 @@
-/** Of a provider: who may come, and what its claims make of them. */
+/** A provider's settings for who may sign in, and how claims are used. */
 import { Field, messageFor, Select } from '../../parts/field.tsx';
 import { ListField } from '../../parts/list-field.tsx';
 import { findBadLine, type ProviderValues } from './provider-values.ts';
@@ -7,7 +7,7 @@ interface ClaimsProps {
   values: ProviderValues;
   onMore: (more: Partial<ProviderValues>) => void;
   thrown: unknown;
-  /** It was sent once: lines that are not whole are told. */
+  /** The form was sent once: show errors for incomplete lines. */
   hasTried: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The form of a provider by which people sign in, new or edited. What was typed stays whatever the gateway answers. */
+/** The form of a sign-in provider, new or edited. What was typed stays, whatever the gateway responds. */
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { secretsQuery } from '../../api/secrets.ts';
@@ -10,7 +10,7 @@ import { findBadLine, GITHUB, type ProviderValues } from './provider-values.ts';
 interface FormProps extends Sending {
   values: ProviderValues;
   onValues: (values: ProviderValues) => void;
-  /** It is there already: its kind and issuer stay. */
+  /** The provider exists: its kind and issuer are fixed. */
   isKnown?: boolean;
 }
 
@@ -101,7 +101,7 @@ export function ProviderForm(props: FormProps) {
   );
 }
 
-/** Where the provider has to lead people back to. */
+/** The redirect address to register at the provider. */
 const Redirect = ({ kind }: Pick<ProviderValues, 'kind'>) =>
   kind === 'access' ? null : (
     <p class="hint">

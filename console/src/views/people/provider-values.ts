@@ -1,4 +1,4 @@
-/** What is typed about a provider, and the bodies of requests that are made of it. Pure. */
+/** The form values of a provider, and the request bodies made from them. Pure. */
 import type {
   CreateSignInProvider,
   SignInProvider,
@@ -15,7 +15,7 @@ export interface ProviderValues {
   /** Name of a secret; empty: none. */
   client_secret: string;
   scopes: ListDraft;
-  /** Empty: none is read. */
+  /** Empty: no groups are read. */
   groups_claim: string;
   /** Lines of `value = group`. */
   group_map: string;
@@ -23,7 +23,7 @@ export interface ProviderValues {
   required_claims: string;
   creates_principals: boolean;
   takes_assertions: boolean;
-  /** Seconds. */
+  /** In seconds. */
   max_age: string;
 }
 
@@ -42,7 +42,7 @@ export const NEW: ProviderValues = {
   max_age: '604800',
 };
 
-/** Where GitHub lets people in; the API takes no other issuer of that kind. */
+/** GitHub's issuer; the API accepts no other for that kind. */
 export const GITHUB = 'https://github.com/login/oauth';
 
 export function toValues(provider: SignInProvider): ProviderValues {
@@ -68,7 +68,7 @@ export function toValues(provider: SignInProvider): ProviderValues {
 const toLines = (pairs: readonly (readonly [string, string])[]) =>
   pairs.map(([left, right]) => `${left} = ${right}`).join('\n');
 
-/** Both sides of each line. @param at where a line is parted: what one side has no `=` in */
+/** Splits each line into two sides. @param at which `=` splits a line: the first if the left side cannot contain `=`, else the last */
 function toPairs(text: string, at: 'first' | 'last'): [left: string, right: string][] {
   const lines = text.split('\n').filter(line => line.trim() !== '');
   return lines.map(line => {
@@ -77,7 +77,7 @@ function toPairs(text: string, at: 'first' | 'last'): [left: string, right: stri
   });
 }
 
-/** The first line that has not something on both sides; undefined where all do. */
+/** The error for the first line with an empty side; undefined where all lines are complete. */
 export function findBadLine(text: string, at: 'first' | 'last'): string | undefined {
   const bad = toPairs(text, at).find(([left, right]) => left === '' || right === '');
   return bad && `“${bad.join(' = ')}” needs something on both sides of the =`;
@@ -103,7 +103,7 @@ export function toCreate(values: ProviderValues): CreateSignInProvider {
   };
 }
 
-/** Only what is other than it was. Another issuer or kind is another provider. */
+/** Only the changed fields. Issuer and kind cannot change. */
 export function toUpdate(before: ProviderValues, values: ProviderValues): UpdateSignInProvider {
   const { issuer: _issuer, kind: _kind, ...was } = toCreate(before);
   const { issuer: _newIssuer, kind: _newKind, ...is } = toCreate(values);

@@ -1,4 +1,4 @@
-/** One provider: what it says, who people are there, and what can be done with it. */
+/** One provider: its settings, identities and actions. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';

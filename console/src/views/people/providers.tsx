@@ -1,4 +1,4 @@
-/** Providers by which people sign in: the list, one that is added, or the page of one. */
+/** Sign-in providers: the list, the form for a new one, or the page of one. */
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import { Link, useSearchParams } from 'wouter-preact';
 import { providersQuery } from '../../api/sign-in-providers.ts';

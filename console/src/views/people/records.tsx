@@ -1,4 +1,4 @@
-/** A list of records of one kind, each of which can be ended: what was done is told where the record is gone. */
+/** A list of records that can each be ended. The outcome is shown, since the record is then gone. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -9,21 +9,21 @@ import { Table } from '../../parts/table.tsx';
 import { Told, type Telling } from '../../parts/told.tsx';
 
 interface RecordsProps<P extends Page, T extends { id: string }> {
-  /** Of the table. */
+  /** Accessible name of the table. */
   label: string;
   query: ReturnType<typeof paged<P>>;
   itemsOf: (page: P) => readonly T[];
-  /** What is said where there is nothing. */
+  /** Text for an empty list. */
   none: string;
   columns: readonly string[];
-  /** A row without what can be done: cells in the order of the columns. */
+  /** The cells of a row in the order of the columns, without the actions. */
   cells: (item: T) => ComponentChildren;
-  /** On the button that ends one. */
+  /** Text of the button that ends a record. */
   verb: string;
   /** What ending it does. */
   says: (item: T) => string;
   end: (id: string) => Promise<unknown>;
-  /** What is told then. */
+  /** The outcome to show. */
   ended: (item: T) => string;
 }
 

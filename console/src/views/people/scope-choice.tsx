@@ -1,10 +1,10 @@
-/** What a token, or all tokens of a principal, may do. */
+/** The scopes of a token, or the most that a principal's tokens may have. */
 import { useId } from 'preact/hooks';
 import { SCOPE_WORDS, type Scope } from './scopes.ts';
 
 interface ScopeChoiceProps {
   label: string;
-  /** Others cannot be given. */
+  /** The selectable scopes. */
   offered: readonly Scope[];
   value: readonly Scope[];
   wrong?: string | undefined;

@@ -1,4 +1,4 @@
-/** What tokens may do, in words, and who may give it. Pure. */
+/** Scopes in words, and who may give which. Pure. */
 import type { OwnToken, Token } from '../../generated/types.gen.ts';
 
 export type Scope = Token['scopes'][number];
@@ -13,13 +13,13 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
 };
 export const SCOPES = Object.keys(SCOPE_WORDS) as Scope[];
 
-/** What a new token may do where nobody says it. */
+/** Default scopes of a new token. */
 export const MEMBER_SCOPES: readonly Scope[] = ['tools:read', 'tools:call'];
 
-/** Those that somebody may give to others: an administrator without limits all of them, any other none. */
+/** The scopes that the user may give to others: all for an administrator without limits, else none. */
 export const scopesToGive = ({ scopes, limited }: Pick<OwnToken, 'scopes' | 'limited'>): Scope[] =>
   scopes.includes('admin') && !limited ? SCOPES : [];
 
-/** Those of them that do something for a principal. @param bound the most its tokens may do; null: no bound */
+/** The scopes that have an effect for a principal. @param bound the principal's scopes; null: no bound */
 export const within = (scopes: readonly Scope[], bound: readonly Scope[] | null): Scope[] =>
   scopes.filter(scope => bound === null || bound.includes('admin') || bound.includes(scope));

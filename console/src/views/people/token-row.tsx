@@ -1,4 +1,4 @@
-/** A token of the list: what it may, when it was used and ends, and what can be done with it. */
+/** A token in the list: its scopes, last use, expiry and actions. */
 import { useState } from 'preact/hooks';
 import { revokeToken, rotateToken } from '../../api/tokens.ts';
 import type { IssuedToken, Token } from '../../generated/types.gen.ts';
@@ -9,11 +9,11 @@ import { Time } from '../../parts/time.tsx';
 
 interface RowProps {
   token: Token;
-  /** Names of servers by their ids, as far as they are known. */
+  /** Names of servers by id, as far as known. */
   serverNames: ReadonlyMap<string, string>;
   onRotated: (token: IssuedToken) => void;
   onRevoked: () => Promise<void>;
-  /** The row is gone. */
+  /** Called when the row is gone. */
   onGone: (name: string) => void;
 }
 

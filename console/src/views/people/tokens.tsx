@@ -1,4 +1,4 @@
-/** The tokens of a principal: made, given another value, revoked. A value is shown once, and is nowhere but in the memory of this part. */
+/** The tokens of a principal: create, rotate, revoke. A token's value is shown once, and only kept in this component's memory. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import type { Me } from '../../api/me.ts';
@@ -13,7 +13,7 @@ import { Told, type Telling } from '../../parts/told.tsx';
 import { NewToken } from './new-token.tsx';
 import { TokenRow } from './token-row.tsx';
 
-/** What was made last, until somebody puts it away. */
+/** The last created token, until it is dismissed. */
 type Issued = Pick<IssuedToken, 'id' | 'name' | 'token'>;
 
 export function Tokens({ me, principal }: { me: Me; principal: Principal }) {

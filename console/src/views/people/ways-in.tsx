@@ -1,4 +1,4 @@
-/** How a principal is in besides by its tokens: browsers, passkeys, programs that it let in, and who it is at providers. */
+/** A principal's other ways in: browsers, passkeys, programs with access, and identities at providers. */
 import { identitiesQuery, deleteIdentity } from '../../api/sign-in-providers.ts';
 import {
   deletePasskey,

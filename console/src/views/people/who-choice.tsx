@@ -1,4 +1,4 @@
-/** A principal by its name, or by its id where several have the name. */
+/** A field for a principal: its name, or its id if several have the name. */
 import { useQuery } from '@tanstack/preact-query';
 import { principalsNamed } from '../../api/suggestions.ts';
 import { Suggest } from '../../parts/suggest.tsx';

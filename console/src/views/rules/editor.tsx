@@ -1,4 +1,4 @@
-/** A rule is made, edited or deleted: who gains and loses what is shown before. */
+/** Creates, edits or deletes a rule after a preview of who gains and loses what. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { ApiProblem } from '../../api/request.ts';
 import {
@@ -21,15 +21,15 @@ import { toRule, valuesOf, type Named, type RuleValues } from './form-values.ts'
 import { RuleForm } from './form.tsx';
 
 interface EditorProps {
-  /** Absent: a new one is made. */
+  /** Absent: a new rule is created. */
   rule?: AccessRule;
-  /** Whom it is for alone. */
+  /** The principal, for a rule for one principal. */
   whose?: Named | undefined;
-  /** It is saved or deleted. */
+  /** Called when it is saved or deleted. */
   onDone: (says: string) => void;
 }
 
-/** Who is meant by a name or an id. @throws ApiProblem where several are called so */
+/** Finds the id for a name or an id. @throws ApiProblem where several principals have the name */
 async function idOf(typed: string, whose: Named | undefined): Promise<string> {
   if (typed === whose?.name) return whose.id;
   const found = await principalsCalled(typed.trim());

@@ -1,11 +1,11 @@
-/** What is typed of a rule, and what is sent of it. Pure. */
+/** The form values of a rule, and the request bodies made from them. Pure. */
 import type { AccessRule, CreateAccessRule } from '../../generated/types.gen.ts';
 
 export interface RuleValues {
   effect: AccessRule['effect'];
   kind: AccessRule['subject']['kind'];
   group: string;
-  /** Name of a principal, or its id. */
+  /** Name or id of a principal. */
   principal: string;
   server: string;
   tool: string;
@@ -13,7 +13,7 @@ export interface RuleValues {
   description: string;
 }
 
-/** Somebody whose name is known. */
+/** A principal with a known name. */
 export interface Named {
   id: string;
   name: string;
@@ -30,7 +30,7 @@ const NEW: RuleValues = {
   description: '',
 };
 
-/** @param whose whom it is for alone, if that is known */
+/** @param whose the principal of the rule, if known */
 export function valuesOf(rule: AccessRule | undefined, whose: Named | undefined): RuleValues {
   if (!rule) return NEW;
   const { effect, subject, server, tool, read_only: isReadOnly, description } = rule;
@@ -47,7 +47,7 @@ export function valuesOf(rule: AccessRule | undefined, whose: Named | undefined)
   };
 }
 
-/** @param principal id of whom it is for alone */
+/** @param principal id, for a rule for one principal */
 export function toRule(values: RuleValues, principal: string): CreateAccessRule {
   const { effect, kind, group, server, tool, isReadOnly, description } = values;
   const subjects = {

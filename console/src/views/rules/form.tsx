@@ -1,4 +1,4 @@
-/** The form of a rule, new or edited. What was typed stays whatever the gateway answers. */
+/** The form of a rule, new or edited. What was typed stays, whatever the gateway responds. */
 import { useQuery } from '@tanstack/preact-query';
 import { groupsQuery } from '../../api/people.ts';
 import { principalsNamed } from '../../api/suggestions.ts';
@@ -10,7 +10,7 @@ import type { RuleValues } from './form-values.ts';
 
 interface FormProps extends Omit<Sending, 'verb'> {
   values: RuleValues;
-  /** Somebody typed something else. */
+  /** Called with the changed fields. */
   onChange: (more: Partial<RuleValues>) => void;
 }
 

@@ -1,4 +1,4 @@
-/** The rules for one kind of subject: those that deny first, since they outweigh the others. */
+/** The rules for one kind of subject; denying rules first, since they win. */
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { principalQuery } from '../../api/people.ts';

@@ -1,4 +1,4 @@
-/** A secret is added, or another value takes the place of its value. What was typed stays whatever the gateway answers. */
+/** Adds a secret, or replaces its value. What was typed stays, whatever the gateway responds. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { ApiProblem } from '../../api/request.ts';
@@ -9,12 +9,12 @@ import { Form } from '../../parts/form.tsx';
 import { Heading } from '../../parts/heading.tsx';
 
 interface PutProps {
-  /** Absent: it is a new one. */
+  /** Absent: a new secret. */
   replaced?: Secret;
   onStored: (name: string) => void;
 }
 
-/** The API takes no more. */
+/** The API's limit. */
 const MAX_VALUE_CHARS = 8_192;
 const linesOf = (text: string): string[] =>
   text
@@ -24,14 +24,14 @@ const linesOf = (text: string): string[] =>
 
 export function PutSecret({ replaced, onStored }: PutProps) {
   const cache = useQueryClient();
-  // What is replaced is the secret as it was when this was opened.
+  // The edit applies to the secret as it was when the form opened.
   const [base, setBase] = useState(replaced);
   const [name, setName] = useState(replaced?.name ?? '');
   const [value, setValue] = useState('');
   const [origins, setOrigins] = useState(replaced?.origins.join('\n') ?? '');
   const [isBusy, setBusy] = useState(false);
   const [thrown, setThrown] = useState<unknown>();
-  /** Somebody else was faster. */
+  /** Somebody else changed or created it meanwhile. */
   const [isStale, setStale] = useState(false);
   const isTaken = isStale && replaced === undefined;
 

@@ -1,4 +1,4 @@
-/** The secrets, where their values may go, and which servers use them. */
+/** The secrets, their allowed origins, and the servers that use them. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { ApiProblem } from '../../api/request.ts';
@@ -11,7 +11,7 @@ import { Time } from '../../parts/time.tsx';
 
 interface TableProps {
   secrets: readonly Secret[];
-  /** There is a view of servers for whoever looks. */
+  /** Whether the user can see the view of servers. */
   seesServers: boolean;
   onDeleted: (name: string) => void;
 }
@@ -35,7 +35,7 @@ function SecretRow({ secret, seesServers, onDeleted }: RowProps) {
     try {
       await deleteSecret(name);
     } catch (thrown) {
-      // Who uses it is not what is shown here.
+      // The shown list of servers that use it is out of date.
       if (thrown instanceof ApiProblem && thrown.status === 409) {
         void cache.invalidateQueries({ queryKey: SECRETS });
       }

@@ -1,4 +1,4 @@
-/** A server is added by its address; what comes of it is shown on its own page, as it happens. */
+/** Adds a server by its address, and opens its page, which shows the progress. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';

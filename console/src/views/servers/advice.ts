@@ -1,11 +1,11 @@
-/** What is wrong with a server, in plain words, and what to do about it. By the code that its last error begins with. Pure. */
+/** Explains a server's problem in plain words, with advice, by the code at the start of its last error. Pure. */
 
 import type { Server } from '../../generated/types.gen.ts';
 
 export interface Advice {
   /** What is wrong. */
   says: string;
-  /** What somebody can do. */
+  /** What to do. */
   todo: string;
 }
 
@@ -88,7 +88,7 @@ const SOME_FAIL: Advice = {
   todo: 'Look at its health. It is connected fully again by itself when calls go well.',
 };
 
-/** What there is to say of a server; undefined where nothing is wrong. Its last error is `code: text`. */
+/** Advice for a server; undefined where nothing is wrong. Its last error has the form `code: text`. */
 export function adviceFor(
   server: Pick<Server, 'status' | 'accounts' | 'last_error'>,
 ): Advice | undefined {

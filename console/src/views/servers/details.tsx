@@ -1,4 +1,4 @@
-/** One server: what is of it now, what is wrong and what to do, its health over time, its tools, and what can be done with it. */
+/** One server: its state, problem and advice, its health over time, its tools and actions. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import type { RefObject } from 'preact';
 import { useRef, useState } from 'preact/hooks';
@@ -24,7 +24,7 @@ interface DetailsProps {
 }
 
 export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
-  // What this page deletes it asks for no more, whoever tells that it changed: it may be gone before that is answered.
+  // After a deletion here, the server is no longer requested: an announced change could come before the response.
   const [isDeleted, setDeleted] = useState(false);
   const found = useQuery({ ...serverQuery(id), enabled: !isDeleted });
   const [isEdited, setEdited] = useState(false);
@@ -61,7 +61,7 @@ export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
   );
 }
 
-/** What came of connecting it. */
+/** The outcome of connecting it. */
 function Outcome({ server }: { server: Server }) {
   const { id, status, tool_count: tools, held_tools: held, last_error: why } = server;
   const advice = adviceFor(server);
@@ -104,7 +104,7 @@ interface ActsProps {
   server: Server;
   editButton: RefObject<HTMLButtonElement>;
   onEdit: () => void;
-  /** Says that it is being deleted, or that it was not. */
+  /** Reports that the deletion has begun, or has failed. */
   setDeleted: (isDeleted: boolean) => void;
 }
 

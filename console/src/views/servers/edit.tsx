@@ -1,4 +1,4 @@
-/** A server is edited. */
+/** Edits a server. */
 import { readServer, updateServer } from '../../api/servers.ts';
 import type { Server } from '../../generated/types.gen.ts';
 import { useEdit } from '../../parts/use-edit.tsx';

@@ -1,7 +1,7 @@
-/** What is typed about a server, and the bodies of requests that are made of it. Pure. */
+/** The form values of a server, and the request bodies made from them. Pure. */
 import type { CreateServer, Server, UpdateServer } from '../../generated/types.gen.ts';
 
-/** How the gateway authenticates there; `keep`: as it is. */
+/** How the gateway authenticates at the server; `keep`: unchanged. */
 export type CredentialChoice = 'keep' | 'none' | 'bearer' | 'header';
 
 export interface FormValues {
@@ -10,12 +10,12 @@ export interface FormValues {
   description: string;
   transport: 'HTTP' | 'SSE';
   credential: CredentialChoice;
-  /** Of a header. */
+  /** Name of the header. */
   header: string;
-  /** Of a token or a header; never shown again. */
+  /** The token or the header's value; never shown again. */
   secret: string;
   accounts: Server['accounts'];
-  /** Empty: as the deployment has it. */
+  /** Empty: the deployment's default. */
   approval: '' | NonNullable<Server['tool_approval']>;
 }
 
@@ -62,7 +62,7 @@ function given({ credential, header, secret }: FormValues) {
   return {};
 }
 
-/** Only what is other than it was. */
+/** Only the changed fields. */
 export function toUpdate(before: FormValues, values: FormValues): UpdateServer {
   const isOther = (key: keyof FormValues) => before[key] !== values[key];
   const config = {

@@ -1,4 +1,4 @@
-/** The form of a server, new or edited. What was typed stays whatever the gateway answers. */
+/** The form of a server, new or edited. What was typed stays, whatever the gateway responds. */
 import type { ComponentProps } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import * as field from '../../parts/field.tsx';
@@ -8,7 +8,7 @@ import type { CredentialChoice, FormValues } from './form-values.ts';
 interface FormProps extends Sending {
   values: FormValues;
   onValues: (values: FormValues) => void;
-  /** It is there already, so its credential can be kept; of a program only words are edited. */
+  /** Set for an existing server, whose credential can be kept; for a program only its texts can be edited. */
   of?: 'server' | 'program';
 }
 
@@ -18,7 +18,7 @@ const CREDENTIALS: readonly [choice: CredentialChoice, text: string][] = [
   ['bearer', 'A bearer token'],
   ['header', 'A header'],
 ];
-/** Where the API says that something is wrong with a field. */
+/** The API's field names for error messages. */
 const FIELDS = {
   name: ['name'],
   url: ['connection_config.url'],

@@ -1,4 +1,4 @@
-/** The health of a server over time: a bar for each check, oldest first, and its calls of the last hour in words. */
+/** The health of a server: a bar for each check, the oldest first, and a summary of its calls in the last hour. */
 import { useQuery } from '@tanstack/preact-query';
 import { healthQuery } from '../../api/servers.ts';
 import type { HealthHistory } from '../../generated/types.gen.ts';
@@ -10,7 +10,7 @@ type Check = HealthHistory['checks'][number];
 const BAR = 6;
 const GAP = 2;
 const HEIGHT = 60;
-/** What is quicker is shown as high as this, so that a bar can be seen. */
+/** Shortest bar, so that it stays visible. */
 const LOWEST = 4;
 
 const FOUND = {

@@ -1,4 +1,4 @@
-/** Several servers are added from the file of a client: what would be done is shown before it is done. */
+/** Adds several servers from a client's file. A plan is shown before anything is done. */
 import { useQueryClient } from '@tanstack/preact-query';
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -23,7 +23,7 @@ export function ImportServers() {
   const [isBusy, setBusy] = useState(false);
   const [thrown, setThrown] = useState<unknown>();
 
-  // A plan is of one text and one rule.
+  // A plan belongs to one text and one rule.
   function change(next: string, nextRule = rule): void {
     setText(next);
     setRule(nextRule);
@@ -47,7 +47,7 @@ export function ImportServers() {
       setBusy(false);
     }
   }
-  // Wherever it is dropped: elsewhere the browser would open the file in place of this page.
+  // Accept a drop anywhere: otherwise the browser would open the file instead of this page.
   useEffect(() => {
     const allow = (event: DragEvent) => event.preventDefault();
     const drop = (event: DragEvent) => {

@@ -1,4 +1,4 @@
-/** The state of a server in words. */
+/** The status of a server in words. */
 import type { Status } from '../../api/servers.ts';
 
 export const STATUS_WORDS: Readonly<Record<Status, string>> = {

@@ -1,4 +1,4 @@
-/** The tools of a server that its caller may use: names and descriptions, as text. */
+/** The tools of a server that the caller may use: names and descriptions, as text. */
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { serverToolsQuery } from '../../api/servers.ts';
@@ -6,7 +6,7 @@ import type { Server, Tool } from '../../generated/types.gen.ts';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 
-/** Shown at once; more on demand. */
+/** Rows shown at first, and added per click. */
 const STEP = 100;
 const MAX_NAME_CHARS = 200;
 

@@ -1,4 +1,4 @@
-/** Tools are allowed to be asked for. */
+/** Adds tools to the allow-list of ask. */
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createEntry } from '../../api/ask-allowlist.ts';
@@ -24,7 +24,7 @@ const HINTS = {
 };
 
 interface FormProps {
-  /** Where the list is. */
+  /** Address of the list. */
   back: string;
   onSaved: () => void;
 }
@@ -102,7 +102,7 @@ export function AskForm({ back, onSaved }: FormProps) {
   );
 }
 
-/** @throws Error where nobody is called so */
+/** @throws Error where there is no principal of this name */
 async function toSubject(
   kind: Kind,
   who: string,

@@ -1,4 +1,4 @@
-/** The allow-list of ask: listed, added (`?add=entry`) and deleted. */
+/** The allow-list of ask: list, add (`?add=entry`) and delete. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { Link, useLocation } from 'wouter-preact';
 import { ALLOWLIST, allowlistQuery, deleteEntry } from '../../api/ask-allowlist.ts';

@@ -1,4 +1,4 @@
-/** Whether every chain of the audit is as it was written. Where one ends is shown, to be noted elsewhere. */
+/** Checks whether every chain of the audit is as it was written. Shows each chain's last row, to be noted elsewhere. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { checkAll, type Checked } from '../../api/audit-check.ts';
 import { Foreign } from '../../parts/foreign.tsx';
@@ -10,7 +10,7 @@ import { useAct } from '../../parts/use-act.ts';
 interface Progress {
   done: readonly Checked[];
   total: number;
-  /** Of the chain that is checked now. */
+  /** Checked rows of the current chain. */
   rows: number;
 }
 

@@ -1,4 +1,4 @@
-/** A rule of the result cache, new or edited. What was typed stays whatever the gateway answers. */
+/** The form of a result cache rule, new or edited. What was typed stays, whatever the gateway responds. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createCacheRule, readCacheRule, updateCacheRule } from '../../api/cache-rules.ts';
 import type { CacheRule } from '../../generated/types.gen.ts';
@@ -10,7 +10,7 @@ import { useAct } from '../../parts/use-act.ts';
 import { useEdit } from '../../parts/use-edit.tsx';
 
 interface AddProps {
-  /** Where the list is. */
+  /** Address of the list. */
   back: string;
   onSaved: () => void;
 }
@@ -84,7 +84,7 @@ export function EditCacheRule({ rule, back, onSaved }: AddProps & { rule: CacheR
 
 interface FormProps extends Sending {
   title: string;
-  /** Server and tool are typed; those of one that is there stay. */
+  /** Server and tool can be entered only for a new rule. */
   isNew?: boolean;
   values: RuleValues;
   onValues: (values: RuleValues) => void;

@@ -1,4 +1,4 @@
-/** Rules of the result cache: listed, added (`?add=rule`), edited (`?rule=ID`) and deleted. */
+/** Rules of the result cache: list, add (`?add=rule`), edit (`?rule=ID`) and delete. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { Link, useLocation } from 'wouter-preact';
 import { CACHE_RULES, cacheRulesQuery, deleteCacheRule } from '../../api/cache-rules.ts';
@@ -115,7 +115,7 @@ const UNITS = [
   [60, 'min'],
 ] as const;
 
-/** `5 min`, where that is exact; else in seconds. */
+/** Formats like `5 min` where that is exact, else in seconds. */
 function toDuration(seconds: number): string {
   const unit = UNITS.find(([length]) => seconds % length === 0);
   return unit ? `${seconds / unit[0]} ${unit[1]}` : `${seconds} s`;

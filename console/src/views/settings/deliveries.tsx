@@ -1,4 +1,4 @@
-/** What was sent to a webhook, waits for it, or was given up, which can be sent again. */
+/** The deliveries of a webhook: sent, waiting, or given up, which can be retried. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { deliveriesQuery, retryDelivery, WEBHOOKS } from '../../api/webhooks.ts';
 import type { WebhookDelivery } from '../../generated/types.gen.ts';

@@ -1,4 +1,4 @@
-/** What people allowed programs: whose, which, for what, until when; and ending it. */
+/** The grants of people to programs: who, which program, scopes, expiry; and how to end them. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { endGrant, GRANTS, grantsQuery } from '../../api/oauth-clients.ts';
 import type { Grant } from '../../generated/types.gen.ts';

@@ -1,4 +1,4 @@
-/** What is sealed under which key of the ring, and putting all of it under the active one. */
+/** What each key of the ring seals, and the rotation to the active key. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { KEYS, keysQuery, rotateAll } from '../../api/keys.ts';

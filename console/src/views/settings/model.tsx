@@ -1,4 +1,4 @@
-/** The language model of the deployment, and what it was used for today, beside what a day allows. */
+/** The language model of the deployment, its use today, and the daily limits. */
 import { useQuery } from '@tanstack/preact-query';
 import { modelQuery } from '../../api/model.ts';
 import type { Model } from '../../generated/types.gen.ts';

@@ -1,4 +1,4 @@
-/** A program that has no document and does not register itself is made known. */
+/** Registers an OAuth client that has no metadata document and does not register itself. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createClient } from '../../api/oauth-clients.ts';
 import type { IssuedOAuthClient } from '../../generated/types.gen.ts';
@@ -7,7 +7,7 @@ import { Form } from '../../parts/form.tsx';
 import { useAct } from '../../parts/use-act.ts';
 
 interface FormProps {
-  /** Where the list is. */
+  /** Address of the list. */
   back: string;
   onMade: (client: IssuedOAuthClient) => void;
 }

@@ -1,4 +1,4 @@
-/** Programs that people sign in to: those that came by themselves, and those that an administrator made (`?add=program`). */
+/** OAuth clients: those that registered themselves, and those that an administrator added (`?add=program`). */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';

@@ -1,4 +1,4 @@
-/** How whoever looks signs in: their passkeys, and the browsers in which they are signed in. */
+/** The user's own sign-in: passkeys, and the browsers in which they are signed in. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import type { Me } from '../../api/me.ts';
 import {

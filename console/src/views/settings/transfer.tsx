@@ -1,4 +1,4 @@
-/** The servers as a file, and where files are taken. What a file holds is told before anybody relies on it. */
+/** Exports the servers as a file, and links to the import. Says what the file leaves out. */
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { mayUse } from '../../api/me.ts';
@@ -9,7 +9,7 @@ import { Told, useTelling } from '../../parts/told.tsx';
 import { useAct } from '../../parts/use-act.ts';
 import type { ViewProps } from '../../view-props.ts';
 
-/** Long enough for every browser to begin. */
+/** Long enough for every browser to start the download. */
 const KEPT_MS = 60_000;
 
 export function Transfer({ me }: ViewProps) {

@@ -1,4 +1,4 @@
-/** A webhook is added or edited. What was typed stays whatever the gateway answers; its address is not shown again. */
+/** Adds or edits a webhook. What was typed stays, whatever the gateway responds; the address is not shown again. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   createWebhook,
@@ -62,7 +62,7 @@ export function EditWebhook({ webhook, onCancel, onSaved }: EditProps) {
 
 interface FormProps extends Sending {
   title: string;
-  /** It is there already, so its address stays where none is typed. */
+  /** The webhook exists: an empty address keeps the current one. */
   isKnown?: boolean;
   values: WebhookValues;
   onValues: (values: WebhookValues) => void;

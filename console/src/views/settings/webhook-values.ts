@@ -1,4 +1,4 @@
-/** What is typed about a webhook, and the bodies of requests that are made of it. Pure. */
+/** The form values of a webhook, and the request bodies made from them. Pure. */
 import type { CreateWebhook, UpdateWebhook, Webhook } from '../../generated/types.gen.ts';
 import { changed } from '../../parts/rebase.ts';
 import { EVENT_TYPES } from './webhook-words.ts';
@@ -6,7 +6,7 @@ import { EVENT_TYPES } from './webhook-words.ts';
 export interface WebhookValues {
   name: string;
   format: NonNullable<CreateWebhook['format']>;
-  /** Of one that is there: empty where it stays. */
+  /** For an existing webhook, empty keeps the current address. */
   url: string;
   events: NonNullable<CreateWebhook['events']>;
   denials_over: string;
@@ -24,12 +24,12 @@ export const toValues = (webhook: Webhook): WebhookValues => ({
   name: webhook.name,
   format: webhook.format,
   url: '',
-  // What another version tells of has no place in the form.
+  // Event types of another version are not in the form.
   events: EVENT_TYPES.filter(type => webhook.events.includes(type)),
   denials_over: String(webhook.denials_over),
 });
 
-/** What is shown where it is told of refused calls only, is sent then only. */
+/** Sends the limit of denials only if that event is selected, as the form shows it only then. */
 export const toCreate = ({ denials_over: over, ...values }: WebhookValues): CreateWebhook => ({
   ...values,
   name: values.name.trim(),
@@ -37,7 +37,7 @@ export const toCreate = ({ denials_over: over, ...values }: WebhookValues): Crea
   ...(values.events.includes('denials.rate') ? { denials_over: Number(over) } : {}),
 });
 
-/** Only what is other than it was. */
+/** Only the changed fields. */
 export function toUpdate(before: WebhookValues, values: WebhookValues): UpdateWebhook {
   const is = toCreate(values);
   return Object.fromEntries(changed(toCreate(before), is).map(key => [key, is[key]]));

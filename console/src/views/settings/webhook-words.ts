@@ -1,7 +1,7 @@
 /** Events and deliveries of webhooks in plain words. Pure. */
 import type { CreateWebhook, WebhookDelivery } from '../../generated/types.gen.ts';
 
-/** Where they are. */
+/** Address of the section. */
 export const WEBHOOKS_PATH = '/settings?section=webhooks';
 
 export type EventType = NonNullable<CreateWebhook['events']>[number];
@@ -17,7 +17,7 @@ export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
 };
 export const EVENT_TYPES = Object.keys(EVENT_WORDS) as EventType[];
 
-/** What another version tells of has no words here. */
+/** An event type of another version has no words here. */
 export const toWord = (event: string): string =>
   Object.hasOwn(EVENT_WORDS, event) ? EVENT_WORDS[event as EventType] : event;
 

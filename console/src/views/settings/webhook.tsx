@@ -1,4 +1,4 @@
-/** One webhook: what can be done with it, and what was sent to it. */
+/** One webhook: its actions and deliveries. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -140,7 +140,7 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
   );
 }
 
-/** What came of a test. */
+/** The outcome of a test. */
 function toTold({ delivered, status, problem }: WebhookTest): string {
   if (delivered) return `The test was taken: it answered ${status}.`;
   return `The test was not taken: ${toShown(problem ?? 'nobody answered', 300)}.`;

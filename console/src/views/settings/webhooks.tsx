@@ -1,4 +1,4 @@
-/** Webhooks: who is told of events. The list, one that is added (`?add=webhook`), or the page of one (`?webhook=ID`). */
+/** Webhooks: the list, the form for a new one (`?add=webhook`), or the page of one (`?webhook=ID`). */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
@@ -26,7 +26,7 @@ export function Webhooks() {
   const back = (more: { made?: WithSecret; says?: string } = {}) => {
     setMade(more.made);
     tell(more.says);
-    // Not the page of one: that one may be gone.
+    // Not the query of one webhook, which may be deleted.
     void cache.invalidateQueries({ queryKey: WEBHOOK_LIST });
     go(HERE);
   };

@@ -1,9 +1,9 @@
-/** One field of a form that somebody else's schema makes: its name and description are text of theirs. */
+/** One field of a form generated from an outside schema; its name and description are outside text. */
 import { useId } from 'preact/hooks';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import type { Field } from './fields.ts';
 
-/** Of a name that a server gave, as many characters as are shown. */
+/** Most shown characters of a name. */
 const MAX_NAME_CHARS = 100;
 
 interface InputProps {

@@ -1,6 +1,6 @@
 /**
- * The form of a tool, made of its schema: a field for each property that is one plain value, and JSON for every other. Nothing of the schema
- * is trusted to be one. Pure.
+ * Generates the form of a tool from its schema: one field for each property with a simple value, JSON for the others. The schema is
+ * untrusted. Pure.
  */
 
 export interface Field {
@@ -8,9 +8,9 @@ export interface Field {
   kind: 'text' | 'number' | 'flag' | 'choice' | 'json';
   isRequired: boolean;
   description: string;
-  /** Of a choice. */
+  /** Options of a choice. */
   options: readonly string[];
-  /** What it holds at first, as it is typed. */
+  /** Initial text. */
   initial: string;
 }
 
@@ -20,7 +20,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** The fields of a schema; undefined where it has more than a form can hold, or is none of an object. */
+/** The fields of a schema; undefined where it is too large for a form, or not an object. */
 export function toFields(schema: unknown): Field[] | undefined {
   if (!isObject(schema)) return undefined;
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
@@ -53,12 +53,12 @@ function kindOf(type: unknown): Field['kind'] {
   return type === 'boolean' ? 'flag' : 'json';
 }
 
-/** What was typed as arguments, or which field is not right and why. Empty fields are left out where they may be. */
+/** Converts the typed texts to arguments, or returns the first invalid field and why. Empty optional fields are left out. */
 export function toArguments(
   fields: readonly Field[],
   typed: Readonly<Record<string, string>>,
 ): { args: Record<string, unknown> } | { field: string; problem: string } {
-  // A property may be called `__proto__`.
+  // A Map, since a property may be called `__proto__`.
   const args = new Map<string, unknown>();
   for (const { name, kind, isRequired } of fields) {
     const text = typed[name] ?? '';

@@ -1,4 +1,4 @@
-/** What a server asks in the middle of a call: a form of its own, or a page of its own to be opened. All of it is its text. */
+/** A server's requests during a call: a form to fill in, or a page to open. All texts are the server's. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Asked, Question } from '../../api/tools.ts';
 import { Foreign } from '../../parts/foreign.tsx';
@@ -6,7 +6,7 @@ import { FieldInput } from './field-input.tsx';
 import { toArguments, toFields, type Field } from './fields.ts';
 
 interface QuestionsProps {
-  /** Whose questions they are. */
+  /** Name of the requesting server. */
   server: string;
   asked: Asked;
   onAnswer: (answers: Record<string, Answer>) => void;
@@ -107,7 +107,7 @@ function One({ question, typed, onTyped }: OneProps) {
   );
 }
 
-/** A page that a server wants opened: where it leads is shown, and only web pages are opened. */
+/** A page that a server wants opened: shows its host, and opens only web pages. */
 function Page({ url }: { url: string }) {
   const place = URL.canParse(url) ? new URL(url) : undefined;
   const isWeb = place?.protocol === 'https:' || place?.protocol === 'http:';

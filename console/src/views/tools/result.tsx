@@ -1,4 +1,4 @@
-/** What a tool answered: text, images and links as what they are, everything else as it came. Nothing of it is run or fetched. */
+/** The result of a tool: text, images and links are shown as such, everything else as JSON. Nothing in it is run or fetched. */
 import { useState } from 'preact/hooks';
 import type { ToolResult } from '../../generated/types.gen.ts';
 import { Foreign } from '../../parts/foreign.tsx';
@@ -7,7 +7,7 @@ const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const MAX_CHARS = 20_000;
 const MAX_IMAGE_CHARS = 8_000_000;
-/** A page that a server makes for hosts that show them (MCP Apps). */
+/** An HTML page that a server made for hosts (MCP Apps). */
 const PAGE = /^text\/html(?:;|$)/;
 const MAX_PAGE_CHARS = 1_000_000;
 
@@ -61,7 +61,9 @@ function toPage(resource: unknown): string | undefined {
   return isPage && typeof text === 'string' && text.length <= MAX_PAGE_CHARS ? text : undefined;
 }
 
-/** The page in a place of its own, in which nothing runs and nothing is loaded: the policy of our page holds in it too. */
+/**
+ * Shows the page in a sandboxed frame, where no script runs and nothing is loaded: this page's content security policy applies there too.
+ */
 function Page({ html }: { html: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

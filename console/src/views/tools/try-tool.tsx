@@ -1,4 +1,4 @@
-/** One tool: what it says of itself, and a form to call it. What was typed stays whatever comes back. */
+/** One tool: its description, and a form to call it. What was typed stays, whatever comes back. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { callTool, type Answer, type Asked, type ListedTool, type News } from '../../api/tools.ts';
 import { ApiProblem } from '../../api/request.ts';
@@ -11,7 +11,7 @@ import { Questions } from './questions.tsx';
 import { Result } from './result.tsx';
 import { addNews, Working } from './working.tsx';
 
-/** Where a schema makes no form: all arguments as JSON. */
+/** For a schema without a form: all arguments as JSON. */
 const WHOLE: Field = {
   name: 'arguments',
   kind: 'json',
@@ -35,7 +35,7 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
   const running = useRef(new AbortController());
   const called = useRef<Record<string, unknown>>({});
   const [isRunning, setRunning] = useState(false);
-  // Whoever chose it goes on here: the list may be long.
+  // Focus moves here after the choice, since the list may be long.
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
 
@@ -115,7 +115,7 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
   );
 }
 
-/** Who lacks an account is led to where it is connected. */
+/** Links to the page where a missing account can be connected. */
 function Failure({ thrown }: { thrown: unknown }) {
   const url = thrown instanceof ApiProblem ? thrown.connectUrl : undefined;
   return (

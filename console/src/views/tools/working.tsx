@@ -1,11 +1,11 @@
-/** What is known of a call while it goes on: how far it is, and what its server says meanwhile. */
+/** A running call: its progress, and its server's log messages. */
 import type { News } from '../../api/tools.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 
-/** Messages that are kept; a server may send many. */
+/** Most kept messages; a server may send many. */
 const MAX_NEWS = 50;
 
-/** With one more; of progress, only the last is kept. */
+/** Adds a notification; of progress only the last is kept. */
 export function addNews(all: readonly News[], one: News): readonly News[] {
   const kept = one.type === 'progress' ? all.filter(({ type }) => type !== 'progress') : all;
   return [...kept, one].slice(-MAX_NEWS);

@@ -1,4 +1,4 @@
-/** A toolset is made, edited or deleted: what it gains and loses, and who does, is shown before. */
+/** Creates, edits or deletes a toolset after a preview of which tools it, and which people, gain and lose. */
 import { useQueryClient } from '@tanstack/preact-query';
 import {
   createToolset,
@@ -17,9 +17,9 @@ import { toToolset, toUpdate, valuesOf, type ToolsetValues } from './form-values
 import { ToolsetForm } from './form.tsx';
 
 interface EditorProps {
-  /** Absent: a new one is made. */
+  /** Absent: a new toolset is created. */
   toolset?: Toolset;
-  /** It is saved; undefined: deleted. */
+  /** Called when it is saved; undefined: deleted. */
   onDone: (saved: Toolset | undefined) => void;
 }
 

@@ -1,8 +1,8 @@
-/** What is typed of a toolset, and what is sent of it. Pure. */
+/** The form values of a toolset, and the request bodies made from them. Pure. */
 import type { CreateToolset, Toolset, UpdateToolset } from '../../generated/types.gen.ts';
 import { itemsOf, toDraft, type ListDraft } from '../../parts/list-draft.ts';
 
-/** Another name and description for a tool; empty: its own. */
+/** Another name or description for a tool; empty: the tool's own. */
 export interface Override {
   server: string;
   tool: string;
@@ -13,16 +13,16 @@ export interface Override {
 export interface ToolsetValues {
   name: string;
   description: string;
-  /** Tools that were picked, and patterns. */
+  /** Picked tools, and patterns. */
   include: ListDraft;
   exclude: ListDraft;
   overrides: readonly Override[];
-  /** Empty: as the deployment has it. */
+  /** Empty: the deployment's default. */
   style: '' | NonNullable<Toolset['name_style']>;
   shown: '' | NonNullable<Toolset['tools']>;
   isForSome: boolean;
   groups: ListDraft;
-  /** Ids; the console keeps them as they are. */
+  /** Ids; the console does not edit them. */
   principals: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export function valuesOf(toolset: Toolset | undefined): ToolsetValues {
   };
 }
 
-/** A new one. */
+/** The body that creates a toolset. */
 export function toToolset(values: ToolsetValues): CreateToolset {
   const { style, shown, isForSome, principals } = values;
   const groups = itemsOf(values.groups);
@@ -65,12 +65,12 @@ export function toToolset(values: ToolsetValues): CreateToolset {
   };
 }
 
-/** What takes the place of all that there was. */
+/** A complete update; what is not set is cleared. */
 export function toUpdate(values: ToolsetValues): UpdateToolset {
   return { name_style: null, tools: null, members: null, ...toToolset(values) };
 }
 
-/** Adds an entry to a list, or takes it away. */
+/** Adds an entry to a list, or removes it. */
 export const toggled = ({ items, typed }: ListDraft, item: string): ListDraft => ({
   items: items.includes(item) ? items.filter(each => each !== item) : [...items, item],
   typed,

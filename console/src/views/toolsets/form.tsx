@@ -1,4 +1,4 @@
-/** The form of a toolset, new or edited. What was typed stays whatever the gateway answers. */
+/** The form of a toolset, new or edited. What was typed stays, whatever the gateway responds. */
 import { useQuery } from '@tanstack/preact-query';
 import { groupsQuery } from '../../api/people.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
@@ -10,7 +10,7 @@ import { Picker } from './picker.tsx';
 
 interface FormProps extends Omit<Sending, 'verb'> {
   values: ToolsetValues;
-  /** Somebody typed something else. */
+  /** Called with the changed fields. */
   onChange: (more: Partial<ToolsetValues>) => void;
 }
 

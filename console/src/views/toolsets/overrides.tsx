@@ -1,4 +1,4 @@
-/** Other names and descriptions for tools, at the endpoint of the toolset only. */
+/** Other names and descriptions of tools, only at the toolset's endpoint. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { findTool } from '../../api/tools.ts';
 import { Field } from '../../parts/field.tsx';
@@ -11,9 +11,9 @@ const toName = ({ server, tool }: Pick<Override, 'server' | 'tool'>) => `${serve
 
 interface OverridesProps {
   overrides: readonly Override[];
-  /** What is in the toolset: offered while one types. */
+  /** Picked tools, as suggestions. */
   picked: readonly string[];
-  /** What the API says of one of them, or of a field of it. */
+  /** The API's error for an override or one of its fields. */
   wrongOf: (path: string) => string | undefined;
   onOverrides: (overrides: readonly Override[]) => void;
 }
@@ -21,10 +21,10 @@ interface OverridesProps {
 export function Overrides({ overrides, picked, wrongOf, onOverrides }: OverridesProps) {
   const [typed, setTyped] = useState('');
   const { thrown, run } = useAct();
-  /** The one that was added last: somebody wants to type its name. */
+  /** The last added override; its name field takes the focus. */
   const [added, setAdded] = useState<string>();
   const add = useRef<HTMLButtonElement>(null);
-  // Others may be typed while one is looked for.
+  // Overrides may change while a tool is looked up.
   const now = useRef(overrides);
   now.current = overrides;
   async function put(): Promise<void> {

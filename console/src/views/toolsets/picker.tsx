@@ -1,4 +1,4 @@
-/** Tools are picked from all servers, found by words as a model finds them; names and descriptions are shown as text. */
+/** Picks tools of all servers, with the search that models use; names and descriptions are shown as text. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { searchQuery, toolsQuery } from '../../api/tools.ts';
@@ -14,7 +14,7 @@ interface PickerProps {
   onInclude: (include: ListDraft) => void;
 }
 
-/** A tool by the name that its server gives it. */
+/** A tool under its server's own name. */
 interface Choice {
   server: string;
   tool: string;

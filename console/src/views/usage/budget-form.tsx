@@ -1,4 +1,4 @@
-/** A budget is set, or how much it is of is changed. What was typed stays whatever the gateway answers. */
+/** Sets a budget, or changes its number of calls. What was typed stays, whatever the gateway responds. */
 import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { createBudget, readBudget, updateBudget } from '../../api/budgets.ts';
@@ -21,7 +21,7 @@ const KINDS = [
 ] as const;
 
 interface FormProps {
-  /** Where the list is. */
+  /** Address of the list. */
   back: string;
   onSaved: () => void;
 }

@@ -1,4 +1,4 @@
-/** Budgets of calls a day: whose there are, what is used of them, and one that is set (`?add=one`), changed (`?budget=ID`) or ended. */
+/** Budgets of calls per day: the list with today's use; set (`?add=one`), change (`?budget=ID`) or end one. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { Link, useLocation } from 'wouter-preact';
 import { BUDGETS, budgetsQuery, deleteBudget } from '../../api/budgets.ts';

@@ -1,4 +1,4 @@
-/** Calls by day, as a plot: what was refused or failed on top. */
+/** Calls by day as a plot, with refused and failed ones on top. */
 import type { AuditCounts, Usage } from '../../generated/types.gen.ts';
 import '../activity.css';
 import { byOutcome } from '../activity/bars.ts';
@@ -13,17 +13,17 @@ export function ByDay({ days, from, now }: { days: readonly Usage[]; from: strin
   );
 }
 
-/** Days are those of UTC, wherever the reader is. */
+/** Days in UTC, wherever the reader is. */
 const toDay = (at: string) => at.slice(0, 10);
 const toSentence = (calls: number, badly: number) =>
   `${calls} ${calls === 1 ? 'call' : 'calls'}, ${badly} of them refused or failed,`;
 
-/** Usage as the plot wants it. Pure. */
+/** Converts usage to the plot's format. Pure. */
 function toCounts(days: readonly Usage[], from: string, now: number): AuditCounts {
   const since = `${from}T00:00:00.000Z`;
   const parts = days.map(({ day, calls, errors, denied, cancelled, unknown }) => ({
     at: `${day}T00:00:00.000Z`,
-    // A result that is an error counts as failed here, and was done.
+    // A result that is an error counts as failed here, though the call was completed.
     done: Math.max(0, calls - errors - denied - cancelled - unknown),
     denied,
     failed: errors,

@@ -1,10 +1,10 @@
-/** What the view of usage is asked for, as its address has it. Pure. */
+/** Reads the filters of usage from the address. Pure. */
 import type { UsageAsked, UsageBy } from '../../api/usage.ts';
 import type { Usage } from '../../generated/types.gen.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What usage is told by: administrators see whose it is. */
+/** The groupings; only some users see principals and groups. */
 export const BY: readonly (readonly [UsageBy, string])[] = [
   ['tool', 'Tool'],
   ['server', 'Server'],
@@ -14,7 +14,7 @@ export const BY: readonly (readonly [UsageBy, string])[] = [
 ];
 const OF_OTHERS: ReadonlySet<UsageBy> = new Set(['principal', 'group']);
 
-/** What somebody may choose. @param seesAll whether they see calls of others */
+/** The groupings that the user may choose. @param seesAll whether they see calls of others */
 export const choicesFor = (seesAll: boolean) => BY.filter(([by]) => seesAll || !OF_OTHERS.has(by));
 
 export const DAYS = [
@@ -25,13 +25,13 @@ export const DAYS = [
 export type Days = (typeof DAYS)[number][0];
 const DEFAULT_DAYS: Days = '30';
 
-/** What a row leads to: its calls only. */
+/** The filters that a row can link to. */
 export const NARROWED = ['principal', 'group', 'server', 'tool'] as const;
 export type Narrowed = (typeof NARROWED)[number];
 
 export const toDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** How many days are looked at. */
+/** The number of days shown. */
 export const daysOf = (search: URLSearchParams): Days =>
   DAYS.find(([days]) => days === search.get('days'))?.[0] ?? DEFAULT_DAYS;
 
@@ -47,14 +47,14 @@ export function toAsked(search: URLSearchParams, seesAll: boolean, now: number):
   return { by, from, ...Object.fromEntries(given) };
 }
 
-/** What a row is of: its name, and what would show its calls only. */
+/** The name of a row, and a link to only its calls. */
 export interface Named {
   text: string;
-  /** Undefined where that cannot be asked for. */
+  /** Undefined where there is no such filter. */
   narrow?: { name: Narrowed; value: string; by: UsageBy };
 }
 
-/** Of a row of usage. @param seesAll whether calls of others can be asked for */
+/** Names a row of usage. @param seesAll whether calls of others can be requested */
 export function toNamed(by: UsageBy, row: Usage, seesAll: boolean): Named {
   if (by === 'day') return { text: row.day ?? '' };
   if (by === 'group') return toLink(row.group ?? '', 'group', 'principal');

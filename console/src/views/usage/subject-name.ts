@@ -1,9 +1,9 @@
-/** What whoever has a budget is called. */
+/** The name of a budget's subject. */
 import { useQuery } from '@tanstack/preact-query';
 import { principalQuery } from '../../api/people.ts';
 import type { Budget } from '../../generated/types.gen.ts';
 
-/** Of a budget; undefined while it is not known. */
+/** Undefined while it is loading. */
 export function useSubjectName({ subject }: Pick<Budget, 'subject'>): string | undefined {
   const isPrincipal = subject.kind === 'principal';
   const principal = useQuery(principalQuery(isPrincipal ? subject.id : '')).data;

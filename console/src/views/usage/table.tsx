@@ -1,4 +1,4 @@
-/** Usage as a table: a row leads to its own calls. */
+/** Usage as a table; a row links to its own calls. */
 import { Link } from 'wouter-preact';
 import type { UsageBy } from '../../api/usage.ts';
 import type { Usage } from '../../generated/types.gen.ts';
@@ -10,7 +10,7 @@ interface TableProps {
   by: UsageBy;
   rows: readonly Usage[];
   seesAll: boolean;
-  /** Where a row leads to. */
+  /** Address that a row links to. */
   toAddress: (narrow: NonNullable<Named['narrow']>) => string;
 }
 
@@ -47,7 +47,7 @@ export function UsageTable({ by, rows, seesAll, toAddress }: TableProps) {
   );
 }
 
-/** Durations are counted in steps, so a quantile is an upper end. */
+/** Durations are counted in ranges, so a quantile is the upper end of one. */
 function toDuration(ms: number | null): string {
   if (ms === null) return '';
   return ms < 1000 ? `≤ ${ms} ms` : `≤ ${Number((ms / 1000).toPrecision(3))} s`;

@@ -1,4 +1,4 @@
-/** What was called, by what somebody chooses: a plot by day, a table whose rows lead to their own calls, and the table to take along. */
+/** Calls by the chosen grouping: a plot by day, a table whose rows link to their own calls, and a download. */
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { useMemo } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -23,15 +23,15 @@ const WORDS: Readonly<Record<Narrowed, string>> = {
 };
 
 interface TotalsProps {
-  /** Whether budgets are seen too. */
+  /** Whether the user also sees budgets. */
   isAdmin: boolean;
-  /** Whether calls of others are. */
+  /** Whether the user sees calls of others. */
   seesAll: boolean;
 }
 
 export function Totals({ isAdmin, seesAll }: TotalsProps) {
   const [search, set] = useAddress();
-  // A span that began stays while somebody looks.
+  // The span stays fixed while the page is open.
   const now = useMemo(() => Date.now(), []);
   const asked = toAsked(search, seesAll, now);
   const found = useInfiniteQuery(usageQuery(asked));
@@ -101,7 +101,7 @@ export function Totals({ isAdmin, seesAll }: TotalsProps) {
   );
 }
 
-/** The address with other values. */
+/** The address with some values replaced. */
 function withOne(search: URLSearchParams, values: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(search);
   for (const [name, value] of Object.entries(values)) query.set(name, value);

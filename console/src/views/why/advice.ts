@@ -1,4 +1,4 @@
-/** The steps of a decision in plain words, and what can be changed where one refuses. Pure. */
+/** The steps of a decision in plain words, and what to change where one refuses. Pure. */
 import type { AccessExplanation } from '../../generated/types.gen.ts';
 
 export type Step = AccessExplanation['steps'][number];
@@ -7,7 +7,7 @@ interface Words {
   name: string;
   /** What to do where it refuses. */
   change: string;
-  /** The view where that is done. */
+  /** The view to do it in. */
   view?: { path: string; name: string };
 }
 

@@ -1,4 +1,4 @@
-/** The decision: what comes of it, each step in order, and what to change. */
+/** The decision: its result, each step in order, and what to change. */
 import { useQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { ruleQuery } from '../../api/explain.ts';
@@ -9,7 +9,7 @@ import { STEPS, toVerdict, type Step } from './advice.ts';
 
 interface DecisionProps {
   found: AccessExplanation;
-  /** What the principal is called. */
+  /** Name of the principal. */
   name: string;
 }
 

@@ -1,4 +1,4 @@
-/** The form that asks: who, with which token, and which tool of which server. */
+/** The form of the question: which principal, which token, and which tool of which server. */
 import { useQuery } from '@tanstack/preact-query';
 import { useId, useState } from 'preact/hooks';
 import { findPrincipal, principalsNamed } from '../../api/suggestions.ts';
@@ -9,7 +9,7 @@ import { ServerAndTool } from '../../parts/server-and-tool.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 
-/** As the URL has it: ids of principal and token, names of server and tool; empty where nothing is said. */
+/** As in the URL: ids of principal and token, names of server and tool; empty where not chosen. */
 export interface Question {
   principal: string;
   token: string;
@@ -19,7 +19,7 @@ export interface Question {
 
 interface FormProps {
   asked: Question;
-  /** What the principal that is asked about is called; undefined while that is asked for. */
+  /** Name of the principal; undefined while it is loading. */
   name: string | undefined;
   onAsk(question: Question): void;
 }
