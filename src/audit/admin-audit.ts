@@ -1,8 +1,8 @@
 /**
- * Administrative acts: each is done together with its audit row, in one batch, or not at all. An act that is refused or
- * fails gets a row too. The scope is checked here, so that no verb can forget it or its row.
+ * Administrative acts. Each act and its audit row are written in one batch, or neither is. An act that is refused or
+ * fails gets a row too. The scope is checked here, so that no verb can omit the check or the row.
  *
- * Invariants: exactly one row for each act; a row that says `done` exists exactly where the change does.
+ * Invariants: exactly one row for each act; a row that says `done` exists exactly if the change does.
  */
 import {
   requireScope,
@@ -16,39 +16,39 @@ import { chain, type AuditEvent } from './audit-schema.ts';
 import { findHead, insertEvent, type Condition } from './audit-store.ts';
 import { markOwner } from './owner-store.ts';
 
-/** What is done, and to what. */
+/** An action and its subject. */
 export interface Act {
   /** Noun and verb: `server.create`. */
   action: string;
-  /** Id of what is acted on, or its name where it has none yet. */
+  /** Id of the subject, or its name while it has no id. */
   subject: string;
-  /** It concerns single servers, and finds only those that the caller administers; else a token with limits is refused. */
+  /** The act concerns single servers, and `work` finds only those that the caller administers; otherwise a token with limits is refused. */
   isOfServers?: true;
 }
 
-/** Statements that belong to an act, and what must be true for it. */
+/** The statements of an act, and the condition for them. */
 export interface Change {
   when: Condition;
   statements: readonly D1PreparedStatement[];
-  /** What the row tells of it. Never a secret. */
+  /** Details for the audit row. Never a secret. */
   detail?: JsonObject;
 }
 
-/** Makes the change with its row. @returns whether the condition held; nothing was written where it did not */
+/** Writes the change with its row. @returns whether the condition held; if not, nothing was written */
 export type Commit = (change: Change) => Promise<boolean>;
 
 /** The condition of an act that is always possible. */
 export const ALWAYS: Condition = { sql: '1', params: [] };
 
-/** The shard of administrative acts; acts at the same time spread over the overflow shards, named `admin-1` and so on. */
+/** The shard of administrative acts; simultaneous acts spread over the overflow shards, named `admin-1` and so on. */
 export const ADMIN_SHARD = 'admin';
 export const OVERFLOW_SHARDS = 31;
-/** Verbs whose subject is a record that belongs to the owner they are done for. */
+/** Verbs after which the subject belongs to the owner that the act is done for. */
 const OWNING_VERBS: ReadonlySet<string> = new Set(['create', 'update', 'put']);
 const MAX_TRIES = 50;
 const MAX_WAIT_MS = 40;
 
-/** Told of acts this often at most, in milliseconds. */
+/** Shortest time between two wakes of the pruning object, in milliseconds. */
 const WAKE_GAP_MS = 3_600_000;
 
 export class AdminAudit {
@@ -56,15 +56,15 @@ export class AdminAudit {
   readonly #wake: (() => Promise<unknown>) | undefined;
   #wokenAt = Number.NEGATIVE_INFINITY;
 
-  /** @param wake wakes who prunes the chains of acts; called now and then */
+  /** @param wake wakes the object that prunes the chains of acts; called from time to time */
   constructor(db: D1Database, wake?: () => Promise<unknown>) {
     this.#db = db;
     this.#wake = wake;
   }
 
   /**
-   * Do an act for a caller who holds the scope.
-   * @param work commits once; what it throws before that is told by the row
+   * Runs an act for a caller who holds the scope.
+   * @param work commits once; the row records an error that it throws before that
    * @throws PorticoError `forbidden`, `busy`, and what `work` throws
    */
   async perform<T>(
@@ -80,7 +80,7 @@ export class AdminAudit {
       return await work(async change => {
         const detail = { ...change.detail, ...caller.owner };
         const event = toEvent(caller, act, { outcome: 'done', detail });
-        // Before the change, while its condition still says whether it is made.
+        // Marked before the change, while the condition still tells whether the change will be made.
         const statements = [...this.#own(caller, act, change.when), ...change.statements];
         isDone = await this.#write(event, change.when, statements);
         return isDone;
@@ -95,14 +95,14 @@ export class AdminAudit {
     }
   }
 
-  /** A record that is written for an owner is its own. The database forgets it with the record. */
+  /** Marks a record that is written for an owner as the owner's. The database removes the mark with the record. */
   #own({ owner }: Actor, { action, subject }: Act, when: Condition): D1PreparedStatement[] {
     const [kind = '', verb = ''] = action.split('.');
     const isOwned = owner && OWNING_VERBS.has(verb);
     return isOwned ? [markOwner(this.#db, kind, subject, owner, when)] : [];
   }
 
-  /** Write behind the head of a chain; who finds the place taken looks for another chain. */
+  /** Appends to the head of a chain; if that place is already taken, tries another chain. */
   async #write(
     event: AuditEvent,
     when: Condition,
@@ -117,7 +117,7 @@ export class AdminAudit {
       const head = await findHead(this.#db, shard);
       const row = insertEvent(this.#db, await chain(shard, head, event), when);
       try {
-        // The condition is judged before the statements change what it is about.
+        // The condition is evaluated before the statements change what it refers to.
         const [inserted] = await this.#db.batch([row, ...statements]);
         return inserted?.meta.changes !== 0;
       } catch (error) {

@@ -1,15 +1,15 @@
-/** Counts rows of `audit_events`, by time and by how they ended. Only reads. */
+/** Counts rows of `audit_events` by time and outcome. Only reads. */
 import { z } from 'zod';
 import { AuditOutcomeSchema, type AuditFilter, type AuditOutcome } from './audit-schema.ts';
 import { conditionsOf } from './audit-list-store.ts';
 
-/** A span of time in parts that are as long as each other. */
+/** A span of time in equal parts. */
 export interface CountSpan {
-  /** Milliseconds since the epoch; `until` is not in it. */
+  /** Milliseconds since the epoch; `until` is exclusive. */
   since: number;
   until: number;
   stepMs: number;
-  /** Calls that took so long are slow, in milliseconds. */
+  /** A call with at least this duration is slow, in milliseconds. */
   slowMs: number;
 }
 
@@ -21,7 +21,7 @@ const CountSchema = z.object({
   since: z.number(),
 });
 
-/** Rows of one part of the span that ended in one way. */
+/** The number of rows in one part of the span with one outcome. */
 export interface Count {
   part: number;
   outcome: AuditOutcome;
@@ -29,7 +29,10 @@ export interface Count {
   slow: number;
 }
 
-/** Count the newest rows that match. @param most rows; where there are more, it is told from when on these are all */
+/**
+ * Counts the newest rows that match.
+ * @param most limit of rows; if it is reached, `countedSince` is the time since which all are counted
+ */
 export async function countEvents(
   db: D1Database,
   filter: AuditFilter,

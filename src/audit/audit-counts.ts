@@ -1,7 +1,7 @@
 /**
- * How many rows of the audit match, by time and by how they ended. Calls lie in chunks. A chunk says how its calls ended, so where nothing
- * else is asked for, those at the edges of the parts are opened only; else all are, the newest first. Either way at most as many are looked
- * at as can be in the time of a request; the answer says from when on it is of all.
+ * Counts the audit rows that match, by time and outcome. Calls are stored in chunks. A chunk lists the outcomes of its calls, so if the
+ * filter asks for nothing else, only chunks that cross the edge of a part are opened; otherwise all are opened, the newest first. Either
+ * way the number of chunks read is bounded by the time of a request; `countedSince` tells since when the counts are complete.
  */
 import { firstIdAt, timeOfId } from '../shared/util/time-id.ts';
 import { yieldToRequests } from '../shared/util/yield-to-requests.ts';
@@ -13,25 +13,25 @@ import { countWhole, whereNotWhole } from './chunks/chunk-count-store.ts';
 import { listChunks, type ChunkRange } from './chunks/chunk-store.ts';
 import { LONGEST_MS, matcherOf } from './chunks/read-calls.ts';
 
-/** Most chunks that are looked at for one request, chunks that are opened, calls in these, and other rows. */
+/** Limits for one request: chunks considered, chunks opened, calls in opened chunks, and other rows. */
 const MAX_LOOKED = 5_000;
 const MAX_CHUNKS = 1_000;
 const MAX_CALLS = 20_000;
 const MAX_ROWS = 50_000;
-/** Chunks read at once, before requests have their turn. */
+/** Chunks read at once, before other requests get their turn. */
 const BATCH = 25;
 
-/** What began in one part of a span. */
+/** Counts for one part of a span, by the time at which a call began. */
 export type CountPart = Partial<Record<AuditOutcome | 'slow', number>>;
 
 export interface AuditCounts {
-  /** By the number of the part; parts without rows are not there. */
+  /** By the number of the part; parts without rows are absent. */
   parts: ReadonlyMap<number, CountPart>;
-  /** From then on all that matches is counted; before, nothing is. */
+  /** From then on every match is counted; earlier ones are not. */
   countedSince: number;
 }
 
-/** Count what matches in a span. */
+/** Counts what matches in a span. */
 export async function countAudit(
   db: D1Database,
   filter: AuditFilter,
@@ -46,7 +46,7 @@ export async function countAudit(
   const first = Math.ceil((countedSince - span.since) / span.stepMs);
   const parts = new Map<number, CountPart>();
   const add = (part: number, name: keyof CountPart, count: number) => {
-    // A part that is not counted whole is not told of.
+    // A part that is not counted completely is left out.
     if (part < first || count === 0) return;
     const before = parts.get(part) ?? {};
     parts.set(part, { ...before, [name]: (before[name] ?? 0) + count });
@@ -66,14 +66,14 @@ export async function countAudit(
 type Read = Pick<AuditEvent, 'id' | 'at' | 'outcome' | 'detail'>;
 
 interface Counted {
-  /** What chunks say of themselves. */
+  /** Counts that chunks list themselves. */
   counts: readonly Count[];
-  /** Calls of those that were opened. */
+  /** Calls of the chunks that were opened. */
   events: readonly Read[];
   countedSince: number;
 }
 
-/** Calls that match, and from when on these are all. */
+/** Counts the calls that match, and returns since when the counts are complete. */
 async function countCalls(db: D1Database, filter: AuditFilter, span: CountSpan): Promise<Counted> {
   const { since, until, slowMs } = span;
   if (filter.kind === 'acts') return { counts: [], events: [], countedSince: since };
@@ -92,12 +92,12 @@ async function countCalls(db: D1Database, filter: AuditFilter, span: CountSpan):
   return { ...opened, counts, countedSince: Math.max(opened.countedSince, last?.at ?? since) };
 }
 
-/** What chunks say of their calls without being opened. */
+/** Filters that can be answered without opening a chunk. */
 const HOW: ReadonlySet<string> = new Set(['kind', 'outcome', 'since', 'until']);
 const asksOnlyHow = (filter: AuditFilter): boolean =>
   Object.entries(filter).every(([name, value]) => value === undefined || HOW.has(name));
 
-/** The newest calls that match, and from when on these are all. @param also what must be true of chunks besides */
+/** Reads the newest calls that match, and returns since when they are complete. @param also further condition on chunks */
 async function readNewest(
   db: D1Database,
   filter: AuditFilter,
@@ -106,7 +106,7 @@ async function readNewest(
 ): Promise<{ events: Read[]; countedSince: number }> {
   const { since, until } = range;
   const { outcome, ...others } = filter;
-  // The end of a call may be in another chunk than its beginning, which is `unknown`.
+  // A call's end may be in another chunk than its beginning, whose outcome is `unknown`.
   const asked = outcome === 'unknown' ? others : filter;
   const matches = matcherOf(asked);
   const events: Read[] = [];
@@ -126,12 +126,12 @@ async function readNewest(
     range.beforeId = last.id;
     await yieldToRequests();
   }
-  // What was handed over before began before.
+  // Calls that were handed over earlier than the last chunk read also began earlier.
   const countedSince = timeOfId(range.beforeId) ?? until;
   return { events: toKept(events, ended, outcome), countedSince };
 }
 
-/** Without the beginnings of calls whose end is known. */
+/** Removes the beginnings of calls whose end is known. */
 const toKept = (
   events: readonly Read[],
   ended: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** Reads of `audit_events` for those who search or check it. Nothing is written here. */
+/** Reads of `audit_events` for searches and checks. Only reads. */
 import { z } from 'zod';
 import { toListPage, type ListPage } from '../shared/util/page.ts';
 import {
@@ -19,16 +19,16 @@ const ORDERS = {
   oldest: { after: '>', order: 'at, shard, seq' },
 } as const;
 
-/** Shards of calls are `calls`, and `calls:` with a principal. */
+/** Call shards are named `calls`, or `calls:` with a principal. */
 const OF_CALLS = "(+shard = 'calls' OR (+shard >= 'calls:' AND +shard < 'calls;'))";
 
 const among = (column: string) => `${column} IN (SELECT value FROM json_each(?))`;
 const toJson = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));
-/** Subjects from each first text on, up to the second. */
+/** The subject lies in one of these ranges, both ends included. */
 const OF_SERVERS = `EXISTS (SELECT 1 FROM json_each(?) AS place
   WHERE subject >= place.value ->> 0 AND subject <= place.value ->> 1)`;
 
-/** What lets rows through. */
+/** Returns the condition that rows of a filter meet. */
 export function conditionsOf(filter: AuditFilter): { sql: string; params: unknown[] } {
   const prefix = filter.subjectPrefix;
   const given: [condition: string, value: string | number | undefined][] = [
@@ -53,7 +53,7 @@ export function conditionsOf(filter: AuditFilter): { sql: string; params: unknow
   };
 }
 
-/** The next events, as many as there are up to a limit. */
+/** Returns the next events, up to a limit. */
 export async function listEvents(
   db: D1Database,
   filter: AuditFilter,
@@ -72,7 +72,7 @@ export async function listEvents(
   return parseEvents(results);
 }
 
-/** Where a row stands, or undefined where there is none of this id that is let through. */
+/** Returns the position of a row, or undefined if no row with this id passes the filter. */
 export async function findPosition(
   db: D1Database,
   id: string,
@@ -90,7 +90,7 @@ export async function findPosition(
 
 const PositionSchema = z.object({ at: z.number(), shard: z.string(), seq: z.number() });
 
-/** The head a shard keeps, up to where it was pruned, and the number of its last row, as of one moment. */
+/** The head of a shard's chain, how far it was pruned, and the number of its last row, all at one moment. */
 export interface ChainEnds {
   head: ChainHead;
   pruned: ChainHead;
@@ -120,14 +120,14 @@ export async function findEnds(db: D1Database, shard: string): Promise<ChainEnds
   return { ...ends, lastSeq };
 }
 
-/** A shard and where its chain begins and ends. */
+/** A shard, and where its chain begins and ends. */
 export interface ShardEnds {
   shard: string;
   head: ChainHead;
   pruned: ChainHead;
 }
 
-/** All shards after a name, in the order of their names. */
+/** Returns the shards after a name, in the order of their names. */
 export async function listShards(
   db: D1Database,
   limit: number,

@@ -1,9 +1,9 @@
-/** Audit rows with names beside their ids, and searches by names in place of ids. */
+/** Adds names to the ids of audit rows, and turns names in searches into ids. */
 import { parseQualifiedName, toQualifiedName } from '../shared/naming/qualified-name.ts';
 import type { AuditFilter, OwnRows, PlacedEvent } from './audit-schema.ts';
 import { findIdsNamed, findNames, type NamedKind } from './name-store.ts';
 
-/** A search as it is asked for: each by id or by name. */
+/** A search as a client sends it: each party by id or by name. */
 export interface AuditQuery extends Omit<
   AuditFilter,
   'own' | 'principalIds' | 'tokenIds' | 'subjects' | 'ofServers'
@@ -16,22 +16,22 @@ export interface AuditQuery extends Omit<
   tool?: string | undefined;
 }
 
-/** A row with what its ids are called; null where nobody knows. */
+/** A row with the names of its ids; null if the name is not known. */
 export interface NamedEvent extends PlacedEvent {
   principalName: string | null;
   tokenName: string | null;
   subjectName: string | null;
 }
 
-/** Of these somebody has their own. */
+/** Kinds that belong to a principal, so that a caller may look up its own. */
 const OWN_KINDS: ReadonlySet<NamedKind> = new Set(['principal', 'token', 'grant']);
-/** What names have that were not given by anybody. */
+/** The form of generated ids; any other text is a name. */
 export const ID_FORM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** What a connector does itself is done by `connector:{id}`. */
+/** Acts that a connector does itself have `connector:{id}` as their principal. */
 const CONNECTOR = 'connector:';
 const bare = (id: string) => (id.startsWith(CONNECTOR) ? id.slice(CONNECTOR.length) : id);
 
-/** @param own where only such rows are shown: names of what they were done to may be hidden by now, and are left out */
+/** @param own set if only the caller's own rows are shown: names of subjects are then left out, since they may be hidden from it by now */
 export async function withNames(
   db: D1Database,
   events: readonly PlacedEvent[],
@@ -44,7 +44,7 @@ export async function withNames(
   ]);
   const ids = [...new Set(all)].filter(id => ID_FORM.test(id));
   const names = ids.length === 0 ? new Map<string, string>() : await findNames(db, ids);
-  // What has not the form of an id is a name already.
+  // A text that is not in the form of an id is a name already.
   const nameOf = (id: string) => (ID_FORM.test(id) ? (names.get(id) ?? null) : id);
   return events.map(event => ({
     ...event,
@@ -55,8 +55,8 @@ export async function withNames(
 }
 
 /**
- * The filter of a search, with the ids that its names stand for.
- * @param own where only such rows are shown: what servers and others are called, or were, is not looked up then
+ * Returns the filter of a search, with the ids of the names in it.
+ * @param own set if only the caller's own rows are shown: current and former names of servers and the like are not looked up then
  */
 export async function toFilter(
   db: D1Database,
@@ -92,6 +92,6 @@ export async function toFilter(
   };
 }
 
-/** What rows of calls of a tool may have as their subject. */
+/** Returns the subjects that rows for calls of a tool may have. */
 const subjectsOf = (tool: string): string[] =>
   parseQualifiedName(tool).map(parts => toQualifiedName(parts.server, parts.tool, 'dot'));

@@ -1,13 +1,13 @@
-/** Audit events: one row for each call and each administrative act, and the chains they form. Pure but for the hash function. */
+/** Audit events: one row for each call and each administrative act, and the chains that rows form. Pure but for the hash function. */
 import { z } from 'zod';
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 
-/** Acts end in one of the first three; a call may be cancelled by its client too, or nobody knows how it ended. */
+/** An act has one of the first three outcomes. A call may also be cancelled by its client, or its outcome may be unknown. */
 export const AuditOutcomeSchema = z.enum(['done', 'denied', 'failed', 'cancelled', 'unknown']);
 export type AuditOutcome = z.infer<typeof AuditOutcomeSchema>;
 
-/** A row without its place in the chain. */
+/** A row without its place in a chain. */
 export interface AuditEvent {
   id: string;
   /** Milliseconds since the epoch. */
@@ -16,16 +16,16 @@ export interface AuditEvent {
   tokenId: string;
   /** Noun and verb: `server.create`, `tool.call`. */
   action: string;
-  /** Id of what was acted on, or the name where it has no id: of a call, the qualified name. */
+  /** Id of the subject, or its name if it has no id; for a call, the qualified name. */
   subject: string;
   outcome: AuditOutcome;
-  /** Error code where it was not done. */
+  /** Error code, if it was not done. */
   code: string | null;
-  /** What changed, or was called with what. Never holds a secret. */
+  /** What changed, or the arguments of the call. Never contains a secret. */
   detail: JsonObject;
 }
 
-/** A row in its place: the shard it belongs to and its number there, from 1 on. */
+/** A row with its place: its shard, and its number there from 1 on. */
 export interface ChainedEvent extends AuditEvent {
   shard: string;
   seq: number;
@@ -33,10 +33,10 @@ export interface ChainedEvent extends AuditEvent {
   hash: string;
 }
 
-/** The shard of calls that were handed over in chunks. */
+/** The shard of calls that are stored in chunks. */
 export const CALLS_SHARD = 'calls';
 
-/** A row as it is read: of a chunk, `seq` is its place there, and the hash is that of the chunk. */
+/** A row as it is read. For a call in a chunk, `seq` is its place in the chunk and `hash` the chunk's hash. */
 export interface PlacedEvent extends ChainedEvent {
   /** Id of the chunk. */
   chunk?: string;
@@ -45,30 +45,30 @@ export interface PlacedEvent extends ChainedEvent {
 /** Calls of clients, or acts of administrators and people. */
 export const AuditKindSchema = z.enum(['calls', 'acts']);
 
-/** The rows that somebody sees who does not administer the whole deployment. */
+/** The rows that a caller sees who does not administer the whole deployment. */
 export interface OwnRows {
   principalId: string;
-  /** What they ask with: what was done by it. */
+  /** The caller's own token: rows of what was done with it are included. */
   tokenId: string;
-  /** Calls by other tokens of theirs too, but for these; undefined: none. */
+  /** If set, calls by the principal's other tokens are included, except by these; undefined: none. */
   callsBut?: readonly string[];
 }
 
-/** Which events; what is absent lets every one through. */
+/** Selects events; an absent member does not restrict. */
 export interface AuditFilter {
   own?: OwnRows | undefined;
   kind?: z.infer<typeof AuditKindSchema> | undefined;
-  /** Any of them. */
+  /** Any of these. */
   principalIds?: readonly string[] | undefined;
   tokenIds?: readonly string[] | undefined;
   action?: string | undefined;
   subjects?: readonly string[] | undefined;
-  /** What was done to servers, by their ids, and what was called of them, by their names. */
+  /** Acts on these servers, by id, and calls of their items, by the server's name. */
   ofServers?: { ids: readonly string[]; names: readonly string[] } | undefined;
-  /** What the subject begins with. */
+  /** Prefix of the subject. */
   subjectPrefix?: string | undefined;
   outcome?: AuditOutcome | undefined;
-  /** Milliseconds since the epoch; from then on, and before then. */
+  /** Milliseconds since the epoch; `since` is inclusive, `until` exclusive. */
   since?: number | undefined;
   until?: number | undefined;
 }
@@ -78,7 +78,7 @@ export type AuditPosition = readonly [at: number, shard: string, seq: number];
 
 export type AuditOrder = 'newest' | 'oldest';
 
-/** Where a chain ends now. */
+/** The current end of a chain. */
 export interface ChainHead {
   seq: number;
   hash: string;
@@ -87,7 +87,10 @@ export interface ChainHead {
 /** The head of a shard without rows. */
 export const GENESIS: ChainHead = { seq: 0, hash: '0'.repeat(64) };
 
-/** Put an event behind the head of its shard, with its subject as UTF-8 keeps it: what is read again has to have the hash. */
+/**
+ * Appends an event to the head of its shard. The subject is made well-formed, as UTF-8 stores it, so that the row
+ * hashes the same when read again.
+ */
 export async function chain(
   shard: string,
   head: ChainHead,
@@ -98,7 +101,7 @@ export async function chain(
   return { ...placed, hash: await eventHash(placed) };
 }
 
-/** SHA-256 over every column of a row but the hash itself, in this order, as a JSON array. */
+/** Returns the SHA-256 over every column of a row except the hash itself, in this order, as a JSON array. */
 export function eventHash(event: Omit<ChainedEvent, 'hash'>): Promise<string> {
   return sha256Hex(
     JSON.stringify([

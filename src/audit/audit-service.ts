@@ -1,6 +1,6 @@
 /**
- * What people do with the audit: search it and take it along, whoever does not administer the whole deployment their own rows only; and what
- * administrators do besides: check that nobody changed it. All of it only reads.
+ * Searches and exports the audit: callers who do not administer the whole deployment get only their own rows.
+ * Administrators can also verify that nobody changed it. Only reads.
  */
 import { type Actor, administersAll, requireScope } from '../shared/identity/principal.ts';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
@@ -33,22 +33,22 @@ import type { KeptSeals } from './chunks/call-chain.ts';
 import { checkChunks } from './chunks/check-chunks.ts';
 import { compare, findCall, positionOf, readCalls } from './chunks/read-calls.ts';
 
-/** What a check of a part of a chain found. */
+/** Result of checking a part of a chain. */
 export interface Verification {
-  /** Rows that were checked; of the shard `calls`, chunks, as all numbers are. */
+  /** Number of rows checked. In the shard `calls` all numbers count chunks. */
   rows: number;
   isIntact: boolean;
-  /** Number of the first row that is missing or not as it was written. */
+  /** Number of the first row that is missing or changed. */
   firstBrokenSeq?: number;
-  /** Where the next check goes on; absent at the end. */
+  /** Where the next check continues; absent at the end. */
   nextFrom?: number;
-  /** The head the shard keeps now. */
+  /** The current head of the shard. */
   head: ChainHead;
   /** The last row that was deleted because of its age. */
   pruned: ChainHead;
 }
 
-/** Who sees rows of the audit: whoever may use tools. */
+/** The scope for reading audit rows: every caller who may use tools has it. */
 export const AUDIT_SCOPE = 'tools:read';
 /** Rows read at once. */
 const CHUNK = 500;
@@ -59,8 +59,8 @@ export class AuditService {
   readonly #keptCalls: () => Promise<KeptSeals>;
 
   /**
-   * @param kept what the object of a principal's calls knows of their chain
-   * @param keptCalls what the object of all chunks knows of theirs
+   * @param kept returns what the object of a principal's calls knows of their chain
+   * @param keptCalls returns what the object of all chunks knows of their chain
    */
   constructor(
     db: D1Database,
@@ -72,7 +72,7 @@ export class AuditService {
     this.#keptCalls = keptCalls;
   }
 
-  /** One page of the events, with names. */
+  /** Returns one page of the events, with names. */
   async list(
     caller: Actor,
     query: AuditQuery,
@@ -92,19 +92,19 @@ export class AuditService {
     return { ...page, items: await withNames(this.#db, page.items, own) };
   }
 
-  /** How many of the events there are by time, and how they ended. */
+  /** Counts the events by time and outcome. */
   async counts(caller: Actor, query: AuditQuery, span: CountSpan): Promise<AuditCounts> {
     const own = await this.#ownRows(caller);
     return countAudit(this.#db, await toFilter(this.#db, query, own), span);
   }
 
-  /** What is let through besides what is asked for: undefined: everything. @throws PorticoError `forbidden` */
+  /** Returns the rows that a caller is restricted to; undefined: all. @throws PorticoError `forbidden` */
   async #ownRows(caller: Actor): Promise<OwnRows | undefined> {
     requireScope(caller, AUDIT_SCOPE);
     return administersAll(caller) ? undefined : findOwnRows(this.#db, caller);
   }
 
-  /** Where a row stands among all. @throws PorticoError `not_found` */
+  /** Returns the position of a row among all. @throws PorticoError `not_found` */
   async positionOf(caller: Actor, id: string): Promise<AuditPosition> {
     const own = await this.#ownRows(caller);
     const call = await findCall(this.#db, id);
@@ -114,14 +114,14 @@ export class AuditService {
     return position;
   }
 
-  /** The shards there are, and where their chains begin and end. */
+  /** Returns the shards, and where their chains begin and end. */
   async shards(caller: Actor, limit: number, after?: string): Promise<ListPage<ShardEnds>> {
     requireScope(caller, 'admin');
     return listShards(this.#db, limit, after);
   }
 
   /**
-   * Check a shard's chain as it is at this moment. That of calls is compared with what its object keeps.
+   * Checks a shard's chain as it is at this moment. A chain of calls is also compared with what its object knows.
    * @param from number of the first row to check; the row before it is trusted
    * @param limit most rows to check
    */
@@ -138,7 +138,7 @@ export class AuditService {
     const broken = (rows: number, seq: number): Verification => {
       return { rows, isIntact: false, firstBrokenSeq: seq, head, pruned };
     };
-    // More was deleted than the object decided.
+    // More was deleted than the object decided to delete.
     if (kept && pruned.seq > kept.pruned.seq) return broken(0, kept.pruned.seq + 1);
     const start = await this.#headBefore(shard, first, pruned);
     if (!start) return broken(0, first - 1);
@@ -172,7 +172,7 @@ export class AuditService {
     };
   }
 
-  /** What is wrong at the end of a chain that was walked to its head. */
+  /** Returns the number of the first broken row at the end of a chain that was walked to its head. */
   async #brokenEnd(
     shard: string,
     walked: ChainHead,
@@ -188,12 +188,12 @@ export class AuditService {
       const [row] = await listChain(this.#db, shard, exported.seq, 1);
       if (row?.hash !== exported.hash) return exported.seq;
     }
-    // Calls may have ended since the object was asked.
+    // Calls may have ended since the object was first asked.
     const now = head.seq > exported.seq ? await this.#kept(shard) : kept;
     return head.seq > now.exported.seq ? now.exported.seq + 1 : undefined;
   }
 
-  /** The row a check from `from` on builds on, or undefined where it is missing. */
+  /** Returns the row before `from`, on which a check builds, or undefined if it is missing. */
   async #headBefore(
     shard: string,
     from: number,

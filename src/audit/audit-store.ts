@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isObject, type JsonObject } from '../shared/protocol.ts';
 import { AuditOutcomeSchema, GENESIS, type ChainedEvent, type ChainHead } from './audit-schema.ts';
 
-/** What must be true for a change to be made, as SQL; judged in the same transaction. */
+/** The condition for a change, as SQL; it is evaluated in the same transaction. */
 export interface Condition {
   sql: string;
   params: readonly (string | number | null)[];
@@ -12,7 +12,7 @@ export interface Condition {
 const COLUMNS = `shard, seq, id, at, principal_id, token_id, action, subject,
   outcome, code, detail, previous_hash, hash`;
 
-/** An event's values, in the order of the columns. */
+/** Returns an event's values in the order of the columns. */
 const valuesOf = (event: ChainedEvent): (string | number | null)[] => [
   event.shard,
   event.seq,
@@ -63,23 +63,23 @@ const RowSchema = z
     hash: row.hash,
   }));
 
-/** What no act of ours wrote is shown as that, and its hash does not fit. */
+/** Details that are not a JSON object were not written by us: they are shown as unreadable, and the row's hash does not match. */
 function parseDetail(text: string): JsonObject {
   try {
     const parsed: unknown = JSON.parse(text);
     if (isObject(parsed)) return parsed;
   } catch {
-    // Told below.
+    // Handled below.
   }
   return { unreadable: true };
 }
 
-/** Rows of `audit_events` as events. */
+/** Parses rows of `audit_events` into events. */
 export function parseEvents(rows: readonly unknown[]): ChainedEvent[] {
   return rows.map(row => RowSchema.parse(row));
 }
 
-/** Where a shard's chain ends. */
+/** Returns the head of a shard's chain. */
 export async function findHead(db: D1Database, shard: string): Promise<ChainHead> {
   const row = await db
     .prepare('SELECT seq, hash FROM audit_heads WHERE shard = ?')
@@ -88,9 +88,7 @@ export async function findHead(db: D1Database, shard: string): Promise<ChainHead
   return row === null ? GENESIS : HeadSchema.parse(row);
 }
 
-/**
- * Insert an event where the condition holds. A place in the chain that is taken fails, and the whole batch with it.
- */
+/** Inserts an event if the condition holds. If the place in the chain is taken, the statement and its whole batch fail. */
 export function insertEvent(
   db: D1Database,
   event: ChainedEvent,
@@ -104,7 +102,7 @@ export function insertEvent(
     .bind(...valuesOf(event), ...when.params);
 }
 
-/** Events of a shard from a number on, in the order of the chain. */
+/** Returns events of a shard from a number on, in chain order. */
 export async function listChain(
   db: D1Database,
   shard: string,
@@ -118,7 +116,7 @@ export async function listChain(
   return parseEvents(results);
 }
 
-/** Insert rows of calls, in the order of their chain; a place or an id that is taken is left as it is. */
+/** Inserts rows of calls in chain order; rows whose place or id is taken are skipped. */
 export function insertMissing(
   db: D1Database,
   events: readonly ChainedEvent[],
@@ -133,7 +131,7 @@ export function insertMissing(
     .bind(JSON.stringify(rows));
 }
 
-/** Hashes of a part of a shard's chain. */
+/** Selects the hashes of a part of a shard's chain. */
 export function findHashes(
   db: D1Database,
   shard: string,
@@ -147,7 +145,7 @@ export function findHashes(
 
 const OldestSchema = HeadSchema.extend({ at: z.number() });
 
-/** The first rows of a shard, in the order of the chain. */
+/** Returns the first rows of a shard, in chain order. */
 export async function listOldest(
   db: D1Database,
   shard: string,
@@ -160,7 +158,7 @@ export async function listOldest(
   return results.map(row => OldestSchema.parse(row));
 }
 
-/** Note the last row of a shard that is deleted because of its age. */
+/** Records the last row of a shard that is deleted because of its age. */
 export function notePruned(
   db: D1Database,
   shard: string,
@@ -171,7 +169,7 @@ export function notePruned(
     .bind(seq, hash, shard);
 }
 
-/** Delete the rows of a shard up to a number. */
+/** Deletes the rows of a shard up to a number. */
 export function deleteUpTo(db: D1Database, shard: string, seq: number): D1PreparedStatement {
   return db.prepare('DELETE FROM audit_events WHERE shard = ? AND seq <= ?').bind(shard, seq);
 }

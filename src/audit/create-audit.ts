@@ -1,4 +1,4 @@
-/** The audit: what records changes of administration, and what reads and checks all rows. */
+/** Creates the audit: the part that records administrative changes, and the parts that read and check all rows. */
 import { AdminAudit, ADMIN_SHARD } from './admin-audit.ts';
 import { AuditService } from './audit-service.ts';
 import { UsageService } from './usage/usage-service.ts';
@@ -7,12 +7,12 @@ import type { KeptSeals } from './chunks/call-chain.ts';
 
 export interface AuditDeps {
   db: D1Database;
-  /** The object that brings out the rows of a shard. */
+  /** The object that exports the rows of a shard. */
   auditLogOf(shard: string): { wake(): Promise<unknown> };
   keepChain(shard: string): Promise<KeptChain>;
   /** The object that seals the chunks of calls. */
   keepCalls(): Promise<KeptSeals>;
-  /** The same object adds calls up. */
+  /** Adds calls up, in the same object. */
   addUpCalls(isWhole: boolean): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
 /**
- * What an audit object keeps of chains, in its own SQLite: which shard is its own, where that shard's chain ends, how far the
- * database has it, and how far each of its shards was pruned. Whoever rewrites the database does not reach it.
+ * What an audit object keeps of chains, in its own SQLite: which shard is its own, where that shard's chain ends, how much of it the
+ * database has, and how far each of its shards was pruned. Someone who rewrites the database cannot change this.
  */
 import { z } from 'zod';
 import { GENESIS, type ChainHead } from './audit-schema.ts';
 
-/** `head` and `exported` of the object's own shard; `pruned` of each shard it prunes. */
+/** `head` and `exported` belong to the object's own shard; `pruned` to each shard that it prunes. */
 type Mark = 'head' | 'exported' | `pruned:${string}`;
 
 const MarkSchema = z.object({ seq: z.number(), hash: z.string() });
@@ -30,7 +30,7 @@ export class KeptChains {
     this.#sql.exec('INSERT OR REPLACE INTO marks VALUES (?, ?, ?)', mark, seq, hash);
   }
 
-  /** Whose calls these are; undefined in an object that holds none. */
+  /** The principal whose calls the object holds; undefined if it holds none. */
   get principalId(): string | undefined {
     return this.#fact('principal');
   }
@@ -39,7 +39,7 @@ export class KeptChains {
     this.#setFact('principal', id);
   }
 
-  /** When old rows are looked for next. */
+  /** When to look for old rows next. */
   get pruneAt(): number | undefined {
     const value = this.#fact('prune_at');
     return value === undefined ? undefined : Number(value);

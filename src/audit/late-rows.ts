@@ -1,9 +1,9 @@
 /**
- * Sees to it that rows of calls come out of their objects on one machine, whose disk may have been full: an alarm is lost then, and
- * nobody else comes to the object. Some time after calls have ended their object is asked to bring them, again and again until it has;
- * ends that it could not take go along.
+ * Makes sure, on one machine, that rows of calls leave their objects. When a disk was full, an object's alarm is lost, and nothing else
+ * wakes the object. So some time after calls have ended, their object is asked to export their rows, repeatedly until it has done so. Ends
+ * that the object did not accept are sent along.
  *
- * Invariants: one look at a principal at a time; a bounded number of principals and of ends, beyond which rows wait for the next call.
+ * Invariants: one attempt for a principal at a time; principals and ends are bounded, and rows beyond that wait for the next call.
  */
 import type { CallEnd, CallShard } from './calls/call-schema.ts';
 
@@ -13,21 +13,21 @@ export interface LateRowsPorts {
   now(): number;
 }
 
-/** Rows of one principal that may wait. */
+/** Rows of one principal that may still be in its object. */
 interface Late {
-  /** Ends that did not arrive. */
+  /** Ends that the object did not accept. */
   ends: CallEnd[];
-  /** Something ended after the last look began. */
+  /** A call ended after the last attempt began. */
   hasMore: boolean;
-  /** When the next look is due. */
+  /** When the next attempt is due. */
   dueAt: number;
 }
 
-/** Waits before a look, in milliseconds: doubled from the first to the last while looks fail. */
+/** Delays before an attempt, in milliseconds: doubled from `first` up to `last` while attempts fail. */
 const LOOK_MS = { first: 5_000, last: 20_000 };
-/** Who is so late for a look was cut off. */
+/** An attempt that is this late was cut off, in milliseconds. */
 const CUT_OFF_MS = 30_000;
-/** Most principals, and most ends of one: as many as are one message. */
+/** Most principals, and most ends of one principal: as many as fit in one message. */
 const MAX = { principals: 1_000, ends: 256 };
 
 export class LateRows {
@@ -39,8 +39,8 @@ export class LateRows {
   }
 
   /**
-   * Calls of a principal have ended. Settles when their rows are out, or at once where somebody looks already.
-   * @param undelivered ends that their object did not take
+   * Calls of a principal have ended. Settles when their rows are exported, or at once if an earlier call of `see` is still at work.
+   * @param undelivered ends that their object did not accept
    */
   async see(principalId: string, undelivered: readonly CallEnd[]): Promise<void> {
     const { wait, now } = this.#ports;
@@ -59,7 +59,7 @@ export class LateRows {
     this.#late.delete(principalId);
   }
 
-  /** @returns whether everything that had ended before is in the database */
+  /** @returns whether every call that had ended before is in the database */
   async #look(principalId: string, late: Late): Promise<boolean> {
     const ends = late.ends.splice(0);
     late.hasMore = false;

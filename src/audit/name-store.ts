@@ -1,28 +1,28 @@
 /**
- * Names beside the ids in audit rows: what a principal, token, server, toolset or connector is called now, or what the acts about it
- * called it last where it is gone. Reads only; the rows themselves hold ids, which stay what they are.
+ * Names for the ids in audit rows: the current name of a principal, token, server, toolset or connector, or, if it is
+ * gone, the last name that its acts recorded. Only reads; the rows themselves hold ids, which never change.
  */
 import { z } from 'zod';
 
 const KINDS = ['principal', 'token', 'grant', 'server', 'toolset', 'connector'] as const;
 export type NamedKind = (typeof KINDS)[number];
 
-/** Acts that tell the name of what they were done to, by the kind of it. */
+/** The acts whose rows record the name of their subject, by its kind. */
 const telling = (kind: NamedKind) => [`${kind}.create`, `${kind}.update`, `${kind}.delete`];
 const TELLING = KINDS.flatMap(telling);
 
 /** Rows of administration: the shards of `admin-audit.ts`. */
 const OF_ADMIN = `shard >= 'admin' AND shard < 'admin:'`;
-/** A row that somebody tampered with may hold no JSON. */
+/** A row that was tampered with may not hold JSON. */
 const TOLD_NAME = `CASE WHEN json_valid(detail) THEN detail ->> '$.name' END`;
 
-/** Grants are told of by the acts alone: a client is called what it was called then. */
+/** Names of grants are in the acts only: the client's name at that time. */
 const isKept = (kind: NamedKind) => kind !== 'grant';
 const tableOf = (kind: NamedKind) => `${kind}s`;
 
 const NameSchema = z.object({ id: z.string(), name: z.string() });
 
-/** The names of these ids; what has never had one is not there. */
+/** Returns the names of these ids; ids that never had a name are absent. */
 export async function findNames(
   db: D1Database,
   ids: readonly string[],
@@ -43,14 +43,14 @@ export async function findNames(
         .bind(JSON.stringify(ids)),
     ),
   ]);
-  // What is there now comes after what was told of it.
+  // Current names come last, so that they override recorded ones.
   const rows = [told, ...now]
     .flatMap(read => read?.results ?? [])
     .map(row => NameSchema.parse(row));
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Ids of everything of some kinds that has a name, without regard to case, or had it when it was deleted. */
+/** Returns the ids of all records of some kinds that have a name, ignoring case, or had it when they were deleted. */
 export async function findIdsNamed(
   db: D1Database,
   kinds: readonly NamedKind[],

@@ -1,4 +1,4 @@
-/** Which rows of the audit somebody sees who does not administer the whole deployment: their own. */
+/** The audit rows of a caller who does not administer the whole deployment: its own. */
 import { z } from 'zod';
 import { hasLimits, type Actor } from '../shared/identity/principal.ts';
 import { onEitherSchema } from '../shared/util/either-schema.ts';
@@ -9,19 +9,19 @@ const FoundSchema = z.object({
   stronger: z.string().transform(text => z.array(z.string()).parse(JSON.parse(text))),
 });
 
-/** Tokens and grants that administer, of a principal that may. */
+/** Tokens and grants with the scope `admin`, of a principal that may have it. */
 const STRONGER = `SELECT each.id FROM
     (SELECT id, principal_id, scopes FROM tokens WHERE former_of IS NULL AND grant_id IS NULL
       UNION ALL SELECT id, principal_id, scopes FROM oauth_grants) AS each JOIN principals AS p ON p.id = each.principal_id
   WHERE each.principal_id = ?2 AND EXISTS (SELECT 1 FROM json_each(each.scopes) WHERE value = 'admin')
     AND (p.scopes IS NULL OR EXISTS (SELECT 1 FROM json_each(p.scopes) WHERE value = 'admin'))`;
-/** A token of a person, or the sign-in of one; not what was made for a client, or granted to it. */
+/** The token is a person's own, or a person's sign-in; it was not made for a client or granted to one. */
 const HELD_BY_SOMEBODY = `EXISTS (SELECT 1 FROM tokens WHERE id = ?1 AND principal_id = ?2 AND made_by IS NULL AND grant_id IS NULL)
   OR EXISTS (SELECT 1 FROM sign_ins WHERE id = ?1 AND principal_id = ?2)`;
 
 /**
- * The rows of a caller. A client, and a token with limits, sees what it did itself; a person sees their calls by other tokens too, but for
- * those that administer, which may use what is hidden from the caller.
+ * Returns the rows of a caller. A client, or a token with limits, sees only what it did itself. A person also sees
+ * calls by their other tokens, except those that administer, since they may use what is hidden from the caller.
  */
 export async function findOwnRows(db: D1Database, caller: Actor): Promise<OwnRows> {
   const { principalId, tokenId } = caller;
@@ -42,7 +42,7 @@ export async function findOwnRows(db: D1Database, caller: Actor): Promise<OwnRow
   return isHeld === 1 ? { ...rows, callsBut: stronger } : rows;
 }
 
-/** Whether a call is one of theirs. */
+/** Whether a call is among these rows. */
 export const isOwnCall = (
   { principalId, tokenId, callsBut }: OwnRows,
   event: Pick<PlacedEvent, 'principalId' | 'tokenId'>,
@@ -50,7 +50,7 @@ export const isOwnCall = (
   event.principalId === principalId &&
   (event.tokenId === tokenId || (callsBut !== undefined && !callsBut.includes(event.tokenId)));
 
-/** The same for rows of `audit_events`. @param ofCalls what is true for rows of calls */
+/** The same condition for rows of `audit_events`. @param ofCalls SQL that is true for rows of calls */
 export function whereOwnRows(
   { principalId, tokenId, callsBut }: OwnRows,
   ofCalls: string,

@@ -1,4 +1,4 @@
-/** The `record_owners` table: which records an owner keeps. Reads return parsed rows; writes return statements. */
+/** The `record_owners` table: which records belong to an owner. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
 import type { RecordOwner } from '../shared/identity/record-owner.ts';
 import type { Condition } from './audit-store.ts';
@@ -11,7 +11,7 @@ const OwnedSchema = z.object({
 });
 export type Owned = z.infer<typeof OwnedSchema>;
 
-/** The record belongs to the owner from now on, and is the only one of its key. */
+/** Gives a record to an owner; it becomes the only record with its key. */
 export function markOwner(
   db: D1Database,
   kind: string,
@@ -26,7 +26,7 @@ export function markOwner(
     .bind(kind, recordId, owner, key, ...when.params);
 }
 
-/** Owned records in the order of kind and id. @param after the last one of the page before */
+/** Returns owned records in the order of kind and id. @param after the last record of the previous page */
 export async function listOwned(
   db: D1Database,
   limit: number,

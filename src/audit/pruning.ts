@@ -1,7 +1,7 @@
 /**
- * Retention: rows older than the deployment keeps them are deleted, from the beginning of a chain on, and the chain is checked from
- * there. Each deletion is an act with a row of its own. How far it went is noted in the object before the database is changed, so
- * that a deletion nobody decided shows.
+ * Retention: deletes rows that are older than the deployment keeps them, from the beginning of a chain; checks of the
+ * chain then begin after them. Each deletion is an act with its own row. The object records how far it went before the
+ * database is changed, so that a deletion that nobody decided is detected.
  */
 import type { Actor } from '../shared/identity/principal.ts';
 import { ADMIN_SHARD, ALWAYS, OVERFLOW_SHARDS, type AdminAudit } from './admin-audit.ts';
@@ -9,13 +9,13 @@ import { callShard } from './calls/call-schema.ts';
 import { deleteUpTo, listOldest, notePruned } from './audit-store.ts';
 import type { KeptChains } from './kept-chain-store.ts';
 
-/** Who prunes, as its rows have it. */
+/** The actor of prunings, as their rows name it. */
 export const RETENTION: Actor = {
   principalId: 'portico-retention',
   tokenId: 'portico-retention',
   scopes: new Set(['admin']),
 };
-/** Rows in one deletion, and deletions in one go. */
+/** Rows in one deletion, and most deletions in one run. */
 const BATCH = 1_000;
 const MAX_BATCHES = 20;
 
@@ -25,7 +25,7 @@ export interface PruningParts {
   chains: KeptChains;
 }
 
-/** The shards an object prunes: that of its principal, or those of the acts. */
+/** Returns the shards that an object prunes: that of its principal, or those of the acts. */
 export function shardsOf(principalId: string | undefined): string[] {
   if (principalId !== undefined) return [callShard(principalId)];
   const overflow = Array.from({ length: OVERFLOW_SHARDS }, (_, i) => `${ADMIN_SHARD}-${i + 1}`);
@@ -33,7 +33,7 @@ export function shardsOf(principalId: string | undefined): string[] {
 }
 
 /**
- * Delete rows of a shard from before a time.
+ * Deletes the rows of a shard that are older than a time.
  * @returns whether there may be more
  */
 export async function prune(parts: PruningParts, shard: string, before: number): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * Brings ended calls from their object to the database, in the order of their chain. A row gets its place first, durably, and leaves
- * the object once the database was seen to have that very row; so a repetition changes nothing, and nothing is lost in between.
+ * Exports ended calls from their object to the database, in chain order. A row first gets its place, durably, and leaves the object only
+ * once the database was seen to have exactly that row. So a repetition changes nothing, and nothing is lost in between.
  */
 import { chain, type ChainedEvent, type ChainHead } from '../audit-schema.ts';
 import { findHashes, insertMissing } from '../audit-store.ts';
@@ -10,7 +10,7 @@ import { callShard } from './call-schema.ts';
 import type { CallStore, EndedCall } from './call-store.ts';
 import type { KeptChains } from '../kept-chain-store.ts';
 
-/** Rows in one write: they are one parameter, which the database bounds at 2 MB. */
+/** Rows in one write: they are one parameter, which the database limits to 2 MB. */
 const BATCH = 200;
 
 export interface CallExportParts {
@@ -28,9 +28,9 @@ export class CallExport {
   }
 
   /**
-   * Export all that has ended; one run after the other.
+   * Exports every call that has ended; runs never overlap.
    * @returns whether there was any
-   * @throws Error where the database cannot be written, or has other rows in these places
+   * @throws Error if the database cannot be written, or has other rows in these places
    */
   run(): Promise<boolean> {
     const running = this.#turn.then(() => this.#exportAll());
@@ -50,7 +50,7 @@ export class CallExport {
     }
   }
 
-  /** The calls as rows; those without a place get one behind the head. */
+  /** Returns the calls as rows; those without a place get one after the head. */
   async #placed(principalId: string, ended: readonly EndedCall[]): Promise<ChainedEvent[]> {
     const { calls, chains } = this.#parts;
     const shard = callShard(principalId);
@@ -65,7 +65,7 @@ export class CallExport {
       fresh.push(row);
       head = row;
     }
-    // One write: nothing is awaited in here.
+    // One write: nothing is awaited here.
     for (const row of fresh) calls.place(row.id, row);
     if (fresh.length > 0) chains.set('head', head);
     return rows;

@@ -1,6 +1,6 @@
 /**
- * A call on its way to its audit row: what is known when it leaves, and how it ended. Every call is one row, which is `started` in
- * its principal's object first and has exactly one end there.
+ * A call on its way to its audit row: what is known when it leaves, and how it ended. Every call is one row, which
+ * first is stored as started in its principal's object and gets exactly one end there.
  */
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { NamedLimit } from '../limits/token-bucket.ts';
@@ -8,7 +8,7 @@ import type { Lease, LeaseRequest } from '../limits/token-lease.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { AuditOutcome, ChainHead } from '../audit-schema.ts';
 
-/** What of a call is known before it leaves. */
+/** What is known of a call before it leaves. */
 export interface StartedCall {
   /** UUID of its row. */
   id: string;
@@ -23,30 +23,30 @@ export interface StartedCall {
   detail: string;
 }
 
-/** How a call ended. */
+/** The end of a call. */
 export interface CallEnd {
   id: string;
   outcome: AuditOutcome;
   code: ErrorCode | null;
-  /** What the row tells beside what was known at the start. */
+  /** What the row says in addition to the details known at the start. */
   detail: JsonObject;
 }
 
-/** A call that asks to leave. */
+/** A call that asks to be admitted. */
 export interface CallBeginning {
   principalId: string;
   call: StartedCall;
-  /** There where it may not leave for another reason: its row ends with this at once. */
+  /** Set if the call is refused for another reason: its row ends with this at once. */
   refused?: Omit<CallEnd, 'id'>;
   limits: readonly NamedLimit[];
-  /** Ends of earlier calls of this principal, which are told on the way. */
+  /** Ends of earlier calls of this principal, sent along. */
   ended: readonly CallEnd[];
 }
 
-/** Whether it may leave. */
+/** Whether a call may leave: it may if `retryAfterMs` is absent. */
 export type Admission = { retryAfterMs?: number };
 
-/** What the object of a shard of calls knows of its chain, to compare the database with. */
+/** What the object of a shard of calls knows of its chain, for comparison with the database. */
 export interface KeptChain {
   /** The last row that the database is known to have. */
   exported: ChainHead;
@@ -59,23 +59,23 @@ export interface CallShard {
   begin(beginning: CallBeginning): Promise<Admission>;
   end(ended: readonly CallEnd[]): Promise<void>;
   renew(id: string): Promise<void>;
-  /** Tokens for calls that are not recorded before they leave. */
+  /** Draws tokens for calls that are not recorded before they leave. */
   lease(principalId: string, request: LeaseRequest): Promise<Lease>;
-  /** Tokens of a lease were not spent. */
+  /** Returns the tokens of a lease that were not spent. */
   giveBack(id: string, unspent: number): Promise<void>;
-  /** Brings what has ended to the database. Rejects where something of it could not be brought. */
+  /** Exports the calls that have ended to the database. Rejects if a part of them could not be exported. */
   settle(): Promise<void>;
 }
 
 const PREFIX = 'calls:';
 
-/** Name of the shard of a principal's calls, and of its object. */
+/** Returns the name of the shard of a principal's calls, which is also the name of its object. */
 export const callShard = (principalId: string): string => `${PREFIX}${principalId}`;
 
 /** Whether a shard holds calls. */
 export const isCallShard = (shard: string): boolean => shard.startsWith(PREFIX);
 
-/** A call nobody said anything of for this long has ended, and how is not known; in milliseconds. */
+/** A call whose lease is not renewed for this long has ended in an unknown way, in milliseconds. */
 export const LEASE_MS = 35_000;
-/** A call that lasts says so this often, in milliseconds. */
+/** How often a running call renews its lease, in milliseconds. */
 export const RENEWAL_MS = 15_000;

@@ -1,8 +1,8 @@
 /**
- * Calls of one principal in the SQLite of its object: open ones, and ended ones until the database has them. Synchronous: what one
- * method does is one write.
+ * Calls of one principal in the SQLite of its object: open ones, and ended ones until the database has them.
+ * Synchronous: each method is one write.
  *
- * Invariants: a call has one end, the first; a row that was numbered never changes.
+ * Invariants: a call has one end, the first; a row that has a number never changes.
  */
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
@@ -61,7 +61,7 @@ export class CallStore {
     );
   }
 
-  /** Write a call that leaves, or, with an end, one that does not. @returns whether it is news */
+  /** Stores a call that leaves, or, with an end, one that does not. @returns whether it is new */
   insert(call: StartedCall, leaseUntil: number, end?: Omit<CallEnd, 'id'>): boolean {
     const { id, at, tokenId, action, subject, detail } = call;
     const written = this.#sql.exec(
@@ -81,7 +81,7 @@ export class CallStore {
     return written.rowsWritten > 0;
   }
 
-  /** A call that was just written is one too many, whatever else would have become of it. */
+  /** Ends a call that was just stored as rate-limited, whatever its end would have been. */
   limit(id: string): void {
     this.#sql.exec(
       `UPDATE calls SET outcome = 'denied', code = 'rate_limited', result = '{}', lease_until = NULL
@@ -90,13 +90,13 @@ export class CallStore {
     );
   }
 
-  /** Whether a call was one too many. */
+  /** Whether a call was rate-limited. */
   isLimited(id: string): boolean {
     const rows = this.#sql.exec("SELECT 1 FROM calls WHERE id = ? AND code = 'rate_limited'", id);
     return rows.toArray().length > 0;
   }
 
-  /** Write how a call ended. @returns whether it was open */
+  /** Stores the end of a call. @returns whether the call was open */
   end({ id, outcome, code, detail }: CallEnd): boolean {
     const written = this.#sql.exec(
       `UPDATE calls SET outcome = ?, code = ?, result = ?, lease_until = NULL
@@ -109,7 +109,7 @@ export class CallStore {
     return written.rowsWritten > 0;
   }
 
-  /** An open call goes on. */
+  /** Renews the lease of an open call. */
   renew(id: string, leaseUntil: number): void {
     this.#sql.exec(
       'UPDATE calls SET lease_until = ? WHERE id = ? AND outcome IS NULL',
@@ -118,7 +118,7 @@ export class CallStore {
     );
   }
 
-  /** End open calls nobody said anything of until their time. */
+  /** Ends open calls whose lease has run out. */
   endForgotten(now: number): void {
     const outcome: AuditOutcome = 'unknown';
     this.#sql.exec(
@@ -129,7 +129,7 @@ export class CallStore {
     );
   }
 
-  /** Ended calls that the database may not have: those with a place first, in its order. */
+  /** Returns ended calls that the database may not have: those with a place first, in chain order. */
   listEnded(limit: number): EndedCall[] {
     return this.#sql
       .exec(
@@ -141,7 +141,7 @@ export class CallStore {
       .map(row => EndedRowSchema.parse(row));
   }
 
-  /** Give an ended call its place in the chain. */
+  /** Gives an ended call its place in the chain. */
   place(id: string, { seq, previousHash, hash }: CallPlace): void {
     this.#sql.exec(
       'UPDATE calls SET seq = ?, previous_hash = ?, hash = ? WHERE id = ? AND seq IS NULL',
@@ -152,12 +152,12 @@ export class CallStore {
     );
   }
 
-  /** The database has the rows up to this number. */
+  /** Deletes the rows up to this number, which the database has. */
   deleteUpTo(seq: number): void {
     this.#sql.exec('DELETE FROM calls WHERE seq <= ?', seq);
   }
 
-  /** When the next lease runs out; undefined where no call is open. */
+  /** Returns when the next lease runs out; undefined if no call is open. */
   nextLeaseEnd(): number | undefined {
     const [row] = this.#sql
       .exec('SELECT min(lease_until) AS at FROM calls WHERE outcome IS NULL')

@@ -1,8 +1,8 @@
 /**
- * The chain of chunks, as its object makes it: every few minutes a seal over the chunks that came since the one before. What this object
- * keeps of it is outside of the database, so whoever rewrites the database does not reach it.
+ * The chain of chunks, as its object makes it: every few minutes it writes a seal over the chunks that came since the previous one. The
+ * object keeps its state outside of the database, so someone who rewrites the database cannot change it.
  *
- * Invariants: a seal is kept here before it is written; nothing is sealed that something could still come before.
+ * Invariants: a seal is kept here before it is written to the database; a chunk is sealed only once no other chunk can come before it.
  */
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { firstIdAt } from '../../shared/util/time-id.ts';
@@ -32,12 +32,12 @@ export interface KeptSeals {
 const BATCH = 2_000;
 /** Most seals whose chunks are deleted at once. */
 const SEALS_AT_ONCE = 20;
-/** Parts that are added up in one go. */
+/** Most parts that are added up in one run. */
 const MAX_PARTS = 40;
-/** Past a deployment's clocks, and on the side of too late: see `WRITABLE_MS`. */
+/** Chunks are sealed from this age on, in milliseconds: rather late than too early, as clocks may differ; see `WRITABLE_MS`. */
 const MARGIN_MS = 2 * WRITABLE_MS;
 
-/** A part that is being added up: the last chunk that it may have, and whether there may be more up to there. */
+/** A part that is being added up: its upper bound of chunk ids, and whether more may be left up to there. */
 interface Adding {
   upTo: string;
   isMore: Promise<boolean>;
@@ -59,10 +59,10 @@ export class CallChain {
   }
 
   /**
-   * Seals what can be sealed, seal by seal: one after the other, since two would both go on from the same seal.
-   * @param forMs goes on with another seal within this time only
+   * Seals what can be sealed, one seal after the other, since two at once would continue from the same seal.
+   * @param forMs begins another seal only within this time
    * @returns whether there may be more
-   * @throws Error where the database cannot be read or written
+   * @throws Error if the database cannot be read or written
    */
   async seal(forMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     const until = Date.now() + forMs;
@@ -75,9 +75,9 @@ export class CallChain {
   }
 
   /**
-   * Adds up the calls of what is sealed, by day, part by part. Whoever comes while a part is added up waits for that one first: two
-   * would both add up the same.
-   * @param forMs goes on with another part within this time only
+   * Adds up the sealed calls by day, part by part. A caller that comes while a part is being added up waits for it first, since two at once
+   * would add up the same part.
+   * @param forMs begins another part only within this time
    * @returns whether there may be more
    */
   async addUp(forMs = Number.POSITIVE_INFINITY): Promise<boolean> {
@@ -100,7 +100,7 @@ export class CallChain {
   async #sealNext(): Promise<boolean> {
     const { db } = this.#parts;
     const before = this.#kept.find('sealed');
-    // It may have been cut off before the database had it.
+    // The last run may have been cut off before the database had this seal.
     if (before.seq > 0) await insertSeal(db, before).run();
     const chunks = await listSealable(db, before.chunkId, BATCH, MARGIN_MS);
     const last = chunks.at(-1);
@@ -114,7 +114,7 @@ export class CallChain {
   }
 
   /**
-   * Deletes chunks whose calls are all from before a time, and says so in a row.
+   * Deletes chunks whose calls are all older than a time, and records that in a row.
    * @returns whether there may be more
    */
   async prune(before: number): Promise<boolean> {
@@ -140,7 +140,7 @@ export class CallChain {
   }
 }
 
-/** The hash of a seal: over the one before and the chunks since, in their order. */
+/** Returns the hash of a seal: over the previous seal's hash and the chunks since, in their order. */
 export const sealHash = (
   previousHash: string,
   chunks: readonly { id: string; hash: string }[],

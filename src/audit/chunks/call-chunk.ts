@@ -1,6 +1,6 @@
 /**
- * A chunk of calls: many, compressed, with what a search needs to pass it over. Pure but for compression and hashing. Its hash covers all
- * of it; the chain of chunks is made of those hashes (`call-chain.ts`).
+ * A chunk: many calls, compressed, with what a search needs to skip it. Pure but for compression and hashing. Its hash
+ * covers all of it; the chain of chunks is made of these hashes (`call-chain.ts`).
  */
 import { z } from 'zod';
 import { fromBase64Url, sha256Hex, toBase64Url } from '../../shared/crypto/base64url.ts';
@@ -8,42 +8,42 @@ import { timeOfId } from '../../shared/util/time-id.ts';
 import { AuditOutcomeSchema, type AuditEvent, type AuditOutcome } from '../audit-schema.ts';
 
 export interface CallChunk {
-  /** Of the time when it was handed over, which is after every call in it. */
+  /** Id of the time when the chunk was handed over (`time-id.ts`), which is later than every call in it. */
   id: string;
   /** When the earliest and the latest of its calls began, in milliseconds since the epoch. */
   fromAt: number;
   toAt: number;
-  /** How many. */
+  /** Number of calls. */
   calls: number;
   /** JSON of `CallKeys`. */
   keys: string;
-  /** SHA-256 over all the others. */
+  /** SHA-256 over all other members. */
   hash: string;
   /** The calls, compressed: base64url of raw deflate of a JSON array. */
   body: string;
 }
 
-/** What the calls of a chunk have among them, each once. */
+/** The distinct values among the calls of a chunk. */
 export interface CallKeys {
   principals: string[];
   tokens: string[];
   actions: string[];
   subjects: string[];
   outcomes: string[];
-  /** By outcome how many ended so, and how many of these were slow; only where each row is a call that has ended. */
+  /** For each outcome the number of calls and how many of these were slow; present only if each row is a call that has ended. */
   counts?: OutcomeCounts;
 }
 
 type OutcomeCounts = Partial<Record<AuditOutcome, [calls: number, slow: number]>>;
 
-/** Calls that took so long are slow in the counts of chunks, in milliseconds. */
+/** Duration from which a call counts as slow in chunks, in milliseconds. */
 export const SLOW_MS = 5_000;
 
-/** Longest text of a chunk's calls that is read, in characters; a hostile one could hold any number. */
+/** Longest text of a chunk's calls that is read, in characters; a tampered chunk could decompress to any size. */
 const MAX_TEXT_CHARS = 8_388_608;
 const PIECE_BYTES = 131_072;
 
-/** What is used of the platform's reader of streams, which can do more than the standard says. */
+/** The used part of the platform's stream reader, which offers more than the standard. */
 interface PieceReader {
   readAtLeast(
     bytes: number,
@@ -79,6 +79,7 @@ const toRow = (event: AuditEvent) => [
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].toSorted();
 
 /**
+ * Makes a chunk of calls.
  * @param id see `CallChunk`
  * @param events at least one
  * @param isOfEnded each event is a call that has ended, and is in no other chunk
@@ -117,23 +118,26 @@ function countsOf(events: readonly AuditEvent[]): OutcomeCounts {
   return counts;
 }
 
-/** Whether a call took so long, as its details say. */
+/** Whether a call took at least this long, by its details. */
 export const isSlow = (detail: Readonly<Record<string, unknown>>, slowMs: number): boolean =>
   Number(detail['duration_ms']) >= slowMs;
 
-/** The same calls as another chunk. */
+/** Returns the same calls as a chunk with another id. */
 export async function withId(chunk: CallChunk, id: string): Promise<CallChunk> {
   const other = { ...chunk, id };
   return { ...other, hash: await hashOf(other) };
 }
 
-/** What a chunk's hash should be. */
+/** Returns the hash that a chunk should have. */
 export const hashOf = (chunk: Omit<CallChunk, 'hash'>): Promise<string> => {
   const { id, fromAt, toAt, calls, keys, body } = chunk;
   return sha256Hex(JSON.stringify([id, fromAt, toAt, calls, keys, body]));
 };
 
-/** Of a row what a count needs: its fields are looked at one by one, since a schema takes most of the time of counting. */
+/**
+ * Returns the calls of a chunk for counting: only the fields that a count needs are checked, since a schema takes most
+ * of the time of counting.
+ */
 export async function toCountedEvents(chunk: CallChunk): Promise<AuditEvent[]> {
   try {
     const rows: unknown = JSON.parse(await inflate(chunk.body));
@@ -176,7 +180,7 @@ const toEvent = ([
   detail,
 });
 
-/** The calls of a chunk; one event that says so where somebody made it unreadable. */
+/** Returns the calls of a chunk; if the chunk cannot be read, one event that says so. */
 export async function toEvents(chunk: CallChunk): Promise<AuditEvent[]> {
   try {
     return z
@@ -205,7 +209,7 @@ async function deflate(text: string): Promise<string> {
   return toBase64Url(new Uint8Array(await new Response(packed).arrayBuffer()));
 }
 
-/** @throws Error where it is no such text, or one too long */
+/** @throws Error if the text is not valid, or too long */
 async function inflate(body: string): Promise<string> {
   const bytes = fromBase64Url(body);
   if (!bytes) throw new Error('not base64url');
@@ -216,7 +220,7 @@ async function inflate(body: string): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   for (;;) {
-    // In large pieces: in the platform's own, which are small, it takes five times as long.
+    // In large pieces: with the platform's own, which are small, it takes five times as long.
     const { done, value } = await reader.readAtLeast(PIECE_BYTES, new Uint8Array(PIECE_BYTES));
     if (value) text += decoder.decode(value, { stream: true });
     if (text.length > MAX_TEXT_CHARS) {

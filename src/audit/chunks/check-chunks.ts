@@ -1,6 +1,6 @@
 /**
- * Checks the chain of chunks: each chunk has the hash of what it holds, each seal that of the one before it and of its chunks, and the
- * last is the one that the object keeps. What was not sealed yet is checked for itself.
+ * Checks the chain of chunks: each chunk has the hash of its content, each seal has the hash over the previous seal and its own chunks, and
+ * the last seal is the one that the object keeps. Chunks that are not sealed yet are checked one by one.
  */
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { yieldToRequests } from '../../shared/util/yield-to-requests.ts';
@@ -10,13 +10,13 @@ import { sealHash, type KeptSeals } from './call-chain.ts';
 import { listChunksUpTo } from './chunk-store.ts';
 import { findSealUpTo, listSeals, NO_SEAL, type Seal } from './seal-store.ts';
 
-/** What a check of a part of the chain found. */
+/** Result of checking a part of the chain. */
 export interface ChunkCheck {
-  /** Chunks that were checked. */
+  /** Number of chunks checked. */
   chunks: number;
-  /** Number of the first chunk that is missing or not as it was written; undefined where none is. */
+  /** Number of the first chunk that is missing or changed; undefined if there is none. */
   brokenSeq?: number;
-  /** Where the next check goes on; undefined at the end. */
+  /** Where the next check continues; undefined at the end. */
   nextFrom?: number;
   /** The last seal in the database. */
   head: ChainHead;
@@ -29,8 +29,8 @@ const LAST_ID = '~';
 /**
  * @param kept what the object knows
  * @param from number of the first chunk to check; the seal before it is trusted
- * @param limit most chunks to check, but for those of the last seal, which is checked whole
- * @throws PorticoError `validation_failed` where `from` is behind the end
+ * @param limit most chunks to check; the last seal is checked completely even if that takes more
+ * @throws PorticoError `validation_failed` if `from` is past the end
  */
 export async function checkChunks(
   db: D1Database,
@@ -45,7 +45,7 @@ export async function checkChunks(
   }
   let at: Seal = (await findSealUpTo(db, Math.max(from - 1, kept.pruned.seq))) ?? NO_SEAL;
   let chunks = 0;
-  // What was deleted beyond what the object decided.
+  // More was deleted than the object decided to delete.
   if (at.seq < kept.pruned.seq) return { chunks, brokenSeq: at.seq + 1, head };
   for (;;) {
     const seals = await listSeals(db, at.seq, BATCH);
@@ -60,7 +60,7 @@ export async function checkChunks(
   }
   const { sealed } = kept;
   if (at.seq < sealed.seq) return { chunks, brokenSeq: at.seq + 1, head };
-  // The object may have sealed more since it was asked; an earlier seal of its is among those that were walked.
+  // The object may have sealed more since it was asked; then its earlier seal is among those that were walked.
   const same = at.seq === sealed.seq ? at : await findSealUpTo(db, sealed.seq);
   if (sealed.seq > 0 && same?.hash !== sealed.hash) {
     return { chunks, brokenSeq: sealed.seq, head };
@@ -70,7 +70,7 @@ export async function checkChunks(
   return brokenAt === undefined ? found : { ...found, brokenSeq: at.seq + 1 + brokenAt };
 }
 
-/** Number of the first chunk under a seal that is not right. */
+/** Returns the number of the first broken chunk under a seal. */
 async function brokenUnder(db: D1Database, before: Seal, seal: Seal): Promise<number | undefined> {
   const { brokenAt, seen, count } = await checkEach(db, before.chunkId, seal.chunkId);
   if (brokenAt !== undefined) return before.seq + 1 + brokenAt;
@@ -78,7 +78,7 @@ async function brokenUnder(db: D1Database, before: Seal, seal: Seal): Promise<nu
   return isRight && before.seq + count === seal.seq ? undefined : before.seq + 1;
 }
 
-/** Checks chunks by themselves, behind an id and up to another. */
+/** Checks each chunk by itself, after one id and up to another. */
 async function checkEach(db: D1Database, afterId: string, lastId: string) {
   const seen: { id: string; hash: string }[] = [];
   let after = afterId;

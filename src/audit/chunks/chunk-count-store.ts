@@ -1,5 +1,5 @@
 /**
- * Counts calls by what their chunks say of themselves, without opening them: those whose calls all began in one part of a span. Only reads.
+ * Counts calls without opening their chunks, where all calls of a chunk began in one part of a span: by the chunk's own counts. Only reads.
  */
 import { z } from 'zod';
 import { timeOfId } from '../../shared/util/time-id.ts';
@@ -16,24 +16,24 @@ const CountSchema = z.object({
   slow: z.number(),
 });
 
-/** The chunks that can be counted so; NULL for none. */
+/** The condition for chunks that can be counted so. It is never NULL, so that it can be negated. */
 const whereWhole = ({ since, until, stepMs }: CountSpan): Condition => ({
   sql: `(from_at >= ? AND to_at < ? AND CAST((from_at - ?) / ? AS INTEGER) = CAST((to_at - ?) / ? AS INTEGER)
     AND json_extract(keys, '$.counts') IS NOT NULL)`,
   params: [since, until, since, stepMs, since, stepMs],
 });
 
-/** The chunks that have to be opened to be counted. */
+/** The condition for chunks that must be opened to be counted. */
 export function whereNotWhole(span: CountSpan): Condition {
   const { sql, params } = whereWhole(span);
   return { sql: `NOT ${sql}`, params };
 }
 
 /**
- * Count the calls of the newest chunks of a range that need not be opened.
- * @param outcome only those that ended so
- * @param most chunks that are looked at
- * @returns with the last chunk that was looked at; undefined where all of the range were
+ * Counts the calls in the newest chunks of a range that need not be opened.
+ * @param outcome counts only calls with this outcome
+ * @param most chunks to consider
+ * @returns the counts, and the last chunk that was considered; undefined if the whole range was
  */
 export async function countWhole(
   db: D1Database,

@@ -7,8 +7,8 @@ import { toPlace, toPlaces } from '../places.ts';
 import type { CallChunk } from './call-chunk.ts';
 
 /**
- * A chunk is written within this time of its id, by the clock of the database, or not at all; in milliseconds. What is older can
- * therefore be sealed: nothing comes before it any more.
+ * A chunk is written within this time of its id, by the database's clock, or not at all; in milliseconds. Older chunks
+ * can therefore be sealed: nothing can come before them any more.
  */
 export const WRITABLE_MS = 20_000;
 
@@ -29,9 +29,9 @@ const ChunkSchema = z
 const LookedSchema = z.object({ is_there: z.number(), now: z.number() });
 
 /**
- * Write a chunk, unless it is there or its time to be written is over.
- * @returns whether it is there then, and what time it is at the database
- * @throws Error where the database cannot be written, or that is not known
+ * Writes a chunk, unless it exists or the time to write it is over.
+ * @returns whether it exists afterwards, and the database's time
+ * @throws Error if the database cannot be written, or if it is not known whether the chunk was written
  */
 export async function writeChunk(
   db: D1Database,
@@ -53,13 +53,13 @@ export async function writeChunk(
   return { isThere: isThere === 1, now };
 }
 
-/** Which chunks: ids from one on and up to another, and times that their calls may be of. */
+/** A range of chunks: by id, and by the times at which their calls may have begun. */
 export interface ChunkRange {
   /** First id. */
   fromId: string;
-  /** The first id that is too much. */
+  /** The first id after the range. */
   beforeId: string;
-  /** Calls that began at this time or later, and before that one. */
+  /** Calls that began at `since` or later, and before `until`. */
   since: number;
   until: number;
 }
@@ -69,7 +69,7 @@ const anyOf = (member: string) =>
 const IN_PLACES = `EXISTS (SELECT 1 FROM json_each(keys, '$.subjects') AS of_chunk, json_each(?) AS place
   WHERE of_chunk.value >= place.value ->> 0 AND of_chunk.value <= place.value ->> 1)`;
 
-/** What lets a chunk be passed over: none of its calls can be meant. */
+/** Returns the conditions on chunks that can hold a matching call; all others are skipped. */
 function conditionsOf(filter: AuditFilter): { sql: string; value: string }[] {
   const { own, action, outcome, subjectPrefix, ofServers } = filter;
   const wanted: [sql: string, value: readonly unknown[] | undefined][] = [
@@ -86,13 +86,13 @@ function conditionsOf(filter: AuditFilter): { sql: string; value: string }[] {
   return wanted.flatMap(([sql, value]) => (value ? [{ sql, value: JSON.stringify(value) }] : []));
 }
 
-/** The chunks of a range. */
+/** The condition for the chunks of a range. */
 export const whereInRange = ({ fromId, beforeId, since, until }: ChunkRange): Condition => ({
   sql: 'id >= ? AND id < ? AND to_at >= ? AND from_at < ?',
   params: [fromId, beforeId, since, until],
 });
 
-/** Chunks in the order of their ids. @param also what must be true of them besides */
+/** Returns chunks in the order of their ids. @param also a further condition */
 export async function listChunks(
   db: D1Database,
   range: ChunkRange,
@@ -113,7 +113,7 @@ export async function listChunks(
   return results.map(row => ChunkSchema.parse(row));
 }
 
-/** Chunks behind one id and up to another, in their order. */
+/** Returns the chunks after one id and up to another, in their order. */
 export async function listChunksUpTo(
   db: D1Database,
   afterId: string,
@@ -129,7 +129,7 @@ export async function listChunksUpTo(
 
 const HashSchema = z.object({ id: z.string(), hash: z.string() });
 
-/** Ids and hashes of chunks behind an id that nothing can come before any more. @param marginMs see `WRITABLE_MS` */
+/** Returns ids and hashes of chunks after an id, up to where no other chunk can come before them. @param marginMs see `WRITABLE_MS` */
 export async function listSealable(
   db: D1Database,
   afterId: string,

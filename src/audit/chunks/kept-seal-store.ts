@@ -1,4 +1,4 @@
-/** What the object of the chain keeps of it, in its own SQLite: the last seal, and the last whose chunks were deleted. Synchronous. */
+/** What the object of the chain of chunks keeps in its own SQLite: the last seal, and the last whose chunks were deleted. Synchronous. */
 import { NO_SEAL, SealSchema, type Seal } from './seal-store.ts';
 
 export class KeptSealStore {

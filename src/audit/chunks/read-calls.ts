@@ -1,8 +1,9 @@
 /**
- * Calls of chunks in the order of their time, page by page. A chunk has calls from before it was handed over: those of the gathering
- * time, and long ones from hours before. So chunks are read until what is still unread can hold nothing that comes earlier in the order.
+ * Reads calls from chunks in the order of their time, page by page. A chunk holds calls that began before it was handed over: within the
+ * gathering time, or hours before if they were long. So chunks are read until the unread ones cannot hold a call that comes earlier in the
+ * order.
  *
- * Invariant: a call is read once. Where it was stored when it left and again with its end, it is the one with its end.
+ * Invariant: a call is returned once. If it was stored when it left and again with its end, the one with its end is returned.
  */
 import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
 import { yieldToRequests } from '../../shared/util/yield-to-requests.ts';
@@ -20,19 +21,19 @@ import { isInPlace, toPlaces } from '../places.ts';
 import { toEvents, type CallChunk } from './call-chunk.ts';
 import { listChunks } from './chunk-store.ts';
 
-/** No call lasts longer than this, with the time until it is handed over; in milliseconds. */
+/** No call takes longer than this, including the time until it is handed over; in milliseconds. */
 export const LONGEST_MS = 3 * 3_600_000 + 300_000;
-/** Times that are so far from each other are read apart. */
+/** Times that are further apart than this are read separately, in milliseconds. */
 const GAP_MS = 10_000;
 /** Chunks read at once. */
 const BATCH = 8;
-/** The time behind all others, in milliseconds: the last an id can tell. */
+/** The latest possible time, in milliseconds: the last that an id can hold. */
 const LAST_MS = 2 ** 48 - 1;
 
 /**
- * The next calls that a filter lets through.
- * @param limit as many as there are, up to this
- * @param after only what comes after this position
+ * Returns the next calls that match a filter.
+ * @param limit most calls; fewer only if there are no more
+ * @param after return only calls after this position
  */
 export async function readCalls(
   db: D1Database,
@@ -73,13 +74,13 @@ function firstSpan(
   order: AuditOrder,
   after: AuditPosition | undefined,
 ): Span | undefined {
-  // Others of the very time of a position may come after it.
+  // Other calls of exactly the position's time may come after it.
   const from = order === 'oldest' && after ? Math.max(since, after[0]) : since;
   const to = order === 'newest' && after ? Math.min(until, after[0] + 1) : until;
   return from < to ? { since: from, until: to } : undefined;
 }
 
-/** All calls of the beginning of a span, in this order. @returns them, and what of the span is left */
+/** Reads all calls in the first part of a span, in this order. @returns the calls, and the rest of the span */
 async function readSome(
   reading: Reading,
   span: Span,
@@ -92,7 +93,7 @@ async function readSome(
     fromId: firstIdAt(span.since),
     beforeId: isNewest ? toIdAt(span.until) : latest,
   };
-  // Where so many were handed over in one millisecond, as many more are read.
+  // If this many chunks were handed over in one millisecond, twice as many are read.
   for (let most = BATCH; ; most *= 2) {
     const chunks = await listChunks(db, near, filter, order, most + 1);
     const further = chunks[most];
@@ -116,7 +117,7 @@ async function readSome(
 
 const isOpen = ({ outcome }: PlacedEvent): boolean => outcome === 'unknown';
 
-/** The calls, without what was stored when they left of those whose end is stored too. */
+/** Removes the calls stored when they left whose end is stored too. */
 async function withoutOpen(
   reading: Reading,
   events: readonly PlacedEvent[],
@@ -125,7 +126,7 @@ async function withoutOpen(
   if (open.length === 0) return events;
   const ended = events.filter(event => !isOpen(event));
   if (reading.filter.outcome !== undefined) {
-    // A search for those without an end has not read the others.
+    // A search for calls without an end has not read the others.
     const { outcome: _, ...filter } = reading.filter;
     const others = { ...reading, filter, matches: (event: PlacedEvent) => !isOpen(event) };
     for (const span of spansOf(open.map(({ at }) => at))) {
@@ -136,7 +137,7 @@ async function withoutOpen(
   return events.filter(event => !isOpen(event) || !ids.has(event.id));
 }
 
-/** The spans that some times are in; those that are far from each other are not in one. */
+/** Returns spans that cover some times; times that are far apart are in separate spans. */
 function spansOf(times: readonly number[]): Span[] {
   const spans: Span[] = [];
   for (const at of times.toSorted((a, b) => a - b)) {
@@ -147,7 +148,7 @@ function spansOf(times: readonly number[]): Span[] {
   return spans;
 }
 
-/** Calls of a span in the chunks from an id on. */
+/** Returns the calls of a span in the chunks from an id on. */
 async function readLate(reading: Reading, span: Span, fromId: string): Promise<PlacedEvent[]> {
   const { db, filter } = reading;
   const range = { ...span, fromId, beforeId: toIdAt(span.until + LONGEST_MS) };
@@ -172,7 +173,7 @@ async function keptOf(
 }
 
 const toIdAt = (at: number): string => firstIdAt(Math.min(LAST_MS, at));
-/** A text that follows an id and comes before all other ids. */
+/** Returns a text that sorts after an id and before all later ids. */
 const behind = (id: string): string => `${id}~`;
 
 async function toPlacedEvents(chunk: CallChunk): Promise<PlacedEvent[]> {
@@ -188,11 +189,11 @@ async function toPlacedEvents(chunk: CallChunk): Promise<PlacedEvent[]> {
   }));
 }
 
-/** Where an event stands among all: of a call in a chunk its id tells it apart from others of its time. */
+/** Returns the position of an event among all; the id of a call in a chunk distinguishes it from others of the same time. */
 export const positionOf = ({ at, shard, seq, id, chunk }: PlacedEvent): AuditPosition =>
   chunk === undefined ? [at, shard, seq] : [at, `${shard}/${id}`, 0];
 
-/** Below zero where the first comes first. */
+/** Below zero if the first comes first. */
 export function compare(order: AuditOrder, a: AuditPosition, b: AuditPosition): number {
   const [first, second] = order === 'oldest' ? [a, b] : [b, a];
   if (first[0] !== second[0]) return first[0] - second[0];
@@ -206,7 +207,7 @@ function toMatcher(filter: AuditFilter, order: AuditOrder, after: AuditPosition 
     isAsked(event) && (after === undefined || compare(order, after, positionOf(event)) < 0);
 }
 
-/** Whether an event is asked for, whenever it was. */
+/** Whether an event matches a filter, apart from its time. */
 export function matcherOf(filter: AuditFilter): (event: AuditEvent) => boolean {
   const { own, principalIds, tokenIds, subjects, action, outcome, subjectPrefix } = filter;
   const places = filter.ofServers && toPlaces(filter.ofServers);
@@ -223,7 +224,7 @@ export function matcherOf(filter: AuditFilter): (event: AuditEvent) => boolean {
     (places === undefined || places.some(place => isInPlace(event.subject, place)));
 }
 
-/** The call of an id, or undefined where no chunk has it. */
+/** Returns the call with an id, or undefined if no chunk has it. */
 export async function findCall(db: D1Database, id: string): Promise<PlacedEvent | undefined> {
   const at = timeOfId(id);
   if (at === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The buckets of one principal, in the SQLite of its object. Synchronous: between two calls of a method nothing else happens. */
+/** The buckets of one principal, in the SQLite of its object. Synchronous: nothing runs between two calls of its methods. */
 import type { Buckets } from './lease-book.ts';
 import { refill, type Bucket, type NamedLimit } from './token-bucket.ts';
 
@@ -20,7 +20,7 @@ export class BucketStore implements Buckets {
     );
   }
 
-  /** A bucket as it was left; undefined where it is full. */
+  /** Returns a bucket as last stored; undefined if it is full. */
   find({ name }: NamedLimit): Bucket | undefined {
     const [row] = this.#sql
       .exec<Row>('SELECT tokens, counted_to FROM buckets WHERE name = ?', name)
@@ -28,7 +28,7 @@ export class BucketStore implements Buckets {
     return row && { tokens: row.tokens, countedTo: row.counted_to };
   }
 
-  /** Write a bucket. */
+  /** Stores a bucket. */
   put({ name, perMinute, burst }: NamedLimit, { tokens, countedTo }: Bucket): void {
     this.#sql.exec(
       'INSERT OR REPLACE INTO buckets VALUES (?, ?, ?, ?, ?)',
@@ -40,7 +40,7 @@ export class BucketStore implements Buckets {
     );
   }
 
-  /** Forget buckets that are full again. */
+  /** Deletes buckets that are full again. */
   sweep(now: number): void {
     for (const row of this.#sql.exec('SELECT * FROM buckets').toArray()) {
       const { name, tokens, counted_to: countedTo, per_minute: perMinute, burst } = row;

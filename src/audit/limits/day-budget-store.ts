@@ -1,8 +1,8 @@
 /**
- * The calls of one subject in this day (UTC), in the SQLite of the object that is named by it: leases of a bucket whose step ends at
- * midnight. What was drawn is stored before it is told, so no loss of memory begins the day anew.
+ * Counts the calls of one subject on the current day (UTC), in the SQLite of the object named after it: leases of a bucket whose step ends
+ * at midnight. A draw is stored before it is reported, so no loss of memory restarts the day.
  *
- * Invariants: a day never comes back, also where the clock does; whoever changes the number of calls keeps what was used.
+ * Invariants: a past day never returns, even if the clock goes back; a change of the number of calls keeps what was used.
  */
 import { LeaseBook, type Buckets } from './lease-book.ts';
 import { DAY_MS, dayOf } from '../../shared/util/utc-day.ts';
@@ -14,7 +14,7 @@ interface Row extends Record<string, SqlStorageValue> {
   used: number;
 }
 
-/** Of so many refunds it is known that they were made. */
+/** How many refunds are remembered, so that none of them is made twice. */
 const KNOWN_REFUNDS = 1_000;
 
 export class DayBudget implements Buckets {
@@ -46,13 +46,13 @@ export class DayBudget implements Buckets {
     this.#sql.exec('UPDATE day_calls SET used = used - 1 WHERE day = ? AND used > 0', day);
   }
 
-  /** Calls of this day. */
+  /** Returns the calls of this day. */
   used(now: number): number {
     const row = this.#row();
     return row && row.day >= dayOf(now) ? row.used : 0;
   }
 
-  /** The bucket as it was left; undefined where nothing was drawn yet. */
+  /** Returns the bucket as last stored; undefined if nothing was drawn yet. */
   find({ burst }: NamedLimit): Bucket | undefined {
     const row = this.#row();
     return row && { tokens: burst - row.used, countedTo: row.day * DAY_MS };

@@ -1,9 +1,9 @@
 /**
- * What an isolate holds of one caller's tokens: leases, each until it ends, and how fast the caller uses them. Pure: `now` in, verdict
- * out.
+ * The tokens that an isolate holds for one caller: leases, each until it ends, and how fast the caller uses them. Pure:
+ * `now` in, decision out.
  *
- * Invariants: a token is spent once and before its lease ends; a caller that has just begun gets nothing ahead, so calls at once take no
- * more than they use.
+ * Invariants: a token is spent once and before its lease ends; a caller that has just begun gets no tokens ahead, so
+ * simultaneous calls take no more than they use.
  */
 import { HOLD_MS } from './token-lease.ts';
 
@@ -13,23 +13,26 @@ interface Held {
   endsAt: number;
 }
 
-/** Calls tell of later ones when they are so old, in milliseconds. */
+/** Age at which calls count towards the forecast of later ones, in milliseconds. */
 const SETTLE_MS = 250;
-/** The part of the calls that may come for which tokens are fetched, so that few are given back; and more when this part is left. */
+/**
+ * Share of the forecast calls for which tokens are fetched ahead, so that few are given back; and the share of these at
+ * which more are fetched.
+ */
 const AHEAD = 3 / 4;
 const LOW = 1 / 4;
-/** A lease that was not ended so long after its time never will be, in milliseconds. */
+/** A lease that was not ended this long after its time never will be, in milliseconds. */
 const LOST_MS = 10_000;
 
 export class Hand {
-  /** The one that ends first is first. */
+  /** Ordered by end, the earliest first. */
   #held: Held[] = [];
-  /** Calls of a lease's time: those that tell of later ones, which fade, and those of the last moment. */
+  /** Calls within the time of a lease: those that the forecast is made of, which decay, and the most recent ones. */
   #settled = 0;
   #fresh = 0;
   #freshSince = Number.NEGATIVE_INFINITY;
 
-  /** Spend a token on a call that leaves now. @returns whether there was one */
+  /** Spends a token on a call that leaves now. @returns whether there was one */
   spend(now: number): boolean {
     const lease = this.#held.find(({ tokens, endsAt }) => tokens > 0 && endsAt > now);
     if (!lease) return false;
@@ -38,13 +41,13 @@ export class Hand {
     return true;
   }
 
-  /** Calls have left by tokens that were drawn for them. */
+  /** Records calls that left with tokens drawn for them. */
   note(calls: number, now: number): void {
     this.#settle(now);
     this.#fresh += calls;
   }
 
-  /** A lease came. */
+  /** Adds a lease. */
   add(id: string, tokens: number, endsAt: number, now: number): void {
     this.#held = this.#held
       .filter(held => held.tokens > 0 && held.endsAt > now - LOST_MS)
@@ -52,26 +55,26 @@ export class Hand {
       .toSorted((a, b) => a.endsAt - b.endsAt);
   }
 
-  /** A lease is over. @returns the tokens that were not spent */
+  /** Ends a lease. @returns the tokens that were not spent */
   end(id: string): number {
     const tokens = this.#held.find(lease => lease.id === id)?.tokens ?? 0;
     this.#held = this.#held.filter(lease => lease.id !== id);
     return tokens;
   }
 
-  /** Tokens to fetch for the calls that may come while a lease lasts. */
+  /** Returns how many tokens to fetch for the calls that may come during a lease. */
   ahead(now: number): number {
     this.#settle(now);
     return Math.floor(this.#settled * AHEAD);
   }
 
-  /** Whether it is time to fetch more, so that nobody waits for it. */
+  /** Whether to fetch more now, so that no call waits for it. */
   isLow(now: number): boolean {
     const left = this.#left(now);
     return left > 0 && left <= this.ahead(now) * LOW;
   }
 
-  /** Whether nothing is held, and nothing is known that would matter. */
+  /** Whether it holds no tokens and no record of calls that still matters. */
   isIdle(now: number): boolean {
     return this.#left(now) === 0 && this.ahead(now) === 0 && this.#fresh === 0;
   }

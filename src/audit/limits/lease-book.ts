@@ -1,12 +1,12 @@
 /**
- * The leases of one principal, as its object keeps them: what was drawn for which request, so that one that is repeated draws once and
- * one that is given back is given back once. In memory, beside the buckets: of a lease that was forgotten no token comes back before the
- * next step of its bucket.
+ * The leases of one principal, as its object keeps them: what was drawn for which request, so that a repeated request
+ * draws once and a lease is given back once. Kept in memory, beside the stored buckets: if a lease is forgotten, its
+ * tokens do not come back before the next step of their bucket.
  */
 import { drawLease, HOLD_MS, putBack, type Lease, type LeaseRequest } from './token-lease.ts';
 import type { Bucket, NamedLimit } from './token-bucket.ts';
 
-/** Where buckets are stored (`bucket-store.ts`). */
+/** Storage of buckets (`bucket-store.ts`). */
 export interface Buckets {
   find(limit: NamedLimit): Bucket | undefined;
   put(limit: NamedLimit, bucket: Bucket): void;
@@ -22,7 +22,7 @@ interface Entry {
   left: number;
 }
 
-/** A lease is known so long after it ended, in milliseconds: longer than an isolate asks again or gives back. */
+/** How long a lease is remembered after it ended, in milliseconds: longer than an isolate repeats a request or gives tokens back. */
 const KNOWN_MS = 10_000;
 
 export class LeaseBook {
@@ -33,7 +33,7 @@ export class LeaseBook {
     this.#buckets = buckets;
   }
 
-  /** Draw a lease, or tell again what was drawn for this request. */
+  /** Draws a lease, or repeats what was drawn for this request. */
   draw(request: LeaseRequest, now: number): Lease {
     this.#forget(now);
     const known = this.#entries.get(request.id);
@@ -44,13 +44,13 @@ export class LeaseBook {
     return lease;
   }
 
-  /** Take a token for one call. @returns the time until there may be one, in milliseconds; undefined where it was taken */
+  /** Takes a token for one call. @returns milliseconds until there may be one; undefined if it was taken */
   take(limits: readonly NamedLimit[], now: number): number | undefined {
     if (limits.length === 0) return undefined;
     return this.#draw({ limits, waiting: 1, ahead: 0 }, now).lease.retryAfterMs;
   }
 
-  /** Tokens of a lease were not spent and never will be. */
+  /** Puts back the tokens of a lease that were not spent and never will be. */
   giveBack(id: string, unspent: number, now: number): void {
     const entry = this.#entries.get(id);
     if (!entry) return;
@@ -63,7 +63,7 @@ export class LeaseBook {
     });
   }
 
-  /** @returns with the steps of the buckets, where anything was drawn */
+  /** @returns the lease, with the steps of the buckets if anything was drawn */
   #draw(request: Omit<LeaseRequest, 'id'>, now: number): { lease: Lease; steps?: number[] } {
     const { limits } = request;
     const held = limits.map(limit => this.#buckets.find(limit));
@@ -75,7 +75,7 @@ export class LeaseBook {
 
   #forget(now: number): void {
     for (const [id, { at }] of this.#entries) {
-      // The others are younger.
+      // The remaining entries are younger.
       if (at + HOLD_MS + KNOWN_MS > now) return;
       this.#entries.delete(id);
     }

@@ -1,10 +1,10 @@
 /**
- * Token leases: an isolate draws tokens for the calls that wait in it, and some more for calls to come, which it may spend for a few
- * seconds and gives back where it did not. Pure: what the principal's object does with its buckets.
+ * Token leases: an isolate draws tokens for the calls that wait in it, and some spare tokens for calls to come. It may
+ * spend these for a few seconds and gives back the rest. Pure: what the principal's object does with its buckets.
  *
- * Invariants: a token is drawn from every bucket of a call or from none; a lease never outlives the step of a bucket in which it was
- * drawn, so tokens in hand and tokens of the bucket are never more than its burst; tokens for calls to come are a small part of what is
- * left, and none of a full bucket that no call draws on.
+ * Invariants: a token is drawn from every bucket of a call or from none; a lease never outlives the step of a bucket in
+ * which it was drawn, so the tokens held and those in the bucket never exceed its burst; spare tokens are a small part
+ * of what is left, and a full bucket from which no call draws gives none.
  */
 import {
   fullBucket,
@@ -15,39 +15,39 @@ import {
   type NamedLimit,
 } from './token-bucket.ts';
 
-/** What an isolate asks for. */
+/** What an isolate requests. */
 export interface LeaseRequest {
-  /** UUID; the same where it asks again because it did not hear the answer. */
+  /** UUID; the same if the request is repeated because its response did not arrive. */
   id: string;
-  /** Buckets of which each call takes a token. */
+  /** The buckets from which each call takes a token. */
   limits: readonly NamedLimit[];
   /** Calls that wait for a token. */
   waiting: number;
-  /** Tokens for the calls that may come while a lease lasts. */
+  /** Tokens wanted for calls that may come during the lease. */
   ahead: number;
 }
 
-/** What it gets. */
+/** What the isolate gets. */
 export interface Lease {
   /** How many of the waiting calls may leave. */
   passed: number;
-  /** Tokens for calls to come. */
+  /** Spare tokens, for calls to come. */
   spare: number;
-  /** How long those may be spent, in milliseconds from when the lease was asked for. */
+  /** How long the spare tokens may be spent, in milliseconds from the request on. */
   lastsMs: number;
-  /** There where a waiting call may not leave: until there may be a token in each bucket, in milliseconds. */
+  /** Present if a waiting call may not leave: milliseconds until each bucket may have a token. */
   retryAfterMs?: number;
 }
 
-/** How long an isolate may hold tokens, in milliseconds; so long a call may be refused though others hold some. */
+/** How long an isolate may hold tokens, in milliseconds; for that long a call may be refused while other isolates hold some. */
 export const HOLD_MS = 5_000;
-/** Tokens for calls to come are this part of what is left at most: of few tokens none. */
+/** Spare tokens are at most one part in this many of what is left: of few tokens, none. */
 const SHARE = 8;
 
 /**
- * Draw a lease.
- * @param held the buckets of the limits, as they were left; undefined where one is full
- * @returns the buckets as they are then
+ * Draws a lease.
+ * @param held the buckets of the limits, as last stored; undefined where one is full
+ * @returns the buckets after the draw, and the lease
  */
 export function drawLease(
   held: readonly (Bucket | undefined)[],
@@ -70,9 +70,9 @@ export function drawLease(
 }
 
 /**
- * Put back tokens that were not spent.
- * @param countedTo of the bucket when they were drawn
- * @returns undefined where nothing changes: the bucket has had its tokens back, as its next step came
+ * Puts back tokens that were not spent.
+ * @param countedTo the bucket's when they were drawn
+ * @returns undefined if nothing changes: the bucket's next step came meanwhile and brought its tokens back
  */
 export function putBack(
   bucket: Bucket | undefined,

@@ -1,28 +1,28 @@
-/** What calls add to the usage of their days. Pure. */
+/** Adds up calls to the usage of their days. Pure. */
 import { parseQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 import { toDay } from '../../shared/util/utc-day.ts';
 import type { AuditEvent } from '../audit-schema.ts';
 
-/** What usage can be told by. */
+/** The dimensions that usage can be grouped by. */
 export const DIMENSIONS = ['day', 'principal', 'token', 'group', 'server', 'tool'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** What is counted together. */
+/** The key of one sum. */
 export interface UsageKey {
   day: string;
   principalId: string;
   tokenId: string;
   action: string;
-  /** Empty where the call was refused before its server was known. */
+  /** Empty if the call was refused before its server was known. */
   serverId: string;
-  /** The server's own name of a tool or prompt; empty for resources, and where the server is not known. */
+  /** The server's own name of a tool or prompt; empty for resources, and if the server is not known. */
   tool: string;
 }
 
-/** Upper ends of the steps of duration that are counted, in milliseconds. */
+/** Upper bounds of the counted duration ranges, in milliseconds. */
 export const STEPS_MS = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000] as const;
 
-/** Sums over calls, as columns have them. */
+/** Names of the sums over calls, as in the columns. */
 export const SUMS = [
   'calls',
   'errors',
@@ -38,20 +38,20 @@ export const SUMS = [
 ] as const;
 export type UsageSums = Record<(typeof SUMS)[number], number>;
 
-/** What some calls of one key add up to. */
+/** The sums over calls with one key. */
 export interface UsageCell extends UsageKey {
-  /** What the server was called. */
+  /** The server's name at the time of the call. */
   server: string;
   sums: UsageSums;
   maxMs: number;
 }
 
-/** Whether a call was stored when it left, and its end is not known. */
+/** Whether this is a call stored when it left, whose end is not known. */
 export const isOpen = ({ outcome }: Pick<AuditEvent, 'outcome'>): boolean => outcome === 'unknown';
 
 /**
  * Adds up calls.
- * @param wasOpen whether the call of an id is in the sums already, without its end
+ * @param wasOpen whether the sums already contain the call with this id, without its end
  */
 export function toCells(
   events: readonly AuditEvent[],
@@ -70,7 +70,7 @@ export function toCells(
   return [...cells.values()];
 }
 
-/** What one call adds. */
+/** Returns what one call adds. */
 export function toCell(event: AuditEvent): UsageCell {
   const cell = emptyCell(toKey(event));
   addCall(cell, event, false);
@@ -87,7 +87,7 @@ function toKey({ at, principalId, tokenId, action, subject, detail }: AuditEvent
   return { day: toDay(at), principalId, tokenId, action, serverId, tool, server };
 }
 
-/** Add a call to the cell of its key. @param wasOpen whether it is in the sums already, without its end */
+/** Adds a call to the cell of its key. @param wasOpen whether the sums already contain it, without its end */
 function addCall(cell: UsageCell, { outcome, detail }: AuditEvent, wasOpen: boolean): void {
   const { sums } = cell;
   const ms = toNumber(detail['duration_ms']);
@@ -97,7 +97,7 @@ function addCall(cell: UsageCell, { outcome, detail }: AuditEvent, wasOpen: bool
   sums.cancelled += count(outcome === 'cancelled');
   sums.unknown += count(outcome === 'unknown') - count(wasOpen);
   sums.cached += count(detail['cached'] === true);
-  // What was stored when it left had its arguments.
+  // The entry stored when it left already counted its arguments.
   sums.argument_chars += wasOpen ? 0 : (toNumber(detail['argument_chars']) ?? 0);
   sums.result_chars += toNumber(detail['result_chars']) ?? 0;
   if (ms === undefined) return;
@@ -111,13 +111,13 @@ function addCall(cell: UsageCell, { outcome, detail }: AuditEvent, wasOpen: bool
 const NONE = Object.fromEntries(SUMS.map(name => [name, 0])) as UsageSums;
 const count = (is: boolean): number => (is ? 1 : 0);
 
-/** What tells of a time or a size; a row that somebody tampered with may hold anything. */
+/** Reads a duration or a size; a row that was tampered with may hold anything. */
 const toNumber = (value: unknown): number | undefined =>
   typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER / 2 ** 20
     ? Math.round(value)
     : undefined;
 
-/** A resource is counted with its server alone: there may be any number of them. */
+/** Resources are counted under their server only: there may be any number of them. */
 function split(action: string, subject: string): { server: string; tool: string } {
   if (action === 'resource.read') {
     return { server: parseQualifiedUri(subject)?.server ?? '', tool: '' };

@@ -1,22 +1,22 @@
-/** Reads of the table `usage`, added up by what is asked for. */
+/** Reads of the table `usage`, grouped by the requested dimensions. */
 import { z } from 'zod';
 import { whereOwnRows } from '../own-rows-store.ts';
 import type { OwnRows } from '../audit-schema.ts';
 import { SUMS, type Dimension } from './usage-cells.ts';
 
-/** Which calls; what is absent lets every one through. */
+/** Selects calls; an absent member does not restrict. */
 export interface UsageFilter {
   own?: OwnRows | undefined;
   /** First and last day. */
   from: string;
   to: string;
-  /** Any of them. */
+  /** Any of these. */
   principalIds?: readonly string[] | undefined;
   tokenIds?: readonly string[] | undefined;
   group?: string | undefined;
   /** Any of these ids or names. */
   servers?: readonly string[] | undefined;
-  /** Any of these: what the server is called, and what it calls the tool. */
+  /** Any of these pairs: the server's name, and its own name of the tool. */
   tools?: readonly (readonly [server: string, tool: string])[] | undefined;
 }
 
@@ -29,7 +29,7 @@ const COLUMNS: Readonly<Record<Dimension, readonly string[]>> = {
   tool: ['action', 'server_id', 'tool'],
 };
 
-/** Groups that principals are in now: by their record, and by what a provider says of them. */
+/** Groups that principals are in now: by their record, and by what an identity provider says. */
 const MEMBERS = `(SELECT p.id AS member, g.value AS member_of FROM principals AS p, json_each(p.groups) AS g
     UNION SELECT i.principal_id, g.value FROM identities AS i, json_each(i.groups) AS g
       WHERE i.expires_at > unixepoch('subsec') * 1000)`;
@@ -52,10 +52,10 @@ const RowSchema = z.object({
 });
 export type UsageRow = z.infer<typeof RowSchema>;
 
-/** Where a page ended: the calls of its last row, and what that is of. */
+/** Where a page ended: the calls of its last row, and the key of that row. */
 export type UsagePosition = readonly [calls: number, ...key: string[]];
 
-/** What names a row among those of some dimensions. */
+/** Returns the columns that identify a row for some dimensions. */
 export const columnsOf = (by: readonly Dimension[]): (keyof UsageRow)[] =>
   [...new Set(by.flatMap(each => COLUMNS[each]))] as (keyof UsageRow)[];
 
@@ -88,7 +88,7 @@ function conditionsOf(filter: UsageFilter): { sql: string; params: unknown[] } {
   };
 }
 
-/** Sums by some dimensions, the most calls first. */
+/** Returns sums by some dimensions, the most calls first. */
 export async function listUsage(
   db: D1Database,
   by: readonly Dimension[],

@@ -1,8 +1,8 @@
 /**
- * Adds up calls by day, in the object of the chain of chunks: each chunk once it is sealed, so that none comes before it any more.
+ * Adds up calls by day, in the object of the chain of chunks: each chunk once it is sealed, so that no other chunk can come before it.
  *
- * Invariant: sums, and how far they go, are one batch that does nothing where they go on from elsewhere; so a part that was cut off, is
- * repeated or is made twice at once is counted once. A call that was stored when it left and with its end is one call.
+ * Invariant: the sums and how far they go are one batch, which does nothing if the stored progress is another. So a part that is cut off,
+ * repeated or run twice at once is counted once. A call stored when it left and again with its end counts as one call.
  */
 import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
 import { toDay } from '../../shared/util/utc-day.ts';
@@ -15,16 +15,16 @@ import { LONGEST_MS } from '../chunks/read-calls.ts';
 import { isOpen, toCells } from './usage-cells.ts';
 import { addPart, deleteUsage, findOpen, findProgress } from './usage-store.ts';
 
-/** Chunks read at once, before requests have their turn, and most of one part. */
+/** Chunks read at once, before other requests get their turn, and most chunks of one part. */
 const AT_ONCE = 10;
 const MAX_CHUNKS = 100;
-/** A part is as good as full with so many calls. */
+/** A part counts as full from this many calls on. */
 const MAX_CALLS = 5_000;
 
 /**
- * Add up the chunks up to one, as many as make a part.
+ * Adds up chunks up to one, as many as make a part.
  * @returns whether there may be more
- * @throws Error where the database cannot be read or written
+ * @throws Error if the database cannot be read or written
  */
 export function addUpPart(db: D1Database, lastId: string): Promise<boolean> {
   return onEitherSchema(async age =>
@@ -71,10 +71,10 @@ async function readPart(
   return { events, readTo };
 }
 
-/** What somebody made unreadable is no call of anybody. */
+/** The event of an unreadable chunk belongs to no principal. */
 const isReadable = ({ principalId }: AuditEvent): boolean => principalId !== '';
 
-/** Which of these calls have their end in chunks up to one: it may have been written first. */
+/** Returns which of these calls have their end in chunks up to one: the end may have been written first. */
 async function findEndedBefore(
   db: D1Database,
   open: readonly AuditEvent[],
@@ -99,7 +99,7 @@ async function findEndedBefore(
   }
 }
 
-/** Delete usage of days that are over before a time. */
+/** Deletes the usage of days that ended before a time. */
 export async function pruneUsage(db: D1Database, before: number): Promise<void> {
   await onEitherSchema(async age => {
     if (age === 'this') await deleteUsage(db, toDay(before)).run();

@@ -1,4 +1,4 @@
-/** How much was called, by day, principal, group, server and tool (OPS-7): whoever does not administer sees what they called themselves. */
+/** How many calls were made, by day, principal, group, server and tool (OPS-7). Callers who do not administer see only their own. */
 import { type Actor, administersAll, requireScope } from '../../shared/identity/principal.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseQualifiedName, toQualifiedName } from '../../shared/naming/qualified-name.ts';
@@ -17,7 +17,7 @@ import {
 } from './usage-list-store.ts';
 import { findFirstLeft, OTHERS } from './usage-store.ts';
 
-/** What is asked for: each by id or by name. */
+/** A query: each party by id or by name. */
 export interface UsageQuery {
   by: readonly Dimension[];
   from: string;
@@ -29,7 +29,7 @@ export interface UsageQuery {
   tool?: string | undefined;
 }
 
-/** Sums with what their ids are called; of what they are not told by, nothing is there. */
+/** Sums with the names of their ids; dimensions that they are not grouped by are absent. */
 export interface UsageItem extends UsageSums {
   day?: string;
   principal?: string;
@@ -50,17 +50,17 @@ export class UsageService {
   readonly #db: D1Database;
   readonly #addUp: (isWhole: boolean) => Promise<void>;
 
-  /** @param addUp adds up what is final; all of it, or what it can within a moment */
+  /** @param addUp adds up the final calls; all of them, or as many as it can within a moment */
   constructor(db: D1Database, addUp: (isWhole: boolean) => Promise<void>) {
     this.#db = db;
     this.#addUp = addUp;
   }
 
   /**
-   * One page, the most calls first.
-   * @param isWhole waits until all that is final is added up
-   * @returns with the time up to which calls that were stored are in it
-   * @throws PorticoError `forbidden` for groups, to whoever does not administer
+   * Returns one page, the most calls first.
+   * @param isWhole waits until all final calls are added up
+   * @returns with `countedUntil`: all stored calls up to that time are included
+   * @throws PorticoError `forbidden` for groups, if the caller does not administer
    */
   async list(
     caller: Actor,
@@ -75,7 +75,7 @@ export class UsageService {
     if (!all && (by.includes('group') || query.group !== undefined)) {
       throw new PorticoError('forbidden', 'Groups are seen by administrators');
     }
-    // What cannot be added up now shows in the time that is told.
+    // If adding up fails now, `countedUntil` shows it.
     if (!after) await this.#addUp(isWhole).catch(() => {});
     const now = Date.now();
     const own = all ? undefined : await findOwnRows(this.#db, caller);
@@ -140,15 +140,17 @@ function toItem(
   };
 }
 
-/** What has not the form of an id is a name already. */
+/** A text that is not in the form of an id is a name already. */
 const nameOf = (names: ReadonlyMap<string, string>, id: string): string | null =>
   names.get(id) ?? (ID_FORM.test(id) ? null : id);
 
-/** Qualified; what has no tool of its own has no name. */
+/** Returns the qualified name; a row without a tool of its own has none. */
 const toolName = (server: string, tool: string): string =>
   tool === '' || tool === OTHERS ? tool : toQualifiedName(server, tool, 'dot');
 
-/** The step of duration in which this part of the calls has ended, as its upper end in milliseconds; undefined where none was timed. */
+/**
+ * Returns the upper bound of the duration range in which this share of the calls has ended, in milliseconds; undefined if none is timed.
+ */
 export function quantileOf(item: UsageSums & { max_ms: number }, part: number): number | undefined {
   if (item.timed <= 0) return undefined;
   let seen = 0;

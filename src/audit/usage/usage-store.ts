@@ -1,12 +1,12 @@
-/** The tables `usage`, `usage_progress` and `usage_open`: what was called, added up. Reads return parsed rows; writes return statements. */
+/** The tables `usage`, `usage_progress` and `usage_open`: calls added up. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
 import type { ChainedEvent } from '../audit-schema.ts';
 import type { Condition } from '../audit-store.ts';
 import { SUMS, toCell, type UsageCell } from './usage-cells.ts';
 
-/** Rows of a day; what else comes is added to one row of its principal and token, where server and tool are `*`. */
+/** Most rows of a day; further calls are added to one row of their principal, token and action, with `*` as server and tool. */
 const MAX_DAY_ROWS = 20_000;
-/** What stands for servers and tools that have no row of their own. */
+/** Stands for servers and tools that have no row of their own. */
 export const OTHERS = '*';
 
 const KEY = ['day', 'principal_id', 'token_id', 'action', 'server_id', 'tool'] as const;
@@ -14,7 +14,7 @@ const COLUMNS = [...KEY, 'server', ...SUMS, 'max_ms'];
 const IS_THERE = KEY.map(name => `usage.${name} = each.${name}`).join(' AND ');
 const own = (name: string) => `CASE WHEN fits THEN ${name} ELSE '${OTHERS}' END AS ${name}`;
 
-/** Add cells. @param when what must be true, of the cell (`each.value`) too; its parameters are `?2` and on */
+/** Adds cells. @param when condition, which may refer to the cell (`each.value`); its parameters start at `?2` */
 function addUsage(
   db: D1Database,
   cells: readonly (UsageCell & { seq?: number })[],
@@ -51,7 +51,7 @@ function addUsage(
     .bind(JSON.stringify(rows), ...when.params);
 }
 
-/** Add rows of calls of one shard that the database does not have yet; goes before what inserts them. */
+/** Adds those rows of calls of one shard that the database does not have yet; must run before the statement that inserts them. */
 export const addMissing = (db: D1Database, rows: readonly ChainedEvent[]): D1PreparedStatement =>
   addUsage(
     db,
@@ -64,7 +64,7 @@ export const addMissing = (db: D1Database, rows: readonly ChainedEvent[]): D1Pre
 
 const ProgressSchema = z.object({ chunk_id: z.string() });
 
-/** The last chunk that is in the sums; empty before the first. */
+/** Returns the last chunk that is in the sums; empty before the first. */
 export async function findProgress(db: D1Database): Promise<string> {
   const row = await db.prepare('SELECT chunk_id FROM usage_progress').first();
   return ProgressSchema.parse(row).chunk_id;
@@ -72,19 +72,19 @@ export async function findProgress(db: D1Database): Promise<string> {
 
 /** A part of the chain of chunks, added up. */
 export interface UsagePart {
-  /** The last chunk before it, and the last of it. */
+  /** The last chunk before the part, and the last chunk of it. */
   afterId: string;
   lastId: string;
   cells: readonly UsageCell[];
-  /** Calls of it that are in the sums without their end. */
+  /** Calls of the part that are in the sums without their end. */
   open: readonly { id: string; at: number }[];
-  /** Those of before whose end it has. */
+  /** Earlier calls whose end is in the part. */
   ended: readonly string[];
-  /** Calls of before this time have no end any more. */
+  /** Calls that began before this time can no longer get an end. */
   longestAt: number;
 }
 
-/** Add a part, unless it was added. One batch. */
+/** Adds a part, unless it was added already. One batch. */
 export function addPart(db: D1Database, part: UsagePart): D1PreparedStatement[] {
   const isNext = 'EXISTS (SELECT 1 FROM usage_progress WHERE chunk_id = ?2)';
   const { afterId, lastId, cells, open, ended, longestAt } = part;
@@ -104,7 +104,7 @@ export function addPart(db: D1Database, part: UsagePart): D1PreparedStatement[] 
   ];
 }
 
-/** Which of these calls are in the sums without their end. */
+/** Returns which of these calls are in the sums without their end. */
 export async function findOpen(db: D1Database, ids: readonly string[]): Promise<Set<string>> {
   const { results } = await db
     .prepare('SELECT id FROM usage_open WHERE id IN (SELECT value FROM json_each(?))')
@@ -113,7 +113,7 @@ export async function findOpen(db: D1Database, ids: readonly string[]): Promise<
   return new Set(results.map(row => z.object({ id: z.string() }).parse(row).id));
 }
 
-/** The first chunk that is not in the sums; undefined where all are. */
+/** Returns the first chunk that is not in the sums; undefined if all are. */
 export async function findFirstLeft(db: D1Database): Promise<string | undefined> {
   const row = await db
     .prepare(
@@ -123,6 +123,6 @@ export async function findFirstLeft(db: D1Database): Promise<string | undefined>
   return row === null ? undefined : ProgressSchema.parse(row).chunk_id;
 }
 
-/** Delete the usage of days before one. */
+/** Deletes the usage of the days before one. */
 export const deleteUsage = (db: D1Database, day: string): D1PreparedStatement =>
   db.prepare('DELETE FROM usage WHERE day < ?').bind(day);
