@@ -1,22 +1,22 @@
-/** What the services of access share: their ports, and how a record is edited over the revision the edit was made of. */
+/** Shared by the services of access: their ports, and edits that are written only over the revision that they were made from. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 
 export interface AccessPorts {
   db: D1Database;
   adminAudit: AdminAudit;
-  /** Who may use what was changed just now: what is remembered of it here is too old. */
+  /** Access was changed just now: what this isolate remembers of it is stale. */
   onAccessChanged(): Promise<void>;
 }
 
-/** An edit on top of another edit is tried again this often. */
+/** How often an edit is tried while other edits come in between. */
 const MAX_TRIES = 5;
 
 /**
- * Edit a record; where another edit came in between, on top of that one.
+ * Edits a record; if another edit came in between, on top of that one.
  * @param find throws `not_found`
- * @param ifRevision refuse where the record is at another revision
- * @param attempt writes the edit over the revision of the record it gets, or says that it was changed meanwhile
+ * @param ifRevision refuses the edit if the record is at another revision
+ * @param attempt writes the edit over the given revision of the record; false if the record was changed meanwhile
  * @throws PorticoError `precondition_failed`, `busy`, and what `find` and `attempt` throw
  */
 export async function editRecord<T extends { revision: number }>(

@@ -1,4 +1,4 @@
-/** Whose records are: which of them a file of configuration keeps. A write marks its record by itself (`admin-audit.ts`). */
+/** Ownership of records: which of them a configuration file owns. Each write marks its own record (`admin-audit.ts`). */
 import { ALWAYS } from '../audit/admin-audit.ts';
 import { listOwned, markOwner, type Owned } from '../audit/owner-store.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
@@ -7,13 +7,13 @@ import { toListPage, type ListPage } from '../shared/util/page.ts';
 import type { RecordPorts } from './records.ts';
 
 export interface Owners {
-  /** One page of the owned records, by kind and id. @throws PorticoError `forbidden` */
+  /** Returns one page of the owned records, by kind and id. @throws PorticoError `forbidden` */
   list(
     caller: Actor,
     limit: number,
     after?: readonly [kind: string, id: string],
   ): Promise<ListPage<Owned>>;
-  /** Give a record to an owner as it is. @throws PorticoError `forbidden` */
+  /** Gives a record to an owner, unchanged. @throws PorticoError `forbidden` */
   take(caller: Actor, owned: RecordOwner & { kind: OwnedKind; id: string }): Promise<void>;
 }
 

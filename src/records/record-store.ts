@@ -1,6 +1,6 @@
 /**
- * Tables of records that administrators make, edit and delete. Each record has an id and the time it was made; what else is in a row, and
- * what must be true for it, its own store says. Reads return parsed rows; writes return statements.
+ * Tables of records that administrators make, edit and delete. Each record has an id and a creation time; its own store
+ * defines the other columns and the conditions of writes. Reads return parsed rows; writes return statements.
  */
 import { z } from 'zod';
 import { ALWAYS } from '../audit/admin-audit.ts';
@@ -13,32 +13,32 @@ import type { RecordPage, RecordPosition, StoredRecord } from './record-schema.t
 export interface ReadTable<T> {
   name: string;
   row: z.ZodType<T>;
-  /** What is read in place of the table: a select in brackets with rows that are shown, and columns that are computed. */
+  /** Read in place of the table: a select in brackets, which may hide rows and add computed columns. */
   source?: string;
-  /** The same on the schema of the last release, where that lacks something of it. */
+  /** The same on the last release's schema, if that lacks something that `source` reads. */
   lastSource?: string;
-  /** Lists are in the order of names, which are unique; else the newest comes first. */
+  /** Lists are ordered by name, which is unique; otherwise the newest comes first. */
   isByName?: boolean;
-  /** A record is found by its name too, whatever its case. */
+  /** A record can also be found by its name, ignoring case. */
   hasNameAsKey?: boolean;
-  /** Deletes a record with what belongs to it, where that is more than its row. */
+  /** Deletes a record with what belongs to it, if that is more than its row. */
   remove?(db: D1Database, id: string): D1PreparedStatement[];
 }
 
-/** A table of records: the members of a record are its columns. */
+/** A table of records whose members are the table's columns. */
 export interface RecordTable<T extends object> extends ReadTable<T> {
   row: z.ZodType<T> & { shape: object };
-  /** Members that are computed by the source. */
+  /** Members that the source computes. */
   computed?: readonly (keyof T & string)[];
-  /** What must be true for a record to be inserted. */
+  /** The condition for inserting a record. */
   whenPossible?(record: T): Condition;
 }
 
-/** A table of records that are edited; each has a revision that counts its edits. */
+/** A table of records that can be edited; each has a revision that counts its edits. */
 export interface EditedTable<T extends StoredRecord> extends RecordTable<T> {
-  /** The columns that an edit writes, beside the revision. */
+  /** The columns that an edit writes, besides the revision. */
   edited: readonly (keyof T & string)[];
-  /** What must be true for an edit to be written. */
+  /** The condition for writing an edit. */
   whenEditable?(record: T): Condition;
 }
 
@@ -47,13 +47,13 @@ function toParam(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }
 
-/** All of the conditions. */
+/** Returns the conjunction of the conditions. */
 export const allOf = (...all: readonly Condition[]): Condition => ({
   sql: all.map(({ sql }) => sql).join(' AND ') || ALWAYS.sql,
   params: all.flatMap(({ params }) => params),
 });
 
-/** The columns have these values; what is absent may have any. Names of columns never come from a request. */
+/** The columns have these values; an absent value does not restrict. Column names never come from a request. */
 export const whereEqual = (columns: Record<string, string | undefined>): Condition =>
   allOf(
     ...Object.entries(columns).flatMap(([column, value]) =>
@@ -61,7 +61,7 @@ export const whereEqual = (columns: Record<string, string | undefined>): Conditi
     ),
   );
 
-/** The text is a part of the name, without regard to case; where it is absent every name will do. */
+/** The name contains the text, ignoring case; an absent text does not restrict. */
 export const whereNamed = (text: string | undefined): Condition =>
   text === undefined ? ALWAYS : { sql: 'instr(lower(name), lower(?)) > 0', params: [text] };
 
@@ -69,12 +69,12 @@ const TotalSchema = z.object({ total: z.number() });
 const PlaceSchema = z.object({ id: z.string(), created_at: z.number() });
 const NameSchema = z.object({ name: z.string() });
 
-/** What a table is read of. */
+/** Returns what a table is read from. */
 const sourceOf = ({ name, source = name, lastSource = source }: Sourced, age: SchemaAge): string =>
   age === 'this' ? source : lastSource;
 type Sourced = Pick<ReadTable<never>, 'name' | 'source' | 'lastSource'>;
 
-/** One page of the records that match. */
+/** Returns one page of the records that match. */
 export async function listRecords<T>(
   db: D1Database,
   table: ReadTable<T>,
@@ -112,7 +112,7 @@ function whenBehind(position: RecordPosition): Condition {
   };
 }
 
-/** One record, or undefined. */
+/** Returns one record, or undefined. */
 export async function findRecord<T>(
   db: D1Database,
   table: ReadTable<T>,
@@ -128,7 +128,7 @@ export async function findRecord<T>(
   return found === null ? undefined : table.row.parse(found);
 }
 
-/** The record exists; one that is read otherwise on the last schema is looked for in its table, which both have. */
+/** The record exists. If the last schema needs another source, the record is looked up in the table itself, which both schemas have. */
 export const whenRecord = (
   { name, source = name, lastSource }: Sourced,
   id: string,
@@ -137,7 +137,7 @@ export const whenRecord = (
   params: [id],
 });
 
-/** The record is still at this revision, and may be what it was edited to. */
+/** The record is still at this revision, and its edited form is allowed. */
 export const whenUnchanged = <T extends StoredRecord>(
   { name, whenEditable }: Pick<EditedTable<T>, 'name' | 'whenEditable'>,
   record: T,
@@ -151,9 +151,9 @@ export const whenUnchanged = <T extends StoredRecord>(
   );
 
 /**
- * Insert a record.
- * @param when where it is possible, or where that and more is true
- * @param more columns that no record shows
+ * Inserts a record.
+ * @param when default: the table's `whenPossible`; a caller that passes another one includes that
+ * @param more columns that are not members of the record
  */
 export function insertRecord<T extends object>(
   db: D1Database,
@@ -172,7 +172,10 @@ export function insertRecord<T extends object>(
     .bind(...columns.map(column => toParam(valueOf.get(column))), ...when.params);
 }
 
-/** Write an edit over the revision it was made of. @param when that the record is unchanged, or that and more */
+/**
+ * Writes an edit over the revision it was made from.
+ * @param when default: `whenUnchanged`; a caller that passes another one includes that
+ */
 export function updateRecord<T extends StoredRecord>(
   db: D1Database,
   table: EditedTable<T>,
@@ -189,7 +192,7 @@ export function updateRecord<T extends StoredRecord>(
     .bind(...values, record.id, ...when.params);
 }
 
-/** Delete a record, with what belongs to it. */
+/** Deletes a record, with what belongs to it. */
 export const deleteRecord = (
   db: D1Database,
   { name, remove }: Pick<ReadTable<never>, 'name' | 'remove'>,

@@ -1,6 +1,6 @@
 /**
- * Records that administrators make, read, edit and delete. Each verb that writes is one act with its audit row, in one batch with the
- * change; what a body means, and what is checked of it, the kind of record says.
+ * Records that administrators make, read, edit and delete. Each verb that writes is one act with its audit row, in one
+ * batch with the change. The kind of record defines what a body means and how it is validated.
  */
 import { ALWAYS, type AdminAudit } from '../audit/admin-audit.ts';
 import type { Condition } from '../audit/audit-store.ts';
@@ -32,50 +32,50 @@ import {
 
 type Servers = readonly NamedServer[];
 
-/** A kind of record that is listed, found and deleted. `servers` is the registry, to resolve the servers that a body names. */
+/** A kind of record that is listed, found and deleted. `servers` is the registry, for resolving the servers that a body names. */
 export interface ReadKind<T extends { id: string }, Query> {
   table: ReadTable<T>;
-  /** What audit rows call it: `cache_rule`. */
+  /** Its name in audit rows: `cache_rule`. */
   noun: string;
-  /** What a refusal tells of one that does not exist. */
+  /** The error detail for a record that does not exist. */
   missing: string;
-  /** Who may read and write it; `admin` where it says nothing. */
+  /** The scopes for reading and writing it; default: `admin` for both. */
   scopes?: RecordScopes;
-  /** Which records a query means. */
+  /** Returns the condition for the records that a query selects. */
   filter(query: Query, servers: Servers): Condition | Promise<Condition>;
-  /** What the audit tells of a record that is deleted; nothing where it is absent. Never a secret. */
+  /** Details for the audit row of a deletion; none if absent. Never a secret. */
   toDeletionDetail?(record: T): JsonObject;
-  /** A record is deleted now. */
+  /** Called before a record is deleted. */
   onDeleting?(record: T): unknown;
-  /** A record was written or deleted. */
+  /** Called after a record was written or deleted. */
   onChanged?(verb: 'create' | 'update' | 'delete', record: T): unknown;
 }
 
-/** A kind of record that is made of a body. */
+/** A kind of record that is created from a body. */
 export interface RecordKind<T extends { id: string }, Created, Query> extends ReadKind<T, Query> {
   table: RecordTable<T>;
-  /** The id that a body gives; else it is a random one. */
+  /** Returns the id that a body gives; by default the id is random. */
   idOf?(body: Created): string;
-  /** The record that a body makes. @throws PorticoError `validation_failed` */
+  /** Creates the record from a body. @throws PorticoError `validation_failed` */
   make(body: Created, servers: Servers, stamp: Stamp): T | Promise<T>;
-  /** Why a record could not be written; where its table has conditions. */
+  /** Returns why a record could not be written, for tables with conditions. */
   whyNot?(record: T, servers: Servers): PorticoError | Promise<PorticoError>;
-  /** What the audit tells of a record, and of its deletion where that says nothing else. Never a secret. */
+  /** Details for the audit row of a write, and of a deletion without its own details. Never a secret. */
   toDetail(record: T): JsonObject;
 }
 
-/** A kind of record that is edited, too. */
+/** A kind of record that can also be edited. */
 export type EditedKind<T extends StoredRecord, Created, Query, Patch> = RecordKind<
   T,
   Created,
   Query
 > & {
   table: EditedTable<T>;
-  /** The record that a patch makes of the one before. @throws PorticoError `validation_failed` */
+  /** Applies a patch to a record. @throws PorticoError `validation_failed` */
   edit(before: T, patch: Patch, servers: Servers): T | Promise<T>;
-  /** What is written behind an edit; it says itself what must be true for it, since it runs also where the edit was not possible. */
+  /** Statements after an edit. They need their own condition, since they also run if the edit was not possible. */
   withEdit?(record: T): readonly D1PreparedStatement[];
-  /** What the audit tells of an edit, where that is not what it tells of the record. */
+  /** Details for the audit row of an edit, if they differ from `toDetail`. */
   toEditDetail?(record: T, patch: Patch): JsonObject;
 };
 
@@ -84,9 +84,9 @@ export interface RecordPorts {
   adminAudit: AdminAudit;
 }
 
-/** The verbs of a kind of record that is not made of a body alone. */
+/** The verbs of a kind of record that is not created from a body alone. */
 export interface ReadRecords<T, Query> {
-  /** One page of the records, and how many match. @throws PorticoError `forbidden` */
+  /** Returns one page of the records, and how many match. @throws PorticoError `forbidden` */
   list(
     caller: Actor,
     query: Query,
@@ -108,7 +108,7 @@ export interface Records<T, Created, Query> extends ReadRecords<T, Query> {
 
 export interface EditedRecords<T, Created, Query, Patch> extends Records<T, Created, Query> {
   /**
-   * @param ifRevision refuse where the record is at another revision
+   * @param ifRevision refuses the edit if the record is at another revision
    * @throws PorticoError `forbidden`, `not_found`, `validation_failed`, `conflict`, `precondition_failed`, `busy`
    */
   update(
@@ -201,7 +201,7 @@ const whyNot = async <T extends { id: string }>(
 ): Promise<PorticoError> =>
   (await kind.whyNot?.(record, servers)) ?? new PorticoError('busy', 'It was changed meanwhile');
 
-/** The verbs of a kind of record that is edited, too. */
+/** Creates the verbs of a kind of record that can also be edited. */
 export function createEditedRecords<T extends StoredRecord, Created, Query, Patch>(
   ports: RecordPorts,
   kind: EditedKind<T, Created, Query, Patch>,
