@@ -1,10 +1,10 @@
 /**
- * Requests of each address in a minute, for floods: inexact, in memory, and bounded. Of addresses beyond what it can hold all
- * together count as one.
+ * Counts the requests of each address in a minute, against floods: inexact, in memory, and bounded. Addresses beyond the maximum number
+ * share one count.
  */
 const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
-/** Stands for those that there is no room for. */
+/** Key of the addresses for which there is no room. */
 const OTHERS = '';
 
 export class AddressCounter {
@@ -13,13 +13,13 @@ export class AddressCounter {
   #began = 0;
   #counts = new Map<string, number>();
 
-  /** @param perMinute 0: no limit */
+  /** @param perMinute 0 means no limit */
   constructor(perMinute: number, now: () => number = Date.now) {
     this.#perMinute = perMinute;
     this.#now = now;
   }
 
-  /** Count a request. @returns seconds to wait where it is one too many */
+  /** Counts a request. @returns seconds to wait, if the request exceeds the limit */
   take(address: string): number | undefined {
     if (this.#perMinute === 0) return undefined;
     const now = this.#now();

@@ -1,6 +1,6 @@
 /**
- * The few REST calls that the start makes as the admin: it registers servers as any user would, and knows nothing else
- * of the gateway. Loopback only. Answers that are no success become an error with the gateway's own words.
+ * The few REST calls that the start makes as the admin: it registers servers as any user would, and knows nothing else of the gateway.
+ * Loopback only. A response without success becomes an error with the gateway's own message.
  */
 
 export interface ServerRecord {
@@ -29,15 +29,15 @@ export interface Api {
   createServer(server: NewServer): Promise<ServerRecord>;
   getServer(id: string): Promise<ServerRecord>;
   deleteServer(id: string): Promise<void>;
-  /** Whether the gateway takes a token: false only where it says that it does not. */
+  /** Whether the gateway accepts a token; false only on a 401. */
   isTokenKnown(token: string): Promise<boolean>;
-  /** @returns its id */
+  /** @returns the principal's id */
   createPrincipal(principal: { name: string; scopes: string[] }): Promise<string>;
   /** @returns the code of the invitation */
   invite(invitation: { principal: string; valid_seconds: number }): Promise<string>;
-  /** @returns its value */
+  /** @returns the token's value */
   createToken(token: { name: string; scopes: string[] }): Promise<string>;
-  /** Wait until a server has one of the states, or `timeoutMs` are over; gives the last record seen. */
+  /** Waits until a server has one of the states, at most `timeoutMs`. Returns the last record read. */
   waitForServer(id: string, states: readonly string[], timeoutMs: number): Promise<ServerRecord>;
 }
 
@@ -45,7 +45,7 @@ const SERVERS = '/api/v1/aggregator/servers';
 const TIMEOUT_MS = 10_000;
 const POLL_MS = 50;
 
-/** An API of the gateway at an origin. */
+/** Creates the API client of the gateway at an origin. */
 export function createApi(origin: string, adminToken: string): Api {
   const call = async (method: string, path: string, body?: unknown): Promise<string> => {
     const response = await fetch(`${origin}${path}`, {
@@ -102,7 +102,7 @@ export function createApi(origin: string, adminToken: string): Api {
   };
 }
 
-/** The reason in an answer of `application/problem+json`, in one line. */
+/** Returns the reason in an `application/problem+json` response, in one line. */
 function toReason(text: string): string {
   try {
     const problem = JSON.parse(text) as { detail?: unknown; title?: unknown };

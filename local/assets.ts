@@ -1,7 +1,7 @@
 /**
- * Puts the static files of the Worker together in `dist/assets`: our pages, the table of the search, and the renderer of the API's description from npm, with its licence. Run by
- * wrangler before a deployment, and by the local host and the tests of the Worker at their start. A file that is there already is left alone, so that
- * several starts at once do not disturb each other.
+ * Collects the static files of the Worker in `dist/assets`: our pages, the embedding table of search, and the renderer of the API
+ * description from npm with its licence. Run by wrangler before a deployment, and by the local host and the Worker tests at their start. A
+ * file with the same content is left alone, so that concurrent starts do not disturb each other.
  */
 import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -19,7 +19,7 @@ const RENDERER_FILES = [
   'NOTICE',
 ];
 
-/** Make the folder and give its absolute path. */
+/** Builds the folder and returns its absolute path. */
 export function buildAssets(): string {
   const folder = join(ROOT, 'dist/assets');
   copyAll(

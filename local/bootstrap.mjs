@@ -1,10 +1,10 @@
 /**
- * What the commands share before anything is installed: the check of the user's own Node, `npm ci` where it is needed,
- * and the hand-over to the Node that the project pins (node_modules/node).
+ * What the commands share before anything is installed: the check of the user's own Node, `npm ci` where it is needed, and the start of a
+ * script under the Node that the project pins (node_modules/node).
  *
- * It runs on whatever Node the user has and without node_modules, so it is plain JavaScript with a conservative syntax:
- * an old Node has to get as far as the one line that names it. It refuses to go on after a failed check or install
- * (one clear line, exit code 1), and ends only the process that it started.
+ * It runs on whatever Node the user has and without node_modules. So it is plain JavaScript with conservative syntax: an old Node must get
+ * as far as the line that refuses it. After a failed check or install it stops with one clear line and exit code 1. It ends only the
+ * process that it started.
  */
 import { spawn } from 'child_process';
 import { existsSync, readFileSync } from 'fs';
@@ -15,9 +15,9 @@ import { fileURLToPath } from 'url';
 const OLDEST_NODE = 20;
 /** Lines of npm's own output that are shown when an install fails. */
 const ERROR_LINES = 8;
-/** A child that was told to end and did not is killed after this time. */
+/** A child that does not end on a signal is killed after this time, in milliseconds. */
 const END_TIMEOUT_MS = 9000;
-/** Whether npm is still there is looked up this often. */
+/** Interval of the check whether npm still runs, in milliseconds. */
 const NPM_INTERVAL_MS = 500;
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -29,23 +29,23 @@ const projectNode = join(
   process.platform === 'win32' ? 'node.exe' : 'node',
 );
 
-/** What a script under the project's Node is started with, unless the user says otherwise. */
+/** Environment of a script under the project's Node, unless the user sets these variables. */
 const SPARING = {
-  // What is freed goes back to the system at once; by itself the C library keeps some 100 MB.
+  // Return freed memory to the system at once; by default the C library keeps some 100 MB.
   MALLOC_TRIM_THRESHOLD_: '131072',
-  // What is compiled is kept for the next start.
+  // Cache compiled code for the next start.
   NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
-  // A bundle leaves no process behind, which would take 180 MB.
+  // Bundle without a child process, which would take 180 MB.
   ESBUILD_WORKER_THREADS: '0',
 };
 
-/** Print one line to standard error and end with exit code 1. */
+/** Prints one line to standard error and exits with code 1. */
 function fail(line) {
   process.stderr.write(`${line}\n`);
   process.exit(1);
 }
 
-/** End with one clear line when the user's own Node is too old. */
+/** Exits with one clear line if the user's own Node is too old. */
 export function checkNode() {
   if (Number(process.versions.node.split('.')[0]) >= OLDEST_NODE) return;
   fail(
@@ -54,8 +54,8 @@ export function checkNode() {
 }
 
 /**
- * Whether node_modules holds what package-lock.json says, by npm's own record of the last install.
- * Packages that are optional (those of other platforms) may be absent.
+ * Whether node_modules matches package-lock.json, by npm's own record of the last install.
+ * Optional packages (those of other platforms) may be absent.
  */
 export function isInstalled(folder = root) {
   try {
@@ -74,8 +74,8 @@ function readPackages(file) {
 }
 
 /**
- * Install the packages unless they are there; ends with one clear line and the last lines of npm's error on failure. Of another
- * folder than the project's own no install script is run.
+ * Installs the packages unless they are installed. On failure, exits with one clear line and the last lines of npm's error. In a folder
+ * other than the project's root, install scripts are not run.
  */
 export async function ensureInstalled(folder = root) {
   if (isInstalled(folder) && existsSync(projectNode)) return;
@@ -102,7 +102,7 @@ export async function ensureInstalled(folder = root) {
   );
 }
 
-/** What npm said, without its usage text and its notes, from both ends when it is long. */
+/** Returns npm's error output without usage text and notes; shortened in the middle if it is long. */
 function toErrorLines(output) {
   const lines = output
     .split(/^npm error (?:Clean install a project|A complete log)/m)[0]
@@ -116,7 +116,7 @@ function toErrorLines(output) {
   return shown.map(line => `${line}\n`).join('');
 }
 
-/** Run `npm ci` with the npm that runs us, else with the one on the PATH. Never rejects. */
+/** Runs `npm ci` with the npm that runs this process, or else the one on the PATH. Never rejects. */
 function runNpmCi(folder) {
   const flags = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'].concat(
     folder === root ? [] : ['--ignore-scripts'],
@@ -145,9 +145,9 @@ function runNpmCi(folder) {
 }
 
 /**
- * Run a script under the project's Node, pass signals on to it, and end with its exit code.
- * With `ownGroup` the script gets a process group of its own, which is killed when the script has ended, however it
- * ended; and an IPC channel whose end tells the script that this process is gone.
+ * Runs a script under the project's Node, passes signals on to it, and exits with its exit code.
+ * With `ownGroup` the script gets its own process group, which is killed when the script has ended, for whatever reason, and an IPC channel
+ * whose end tells the script that this process is gone.
  */
 export function runScript(args, options) {
   const ownGroup = Boolean(options && options.ownGroup) && process.platform !== 'win32';
@@ -160,13 +160,13 @@ export function runScript(args, options) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       isEnding = true;
-      // A terminal sends Ctrl-C to the whole group by itself.
+      // A terminal sends Ctrl-C to the whole group itself.
       const alreadySent = signal === 'SIGINT' && !ownGroup && process.stdin.isTTY;
       if (!alreadySent) child.kill(signal);
       if (ownGroup) setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS).unref();
     });
   }
-  // A second signal would end it at once.
+  // If the child is ending already, a second signal would end it at once.
   if (ownGroup) endWithNpm(() => isEnding || child.kill('SIGTERM'));
   child.on('error', error => fail(`✗ The project's Node could not be run: ${error.message}`));
   child.on('exit', (code, signal) => {
@@ -176,7 +176,7 @@ export function runScript(args, options) {
   });
 }
 
-/** An npm that is told to end, and not by Ctrl-C, ends without a word to what it runs. */
+/** Calls `end` when npm is gone: an npm that is terminated other than by Ctrl-C does not notify the process it runs. */
 function endWithNpm(end) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const npm = process.ppid;
@@ -192,11 +192,11 @@ function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing of the group is left, which is the usual case.
+    // Usually the group is empty already.
   }
 }
 
-/** The JavaScript file behind a command of an installed package: `vitest`, `tsc`, `wrangler`, … */
+/** Returns the JavaScript file behind a command of an installed package: `vitest`, `tsc`, `wrangler`, … */
 export function findTool(name) {
   const owner = name === 'tsc' ? 'typescript' : name;
   const folder = join(root, 'node_modules', owner);

@@ -1,11 +1,11 @@
 /**
  * Bundles a Worker's entry into one ES module, with the conditions and text modules that wrangler uses.
- * Refuses nothing; what cannot be bundled throws esbuild's own message.
+ * If bundling fails, esbuild's own error is thrown.
  */
 import { resolve } from 'node:path';
 import { buildSync, type BuildOptions } from 'esbuild';
 
-/** How a Worker is bundled. */
+/** Options for bundling a Worker. */
 export const BUNDLE_OPTIONS: BuildOptions & { write: false } = {
   bundle: true,
   format: 'esm',
@@ -18,12 +18,12 @@ export const BUNDLE_OPTIONS: BuildOptions & { write: false } = {
   logLevel: 'silent',
 };
 
-/** Bundle the file at an absolute path. Synchronous, because then esbuild leaves no process behind. */
+/** Bundles the file at an absolute path. Synchronous, because then esbuild leaves no process behind. */
 export function bundleWorker(entry: string): string {
   return bundleWithSources(entry).text;
 }
 
-/** The same, with the absolute paths of all files that are in it. */
+/** Bundles the file, and returns the absolute paths of all bundled files too. */
 export function bundleWithSources(entry: string): { text: string; sources: string[] } {
   const { outputFiles, metafile } = buildSync({
     ...BUNDLE_OPTIONS,

@@ -1,12 +1,12 @@
 /**
- * Certificate authorities that workerd has to trust beside its own: those of NODE_EXTRA_CA_CERTS, as Node does. A file
- * that cannot be read adds none, as in Node.
+ * Certificate authorities that workerd must trust besides its own: those of NODE_EXTRA_CA_CERTS, as in Node. A file that cannot be read
+ * adds none, also as in Node.
  */
 import { readFileSync } from 'node:fs';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** The certificates of NODE_EXTRA_CA_CERTS, each in PEM. */
+/** Returns the certificates of NODE_EXTRA_CA_CERTS, each in PEM. */
 export function trustedCertificates(): string[] {
   const file = process.env['NODE_EXTRA_CA_CERTS'];
   if (file === undefined) return [];

@@ -1,6 +1,7 @@
 /**
- * Whose request it is: the address of the peer, or, where the peer is a proxy that was named, the one that it says (`X-Forwarded-For`,
- * read from its end for as long as those who wrote it are named). What a client writes there itself is never believed. Pure.
+ * Finds the client address of a request: the address of the peer, or, if the peer is a trusted proxy, the one it reports. `X-Forwarded-For`
+ * is read from its end for as long as its entries were written by trusted proxies, so an entry of the client itself is never believed.
+ * Pure.
  */
 import { BlockList, isIP } from 'node:net';
 import { StartError } from './start-error.ts';
@@ -10,7 +11,7 @@ export type Proxies = Pick<BlockList, 'check'>;
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /**
- * The proxies of a list: addresses and networks (`10.0.0.0/8`) with commas between.
+ * Parses a list of trusted proxies: addresses and networks (`10.0.0.0/8`), separated by commas.
  * @throws StartError with exit code 2
  */
 export function parseProxies(text: string): Proxies {
@@ -31,7 +32,7 @@ export function parseProxies(text: string): Proxies {
   return proxies;
 }
 
-/** @param forwarded the values of `X-Forwarded-For`, in the order in which they came, with commas between */
+/** @param forwarded all values of `X-Forwarded-For`, in the order received, joined by commas */
 export function clientAddress(
   peer: string | undefined,
   forwarded: string | undefined,
@@ -47,7 +48,7 @@ export function clientAddress(
   return address;
 }
 
-/** What of an address is counted: of an IPv6 address its network, since one machine has all of it. */
+/** Returns the part of an address that is counted: for IPv6 its /64 network, all of which one machine can use. */
 export function toCounted(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.split('::');
@@ -58,7 +59,7 @@ export function toCounted(address: string): string {
   return all.map(group => Number.parseInt(group, 16).toString(16)).join(':');
 }
 
-/** Without brackets and port, and an IPv4 address as such. */
+/** Removes brackets and port, and unwraps an IPv4-mapped address. */
 function toPlain(text: string): string {
   const bare =
     /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;

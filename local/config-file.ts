@@ -1,6 +1,6 @@
 /**
- * The `mcp.json` of a start: which of its servers a URL reaches, and why the others are left out. It is read by the parser that
- * the import of the API uses. Refuses a file that is none with one line; one bad entry never hides the others.
+ * The `mcp.json` given at the start: which of its servers are reachable by URL, and why the others are left out. It uses the parser of the
+ * API's import. An invalid file is refused with one line; one bad entry does not affect the others.
  */
 import { assignNames } from '../src/servers/transfer/import-names.ts';
 import type { McpEntry } from '../src/servers/transfer/mcp-entry.ts';
@@ -26,9 +26,9 @@ export interface ServerConfig {
 }
 
 /**
- * Read the text of an `mcp.json`.
+ * Parses the text of an `mcp.json`.
  * @param file its name, for messages
- * @throws StartError with exit code 2 when it is not JSON or has no servers
+ * @throws StartError with exit code 2 if it is not JSON or has no servers
  */
 export function parseServerConfig(text: string, file: string): ServerConfig {
   const parsed = parseMcpJson(text);

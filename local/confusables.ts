@@ -1,14 +1,15 @@
 /**
- * Makes `src/servers/approvals/confusables.ts` of Unicode's own data: `node local/run.mjs local/confusables.ts confusables.txt`, where the file is
- * that of UTS #39 (https://www.unicode.org/Public/security/latest/confusables.txt). What compatibility decomposition says already is
- * left out, and so is what only decorates or separates, since a skeleton has none of it (`src/servers/approvals/skeleton.ts`).
+ * Generates `src/servers/approvals/confusables.ts` from Unicode's own data: `node local/run.mjs local/confusables.ts confusables.txt`, with
+ * the file of UTS #39 (https://www.unicode.org/Public/security/latest/confusables.txt). Pairs that compatibility decomposition already
+ * covers are left out, and so are characters that only decorate or separate, since a skeleton has none of them
+ * (`src/servers/approvals/skeleton.ts`).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const OUTPUT = fileURLToPath(new URL('../src/servers/approvals/confusables.ts', import.meta.url));
 const WIDTH = 150;
-/** What a skeleton leaves out. */
+/** Characters that a skeleton leaves out. */
 const LEFT_OUT = /[\p{M}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const IS_SAID = /[\p{L}\p{N}]/u;
 
@@ -23,7 +24,7 @@ const toNumber = (text: string): string => (text.codePointAt(0) ?? 0).toString(3
 
 const decompose = (text: string): string => text.normalize('NFKD').replaceAll(LEFT_OUT, '');
 
-/** Characters and what they look like. */
+/** Reads pairs of a character and what it looks like. */
 function readPairs(text: string): [character: string, plain: string][] {
   return text.split('\n').flatMap((line): [string, string][] => {
     const [source, prototype] = line.replace(/#.*/u, '').split(';');
@@ -34,7 +35,7 @@ function readPairs(text: string): [character: string, plain: string][] {
   });
 }
 
-/** The characters that look like each prototype, without those that decomposition makes of it. */
+/** Groups characters by the prototype they look like, without those that decomposition already maps to it. */
 function toTable(pairs: readonly [character: string, plain: string][]): Map<string, number[]> {
   const known = new Map(pairs.filter(([character]) => decompose(character) === character));
   const look = (part: string) => Array.from(part, one => known.get(one) ?? one).join('');
@@ -47,7 +48,7 @@ function toTable(pairs: readonly [character: string, plain: string][]): Map<stri
   return table;
 }
 
-/** One line for each prototype: its code points, then the differences between those that look like it, in base 36. */
+/** Formats one prototype as a line: its code points, then the differences between the code points that look like it, in base 36. */
 function toLine([plain, codes]: [string, number[]]): string {
   let last = 0;
   const steps = codes

@@ -1,6 +1,6 @@
 /**
- * Builds the console (`console/`) into the static files of the Worker, where what it is made of is not what it was made of before. Several
- * starts at once build beside each other, and each puts its files in place by renaming: their names say what they hold.
+ * Builds the console (`console/`) into the static files of the Worker, if its sources have changed. Concurrent starts build in separate
+ * folders and rename their files into place; the file names contain content hashes.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,13 +18,13 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The last two are what the console shares with the gateway. */
+/** The last two are source code that the console shares with the gateway. */
 const SOURCES = ['console', 'package-lock.json', 'src/servers/transfer', 'src/http/sse-events.ts'];
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js');
-/** What the files were made of. */
+/** Holds the hash of the sources that the files were built from. */
 const STAMP = 'source.txt';
 
-/** Have the console in a folder, made of the sources as they are. */
+/** Builds the console into a folder, unless it is up to date. */
 export function buildConsole(folder: string): void {
   const source = hashOf(SOURCES.flatMap(filesOf));
   const stamp = join(folder, STAMP);
@@ -35,7 +35,7 @@ export function buildConsole(folder: string): void {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     mkdirSync(join(folder, 'assets'), { recursive: true });
-    // The page last: it names the others.
+    // The page comes last, since it refers to the others.
     const files = filesOf(relative(ROOT, draft)).map(file => relative(draft, file));
     for (const file of files.toSorted((a, b) => rankOf(a) - rankOf(b))) {
       renameSync(join(draft, file), join(folder, file));
@@ -52,7 +52,7 @@ export function buildConsole(folder: string): void {
 
 const rankOf = (file: string) => Number(file.endsWith('.html'));
 
-/** The files at a path of the project, without those that are made of others. */
+/** Returns the files at a path of the project, without generated ones. */
 function filesOf(path: string): string[] {
   const at = join(ROOT, path);
   if (!statSync(at).isDirectory()) return [at];

@@ -1,6 +1,6 @@
 /**
- * Types of the API for the console, made of its OpenAPI document by a stock generator, into `console/src/generated` (which is not kept). Run
- * before the types are checked.
+ * Generates the API types of the console from the OpenAPI document with a stock generator, into `console/src/generated` (not committed).
+ * Run before type checks.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

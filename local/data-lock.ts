@@ -1,16 +1,16 @@
 /**
- * One gateway to a data folder. The lock is SQLite's own on a small file: the operating system lets go of it when the
- * process ends, however it ends, so that nothing stale is ever left.
+ * Ensures that only one gateway uses a data folder. The lock is SQLite's own on a small file: the operating system releases it when the
+ * process ends, for whatever reason, so no stale lock is ever left.
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { withdraw } from './running.ts';
 import { StartError } from './start-error.ts';
 
-/** SQLite's code for a lock that another process has. */
+/** SQLite's error code for a lock held by another process. */
 const BUSY = 5;
 
-/** Another gateway has the data folder. */
+/** Another gateway uses the data folder. */
 export class FolderTaken extends StartError {
   constructor(folder: string) {
     super(
@@ -20,9 +20,9 @@ export class FolderTaken extends StartError {
 }
 
 /**
- * Take the data folder for this process; gives the function that lets go of it.
- * @throws FolderTaken when another gateway has it
- * @throws StartError with the reason when the lock's file cannot be used, on a full disk for instance
+ * Locks the data folder for this process. Returns the function that releases it.
+ * @throws FolderTaken if another gateway holds it
+ * @throws StartError with the reason if the lock file cannot be used, for instance on a full disk
  */
 export function lockDataFolder(folder: string): () => void {
   const file = join(folder, 'lock');
@@ -41,7 +41,7 @@ export function lockDataFolder(folder: string): () => void {
   return () => held.close();
 }
 
-/** Whether a gateway has the data folder. */
+/** Whether a gateway holds the data folder. */
 export function isFolderTaken(folder: string): boolean {
   try {
     lockDataFolder(folder)();

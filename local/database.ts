@@ -1,7 +1,7 @@
 /**
- * A D1 of an instance, for what changes it beside the gateway: migrations, tests, benches. It is asked over a loopback socket of a
- * Worker that has nothing but the database and answers to a key only. Miniflare's own way to a database stops this thread until
- * workerd answers, and starts a second thread for that.
+ * Access to the D1 of an instance beside the gateway, for migrations, tests and benches. It goes over a loopback socket of a Worker that
+ * has only the database binding and requires a key. Miniflare's own access to a database would block this thread until workerd answers, and
+ * start a second thread for that.
  */
 import { randomBytes } from 'node:crypto';
 import type { Miniflare, V4WorkerOptions } from 'miniflare';
@@ -11,7 +11,7 @@ import type { WorkerConfig } from './worker-config.ts';
 
 const NAME = 'database';
 const KEY_HEADER = 'portico-database-key';
-/** Runs a list of statements in one transaction; what the database refuses is said as text with status 400. */
+/** Runs a list of statements in one transaction; an error of the database is returned as text with status 400. */
 const SCRIPT = `export default {
   async fetch(request, { DB, KEY }) {
     if (request.headers.get('${KEY_HEADER}') !== KEY) return new Response(null, { status: 404 });
@@ -29,7 +29,7 @@ interface Statement extends DatabaseStatement {
   values: unknown[];
 }
 
-/** The Worker to start in the instance, and how to reach the database once the instance serves. */
+/** Returns the Worker to start in the instance, and a function that opens the database once the instance serves. */
 export function databaseWorker(config: WorkerConfig): {
   worker: V4WorkerOptions;
   open(instance: Miniflare): Promise<Database>;
@@ -51,7 +51,7 @@ export function databaseWorker(config: WorkerConfig): {
 }
 
 function toDatabase(origin: string, key: string): Database {
-  /** @throws Error with what the database said */
+  /** @throws Error with the database's message */
   async function run(statements: readonly DatabaseStatement[]): Promise<{ results: unknown[] }[]> {
     const response = await fetch(origin, {
       method: 'POST',

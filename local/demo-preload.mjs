@@ -1,6 +1,6 @@
 /**
- * Loaded into a demo server before its own code (`node --import`), because the package cannot be told: it listens on
- * loopback only, and it ends when the gateway that started it is gone.
+ * Loaded into a demo server before its own code (`node --import`), because the package has no such options: makes it listen on loopback
+ * only, and exit when the gateway that started it is gone.
  */
 import net from 'node:net';
 

@@ -1,10 +1,9 @@
 /**
  * The demo servers: real MCP servers from npm on free loopback ports, one for each transport.
  *
- * Owns: their processes (each a process group of its own, killed at the end), their output (to the log), and
- * `demo.json`, which keeps the ports and the ids of their records, so that a second start finds both again.
- * Refuses to touch a server of the same name that it did not register. The processes get no environment of the user,
- * because one of their tools prints it.
+ * Owns: their processes (each a process group of its own, killed at the end), their output (to the log), and `demo.json`, which stores
+ * their ports and the ids of their records, so that the next start reuses both. Refuses to change a server of the same name that it did not
+ * register. The processes do not inherit the user's environment, because one of their tools prints it.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -49,24 +48,24 @@ const KINDS: readonly DemoKind[] = [
   },
 ];
 
-/** What `demo.json` keeps, by name. */
+/** Content of `demo.json`, by server name. */
 type DemoState = Record<string, { port: number; serverId?: string }>;
 
 export interface DemoServer extends DemoKind {
   port: number;
-  /** Whether the port is another one than at the last start. */
+  /** Whether the port differs from the last start. */
   moved: boolean;
 }
 
 export interface Demo {
   servers: readonly DemoServer[];
-  /** Make the record of a demo server, or keep it when it still fits. */
+  /** Creates the record of a demo server, or keeps it if it still fits. */
   register(server: DemoServer, api: Api): Promise<ServerRecord>;
-  /** Kill the processes. */
+  /** Kills the processes. */
   stop(): void;
 }
 
-/** Start the demo servers; resolves when they listen. */
+/** Starts the demo servers; resolves when they listen. */
 export async function startDemo(dataDir: string, log: LogFile): Promise<Demo> {
   const stateFile = join(dataDir, 'demo.json');
   const state = await readState(stateFile);
@@ -115,7 +114,7 @@ async function register(
   return record;
 }
 
-/** The state of the last start; a file that is missing or damaged counts as none. */
+/** Reads the state of the last start; empty if the file is missing or damaged. */
 async function readState(file: string): Promise<DemoState> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as DemoState;

@@ -1,10 +1,13 @@
-/** Asks a gateway on this machine to begin nothing more, and waits for what is under way there (`src/http/drain.ts`). */
+/** Tells a gateway on this machine to accept no new work, and waits for its running requests (`src/http/drain.ts`). */
 import { DRAIN_HEADER, DRAIN_PATH } from '../src/http/drain.ts';
 
-/** How long the gateway may take to answer beside what it waits. */
+/** Time for the response besides the drain time, in milliseconds. */
 const ANSWER_MS = 1_000;
 
-/** @returns how many requests are under way after so many milliseconds; none where nobody answers: then nothing is there to wait for */
+/**
+ * @returns a function that drains for so many milliseconds and returns how many requests still run; 0 if the gateway does not respond,
+ * since then there is nothing to wait for
+ */
 export function createDraining(origin: string, key: string): (ms: number) => Promise<number> {
   return async ms => {
     try {
@@ -22,15 +25,15 @@ export function createDraining(origin: string, key: string): (ms: number) => Pro
 }
 
 /**
- * Lets what is under way at a gateway end.
- * @param say told once where there is something to wait for
+ * Lets the running requests of a gateway finish.
+ * @param say called once if there is something to wait for
  */
 export async function drain(
   host: { drain(ms: number): Promise<number> },
   ms: number,
   say: (text: string) => void,
 ): Promise<void> {
-  // Also where nothing is under way: what the gateway keeps in memory is brought out.
+  // Needed even if no request is running: the gateway writes out what it holds in memory.
   const count = await host.drain(0);
   if (count === 0 || ms === 0) return;
   say(

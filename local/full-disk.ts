@@ -1,14 +1,14 @@
-/** workerd does not say that a disk is full, only that it has an internal error. */
+/** Detects a full disk, which workerd reports only as an internal error. */
 import { statfs } from 'node:fs/promises';
 import { StartError } from './start-error.ts';
 
-/** A new data folder takes some 4 MiB; a start that fails with less than this free most likely failed for that. */
+/** A new data folder takes some 4 MiB; if a start fails with less than this free, a full disk is the likely reason. */
 const TIGHT_BYTES = 8_388_608;
 
 /**
- * What to say of a start that failed, where the disk of the data folder is the likely reason.
- * @param free bytes that may still be written there
- * @returns undefined where it is not: the reason is known, or there is room
+ * Returns the error for a failed start if a full disk of the data folder is the likely reason.
+ * @param free returns how many bytes may still be written there
+ * @returns undefined if it is not: the reason is known, or there is room
  */
 export async function toFullDisk(
   cause: unknown,

@@ -1,6 +1,6 @@
 /**
- * What a gateway is started from: its Worker in one piece, what `wrangler.toml` says of it, its migrations and static files. They lie
- * together in one folder where the command line was packed (`cli/build.ts`).
+ * What a gateway is started from: its bundled Worker, its `wrangler.toml`, migrations and static files. The packed command line has them
+ * together in one folder (`cli/build.ts`).
  */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { parseWorkerConfig, type WorkerConfig } from './worker-config.ts';
 export interface GatewayFiles {
   config: WorkerConfig;
   migrations: readonly Migration[];
-  /** An ES module in one piece. */
+  /** The Worker as one ES module. */
   script: string;
   /** Absolute path of the folder of static files. */
   assets: string;
@@ -21,7 +21,7 @@ const CONFIG = 'wrangler.toml';
 const MIGRATIONS = 'migrations';
 const ASSETS = 'assets';
 
-/** The files of a folder that {@link packFiles} wrote. */
+/** Reads the files from a folder that {@link packFiles} wrote. */
 export async function readPackedFiles(folder: string): Promise<GatewayFiles> {
   const [config, script, migrations] = await Promise.all([
     readFile(join(folder, CONFIG), 'utf8').then(parseWorkerConfig),
@@ -32,7 +32,7 @@ export async function readPackedFiles(folder: string): Promise<GatewayFiles> {
 }
 
 /**
- * Put the files of a checkout together in a folder, which is made anew.
+ * Copies the files of a checkout into a folder, which is emptied first.
  * @param root the checkout
  */
 export async function packFiles(

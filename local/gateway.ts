@@ -1,6 +1,6 @@
 /**
- * A gateway on a data folder: the host with the folder's secrets and the settings of an environment, sure to answer. A setting that
- * the Worker refuses becomes the reason why it does not.
+ * Starts a gateway on a data folder: the host with the folder's secrets and the settings of an environment. Returns it only once it
+ * responds; if the Worker refuses a setting, the error says why.
  */
 import { join, resolve } from 'node:path';
 import { parseConfig } from '../src/config.ts';
@@ -16,16 +16,16 @@ export interface GatewayOptions {
   dataDir: string;
   port: number;
   secrets: Pick<Secrets, 'keyRing' | 'adminToken'>;
-  /** Settings of the Worker, checked. */
+  /** Settings of the Worker, already checked. */
   settings: Readonly<Record<string, string>>;
-  /** What PORTICO_TRACE_DIR says. */
+  /** Value of PORTICO_TRACE_DIR. */
   traces: string | undefined;
   log: LogFile;
 }
 
 /**
- * Start a gateway and make sure that it answers.
- * @param onStarted gets the host before it is asked anything, so that whoever stops can end it
+ * Starts a gateway and checks that it responds.
+ * @param onStarted called with the host before the first request, so that a stop during the start can close it
  * @throws StartError with the reason
  */
 export async function startGateway(
@@ -62,7 +62,7 @@ export async function startGateway(
   throw new StartError(`The gateway answers ${response.status}: ${reason}`);
 }
 
-/** Where traces are kept: `off` is nowhere, and without a word it is beside the data. */
+/** Returns the trace folder: none for `off`, beside the data if not set. */
 function toTraceDir(setting: string | undefined, dataDir: string): string | undefined {
   if (setting === 'off') return undefined;
   return setting ? resolve(setting) : join(dataDir, 'traces');

@@ -1,10 +1,10 @@
 /**
  * The local host: Portico's Worker in workerd, on one loopback port, with D1, KV and Durable Objects in a data folder.
  *
- * Owns: Miniflare and through it workerd, the bindings of `wrangler.toml`, the migrations (applied before anything
- * listens), the log. Requests reach the Worker on a socket of its own and its fetches leave by a network binding, so
- * that none of Miniflare's own Workers is on the path of a call (docs/decisions/0004-local-host.md).
- * Refuses: any address but 127.0.0.1. Nothing is sent anywhere: no telemetry, no update check, no inspector unless asked.
+ * Owns: Miniflare and through it workerd, the bindings of `wrangler.toml`, the migrations (applied before anything listens), the log.
+ * Requests reach the Worker on its own socket and its fetches leave through a network binding, so that none of Miniflare's own Workers is
+ * on the path of a call (docs/decisions/0004-local-host.md).
+ * Refuses: any address but 127.0.0.1. Nothing is sent anywhere: no telemetry, no update check, and an inspector only on request.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -24,12 +24,15 @@ import { createTraceFolder } from './trace-folder.ts';
 import type { WorkerConfig } from './worker-config.ts';
 
 const NETWORK_BINDING = 'LOCAL_NETWORK';
-/** Put before every Worker: its fetch goes straight to the network instead of through Miniflare's interceptor. */
+/** Prepended to every Worker: its fetch goes straight to the network instead of through Miniflare's interceptor. */
 const PREAMBLE = `import { env as localEnv } from 'cloudflare:workers';
 globalThis.fetch = (input, init) => localEnv.${NETWORK_BINDING}.fetch(input, init);
 `;
 const TLS = { trustBrowserCas: true, trustedCertificates: trustedCertificates() };
-/** Where fetches may go, whatever a name resolves to. Where clouds tell of a machine, and of its credentials, is never private. */
+/**
+ * Networks that fetches may reach, whatever a name resolves to. The metadata addresses of clouds, which give out a machine's credentials,
+ * never count as private.
+ */
 const NETWORKS: Readonly<Record<Network, { allow: string[]; deny?: string[] }>> = {
   public: { allow: ['public'] },
   loopback: { allow: ['public', 'local'] },
@@ -39,7 +42,7 @@ const NETWORKS: Readonly<Record<Network, { allow: string[]; deny?: string[] }>> 
 /** A Worker without storage that runs beside Portico, in the same workerd. */
 export interface ExtraWorker {
   name: string;
-  /** An ES module in one piece, see `bundleWorker`. */
+  /** One ES module, see `bundleWorker`. */
   script: string;
   /** Absent or 0: any free port. */
   port?: number;
@@ -47,50 +50,50 @@ export interface ExtraWorker {
 }
 
 export interface HostOptions {
-  /** Folder of the storage, made if it is missing. */
+  /** Folder of the storage, created if missing. */
   dataDir: string;
-  /** 0 takes any free port. */
+  /** 0: any free port. */
   port: number;
   files: GatewayFiles;
-  /** Text bindings of Portico's Worker: PORTICO_KEYS, PORTICO_ADMIN_TOKEN and settings; in local mode where they do not say. */
+  /** Text bindings of Portico's Worker: PORTICO_KEYS, PORTICO_ADMIN_TOKEN and settings. PORTICO_MODE defaults to local. */
   env: Record<string, string>;
-  /** Networks that fetches may go to; all where it is absent. */
+  /** Networks that fetches may reach; `private` if absent. */
   network?: Network;
   workers?: readonly ExtraWorker[];
-  /** Folder that traces go to; without it they go to none. */
+  /** Folder of the traces; without it none are written. */
   traceDir?: string | undefined;
-  /** Takes what workerd and the Worker say; without it they say nothing. */
+  /** Receives the output of workerd and the Worker; without it the output is dropped. */
   log?: LogFile;
-  /** Opens the inspector, which costs time: for profiles only. */
+  /** Opens the inspector, which slows the Worker: for profiles only. */
   inspect?: boolean;
-  /** Opens a way to the database beside the gateway: for tests and benches only. */
+  /** Opens access to the database beside the gateway: for tests and benches only. */
   opensDatabase?: boolean;
 }
 
 export interface Host {
-  /** Origin without a slash at its end. */
+  /** Origin without a trailing slash. */
   readonly url: string;
-  /** The database, for what changes it beside the gateway; throws when it was not asked for. */
+  /** The database, for changes beside the gateway; throws without `opensDatabase`. */
   database(): Database;
   /** Names of the migrations that this start applied. */
   readonly applied: readonly string[];
   /** Origin of an extra Worker. */
   urlOf(worker: string): string;
-  /** Port of the inspector; throws when it was not asked for. */
+  /** Port of the inspector; throws without `inspect`. */
   inspectorPort(): Promise<number>;
   /**
-   * From now on nothing is begun, and what is under way may end.
-   * @param ms how long it is waited for
-   * @returns how many requests are under way after that
+   * Refuses new work from now on and lets running requests finish.
+   * @param ms how long to wait for them
+   * @returns how many requests still run after that
    */
   drain(ms: number): Promise<number>;
-  /** End workerd. The data stays. */
+  /** Ends workerd. The data stays. */
   close(): Promise<void>;
 }
 
 /**
- * Start the gateway; it serves when this resolves.
- * @throws StartError when the port is taken or the data is too new for the code
+ * Starts the gateway; it serves when this resolves.
+ * @throws StartError if the port is taken or the data is too new for the code
  */
 export async function startHost(options: HostOptions): Promise<Host> {
   const { config, migrations, script, assets } = options.files;
@@ -156,8 +159,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
 }
 
 /**
- * Bring the database up to date before anything listens: an instance with nothing but the database. It is left out
- * when the note beside the database says that these very migrations were applied.
+ * Migrates the database before anything listens, in an instance with nothing but the database. Skipped if the note beside the database says
+ * that exactly these migrations were applied.
  */
 export async function migrateOnce(
   storage: string,
@@ -183,14 +186,14 @@ const toNetwork = (network: Network = 'private') => ({
   network: { ...NETWORKS[network], tlsOptions: TLS },
 });
 
-/** A service of this process, not of workerd's disk: it gives files their mode and the folder its bounds. */
+/** A service of this process instead of workerd's disk service, since it sets the mode of files and limits the folder's size. */
 function toTraceService(traceDir: string | undefined): V4WorkerOptions['serviceBindings'] {
   if (traceDir === undefined) return {};
   const folder = createTraceFolder(traceDir);
   return { TRACES: async request => new Response(null, await folder(request)) };
 }
 
-/** Takes the lines of requests, many at once. */
+/** Receives the log lines of requests, many per request to the service. */
 function toLineService(log: LogFile | undefined): V4WorkerOptions['serviceBindings'] {
   if (log === undefined) return {};
   return {
@@ -223,7 +226,7 @@ function workerOptions(
   };
 }
 
-/** KV is kept under the name of its binding, whatever id a deployer writes into wrangler.toml. */
+/** KV is stored under the name of its binding, whatever id a deployer writes into wrangler.toml. */
 function toNamespaceIds(bindings: readonly string[]): Record<string, string> {
   return Object.fromEntries(bindings.map(binding => [binding, binding.toLowerCase()]));
 }

@@ -1,6 +1,6 @@
 /**
- * Bundles a Worker's entry once: the bundle is kept in `node_modules/.cache/portico`, and used again for as long as each file it
- * was made of has the size and the time it had then. Where it cannot be kept it is made at each start.
+ * Bundles a Worker's entry once. The bundle is cached in `node_modules/.cache/portico` and reused as long as the size and modification time
+ * of each source file are unchanged. If it cannot be cached, it is built at each start.
  */
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { bundleWithSources } from './bundle.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'node_modules/.cache/portico');
-/** What decides on how a bundle is made, beside what is in it. */
+/** Files that determine how a bundle is built, besides its sources. */
 const MAKERS = ['local/bundle.ts', 'node_modules/esbuild/package.json'].map(file =>
   join(ROOT, file),
 );
 
-/** A file as it was when it was bundled. */
+/** A file at the time of bundling. */
 type Stamp = [path: string, size: number, mtimeMs: number];
 
 interface Kept {
@@ -23,7 +23,7 @@ interface Kept {
   text: string;
 }
 
-/** The bundle of the file at an absolute path. Synchronous, as `bundleWithSources` is. */
+/** Returns the bundle of the file at an absolute path. Synchronous, as `bundleWithSources` is. */
 export function keptBundle(entry: string, folder = FOLDER): string {
   const file = join(folder, 'worker.json');
   const kept = readKept(file);
@@ -51,7 +51,7 @@ function readKept(file: string): Kept | undefined {
   }
 }
 
-/** Several starts at once do not disturb each other. */
+/** Writes by renaming, so that concurrent starts do not disturb each other. */
 function keep(folder: string, file: string, kept: Kept): void {
   try {
     mkdirSync(folder, { recursive: true });
@@ -59,6 +59,6 @@ function keep(folder: string, file: string, kept: Kept): void {
     writeFileSync(draft, JSON.stringify(kept));
     renameSync(draft, file);
   } catch {
-    // A folder that cannot be written to: the next start bundles again.
+    // The folder cannot be written: the next start bundles again.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * A log file that cannot grow without end: at its limit it becomes `NAME.1` (replacing the one before) and starts anew.
- * Lines get the time. Writing is synchronous, so that what was said before a crash is there after it; a disk that
- * refuses is no reason to stop the gateway, so such lines are lost.
+ * A log file of bounded size: at its limit it becomes `NAME.1` (replacing the former one) and a new file begins. Each line gets the time.
+ * Writes are synchronous, so that what was logged before a crash is there after it. A disk error must not stop the gateway, so such lines
+ * are lost.
  */
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,21 +9,21 @@ import { openRequestLog } from './request-log.ts';
 
 const MAX_BYTES = 1_048_576;
 
-/** Beside the log: the lines of requests. */
+/** File beside the log with the lines of requests. */
 export const REQUESTS = 'requests.ndjson';
 
 export interface LogFile {
   readonly path: string;
-  /** Append a text; each of its lines gets the time and the source. */
+  /** Appends a text; each of its lines gets the time and the source. */
   write(source: string, text: string): void;
-  /** Takes the line of a request; those have a file of their own. */
+  /** Writes the line of a request, to a separate file. */
   request(line: string): void;
 }
 
 /**
- * Open the log file at a path; it is made with the first line.
- * @param maxBytes bounds each of its two files
- * @param onRequest told of the lines of requests too
+ * Opens the log file at a path; the file is created with the first line.
+ * @param maxBytes maximum size of each of its two files
+ * @param onRequest also called with each line of a request
  */
 export function openLogFile(
   path: string,
@@ -54,7 +54,7 @@ export function openLogFile(
         appendFileSync(path, chunk, { mode: 0o600 });
         size += chunk.length;
       } catch {
-        // Nowhere to say it.
+        // There is nowhere to report it.
       }
     },
   };

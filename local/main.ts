@@ -1,10 +1,9 @@
 /**
- * `npm start`, once the packages are there: gateway, demo servers and registrations on this machine.
+ * `npm start`, once the packages are installed: gateway, demo servers and registrations on this machine.
  *
- * Owns: the order of the start, what the terminal shows, and the end: Ctrl-C, SIGTERM, or the end of the process that
- * started it (IPC) stops everything that was started here, with exit code 0: requests under way get five seconds, the
- * rest two; the second signal waits for nothing. A reason not to start is one line on standard error and exit code 1,
- * or 2 for a wrong command line or admin token.
+ * Owns: the order of the start, the terminal output, and the stop. Ctrl-C, SIGTERM, or the end of the parent process (IPC) stops everything
+ * that was started here, with exit code 0: running requests get five seconds, everything else 1.5; a second signal does not wait. If it
+ * cannot start, it prints one line on standard error and exits with code 1, or 2 for a wrong command line or admin token.
  */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -35,18 +34,18 @@ import { provideSignInLink } from './sign-in-link.ts';
 import { createSteps } from './steps.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** What is under way gets this long to end. */
+/** Time that running requests get to finish, in milliseconds. */
 const DRAIN_MS = 5_000;
-/** Everything that was started is told to end, and then this process ends, within this time. */
+/** Longest time between telling everything to end and the exit of this process, in milliseconds. */
 const STOP_TIMEOUT_MS = 1500;
 
 const steps = createSteps(process.stdout);
 const stops: (() => unknown)[] = [];
 let isDraining = false;
 let isStopping = false;
-/** Once it serves. */
+/** Set once the gateway serves. */
 let host: Host | undefined;
-/** Known once the data folder is. */
+/** Set once the data folder exists. */
 let logFile: LogFile | undefined;
 
 async function start(): Promise<void> {
@@ -65,7 +64,7 @@ async function start(): Promise<void> {
   await makeDataFolder(dataDir);
   stops.push(lockDataFolder(dataDir));
   const secrets = await loadSecrets(dataDir, process.env['PORTICO_ADMIN_TOKEN'] || undefined);
-  // What runs for a team has its terminal read by what started it.
+  // For a team, the program that started this process reads its terminal output.
   const onRequest = team && ((line: string) => void process.stdout.write(`${line}\n`));
   const log = openLogFile(join(dataDir, 'log'), undefined, onRequest);
   logFile = log;
@@ -80,7 +79,7 @@ async function start(): Promise<void> {
         {
           files: await readSourceFiles(),
           dataDir,
-          // Others reach it through a listener of its own.
+          // For a team, a separate listener takes the port.
           port: team ? 0 : port,
           secrets,
           settings,
@@ -106,7 +105,7 @@ async function start(): Promise<void> {
     return;
   }
   const memberToken = await provideMemberToken(secrets, api);
-  // What lets somebody in is for a person's eyes, not for a log.
+  // A sign-in link must not end up in a log, so it is shown only on a terminal.
   const signInLink = process.stdout.isTTY
     ? await provideSignInLink(started.url, secrets, api)
     : undefined;
@@ -140,13 +139,13 @@ function readConfig(file: string): ServerConfig {
   return parseServerConfig(text, file);
 }
 
-/** A path as short as it can be said. */
+/** Shortens a path to a relative one, if it is below the working directory. */
 function toShort(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith('..') ? path : fromHere;
 }
 
-/** The first signal lets what is under way end, the second does not. */
+/** The first signal lets running requests finish, the second does not. */
 async function stopGently(): Promise<void> {
   if (isDraining) return stop(0);
   isDraining = true;

@@ -1,10 +1,10 @@
-/** Makes folders that people name. */
+/** Creates folders that people name. */
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Make a folder and those above it that are missing, for the owner only. Goes up by itself, since Node's own recursion never ends where
- * the system says that a folder is missing although the one above it is there, as below /proc.
+ * Creates a folder and its missing parents, for the owner only. It walks up itself, since Node's recursive mkdir never ends where the
+ * system reports a folder as missing although its parent exists, as below /proc.
  * @throws the error of the system
  */
 export async function makeFolder(folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The token that the snippets of a start carry: it lists and calls tools and administers nothing, since what is pasted into clients is
- * read by them. It is made once for a data folder, like any other token, and may be revoked like any other.
+ * The token in the snippets of a start. It can list and call tools but administer nothing, since clients can read what is pasted into them.
+ * It is created once for a data folder, and can be revoked like any other token.
  */
 import type { Api } from './api.ts';
 import type { Secrets } from './secrets.ts';
@@ -9,8 +9,8 @@ const NAME = 'first-member';
 const SCOPES = ['tools:read', 'tools:call'];
 
 /**
- * The token of the folder, which is used once here so that it moves to a new key of the ring; or a new one.
- * @returns undefined where it was revoked, or the gateway does not make one; the snippets have a place for a token then
+ * Returns the token of the folder, or a new one. The existing token is used once here, so that it moves to a new active key.
+ * @returns undefined if it was revoked, or the gateway creates none; then the snippets contain a placeholder
  */
 export async function provideMemberToken(
   secrets: Pick<Secrets, 'memberToken' | 'keepMemberToken'>,

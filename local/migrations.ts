@@ -1,8 +1,7 @@
 /**
- * Applies `migrations/*.sql` to a local D1, in order of their names, each file whole or not at all.
- * Keeps count in the table that wrangler uses (`d1_migrations`), so that both can work on one database. A database that
- * has seen more migrations is fine, unless one of them took away what this checkout needs
- * (docs/decisions/0043-one-version-apart.md).
+ * Applies `migrations/*.sql` to a local D1, in order of their names, each file whole or not at all. Records them in wrangler's table
+ * (`d1_migrations`), so that both can work on one database. A database with unknown newer migrations is accepted, unless one of them
+ * removed something this checkout needs (docs/decisions/0043-one-version-apart.md).
  */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +30,7 @@ const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS d1_migrations (
   applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 )`;
 
-/** The migrations of a folder, in order. */
+/** Reads the migrations of a folder, in order. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const files = (await readdir(folder)).filter(file => file.endsWith('.sql')).toSorted();
   return Promise.all(
@@ -40,9 +39,9 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
 }
 
 /**
- * Apply the migrations that the database has not seen.
+ * Applies the migrations that the database does not have yet.
  * @returns the names of those applied
- * @throws StartError when the database lacks what this version needs, see {@link findTooNew}
+ * @throws StartError if the database lacks what this version needs, see {@link findTooNew}
  */
 export async function applyMigrations(
   database: Database,
@@ -71,12 +70,13 @@ export async function applyMigrations(
   return pending.map(migration => migration.name);
 }
 
-/** The name of a migration that takes away what the migration of the second number replaced. */
+/** The name of a contraction: a migration that removes what an earlier one, given by the second number, replaced. */
 export const CONTRACTION = /^\d{4}_contract_(\d{4})_/;
 
 /**
- * The first applied migration that makes a database unfit for code with the known ones; undefined where none does. A migration that
- * the code does not know only adds, unless it is a contraction: code that knows the migration whose number it names does without.
+ * Returns the first applied migration that makes a database unusable for code that knows only `known`; undefined if none does. An unknown
+ * migration only adds, unless it is a contraction. Code that knows the migration named by a contraction's second number no longer needs
+ * what the contraction removed.
  */
 export function findTooNew(
   applied: Iterable<string>,
@@ -89,12 +89,12 @@ export function findTooNew(
   });
 }
 
-/** Strings, quoted names, comments, words and semicolons; everything between them is left as it is. */
+/** Strings, quoted names, comments, words and semicolons. Everything between them is left as it is. */
 const TOKEN =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|[A-Za-z_]\w*|;/g;
 const TRIGGER = /^CREATE (?:TEMP |TEMPORARY )?TRIGGER\b/;
 
-/** Cut SQL into its statements. The body of a trigger (BEGIN … END, with CASE … END in it) stays in one piece. */
+/** Splits SQL into statements. The body of a trigger (BEGIN … END, with CASE … END in it) stays in one piece. */
 export function splitStatements(sql: string): string[] {
   const statements: string[] = [];
   let start = 0;

@@ -1,6 +1,6 @@
 /**
- * Starts Miniflare quietly: nothing on the terminal, nothing sent anywhere, signals left to the program.
- * What workerd and the Workers say goes to the log.
+ * Starts Miniflare quietly: no terminal output, no traffic to its makers, signals left to the program. The output of workerd and the
+ * Workers goes to the log.
  */
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from 'miniflare';
 import type { V4MiniflareOptions } from 'miniflare';
@@ -8,10 +8,10 @@ import type { LogFile } from './log-file.ts';
 import { LOOPBACK } from './ports.ts';
 import { findChildren, unwatch, watch } from './watchdog.ts';
 
-/** Every workerd of this process that is watched over. */
+/** Pids of all workerd processes of this process that the watchdog watches. */
 const watched = new Set<number>();
 
-/** Start an instance; it serves when this resolves. What was started of one that fails is ended. */
+/** Starts an instance; it serves when this resolves. If the start fails, whatever was started is ended. */
 export async function startMiniflare(options: V4MiniflareOptions): Promise<Miniflare> {
   const instance = keepSignals(() => new Miniflare(convertV4MiniflareOptions(options)));
   try {
@@ -24,7 +24,7 @@ export async function startMiniflare(options: V4MiniflareOptions): Promise<Minif
   }
 }
 
-/** Its workerd would live on, on its port and its storage, when this process is killed. */
+/** Registers the instance's workerd with the watchdog: without it, workerd would keep its port and storage after this process is killed. */
 function watchOver(instance: Miniflare): void {
   const own = findChildren('workerd').filter(pid => !watched.has(pid));
   const dispose = instance.dispose.bind(instance);
@@ -41,7 +41,7 @@ function watchOver(instance: Miniflare): void {
   };
 }
 
-/** Miniflare exits on a signal before anything else can end. Where the program handles a signal itself, it must not. */
+/** Miniflare exits on a signal before anything else can end. Removes its handlers for signals that the program handles itself. */
 function keepSignals<T>(create: () => T): T {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const before = new Map(signals.map(signal => [signal, process.listeners(signal)]));
@@ -53,7 +53,7 @@ function keepSignals<T>(create: () => T): T {
   return created;
 }
 
-/** What every instance has: loopback, storage in a folder, a log, and nothing that calls home. */
+/** Options of every instance: loopback, storage in a folder, a log, no telemetry. */
 export function baseOptions(storage: string, log: LogFile | undefined) {
   return {
     host: LOOPBACK,
@@ -68,7 +68,7 @@ export function baseOptions(storage: string, log: LogFile | undefined) {
   };
 }
 
-/** Whether an instance did not start because a port was taken. */
+/** Whether an instance failed to start because a port was taken. */
 export function isAddressInUse(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_ADDRESS_IN_USE';
 }

@@ -1,6 +1,6 @@
 /**
- * The command line of `npm start`. Owns names, defaults and limits of the options (`--help` is answered before, with
- * `help.txt`); refuses everything else with one line that says what is wrong.
+ * The command line of `npm start`. Owns names, defaults and limits of the options (`--help` is answered earlier, with `help.txt`).
+ * Everything else is refused with one line that says what is wrong.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,14 +14,14 @@ export interface StartOptions {
   /** Absolute path of an mcp.json. */
   configFile: string | undefined;
   demo: boolean;
-  /** How others reach it; undefined where it is for this machine only. */
+  /** How others reach the gateway; undefined if it is for this machine only. */
   team: PublicOptions | undefined;
 }
 
 /**
- * Parse the arguments.
+ * Parses the arguments.
  * @param userDir folder that paths on the command line are relative to
- * @param defaultDataDir data folder when none is named
+ * @param defaultDataDir data folder if none is named
  * @param environment variables that stand for options
  * @throws StartError with exit code 2
  */
@@ -37,7 +37,7 @@ export function parseOptions(
     port: parsePort(values.port),
     dataDir: values.data === undefined ? defaultDataDir : toPath('data', values.data, userDir),
     configFile: values.config === undefined ? undefined : toPath('config', values.config, userDir),
-    // They are for one user: one of their tools shows an environment.
+    // The demo servers are for one user only: one of their tools prints an environment.
     demo: !values['no-demo'] && team === undefined,
     team,
   };

@@ -1,4 +1,4 @@
-/** Ports of this machine, of the loopback interface where no other is named: whether one is free, and one that is. */
+/** Ports of this machine, by default of the loopback interface: checks whether one is free, or finds a free one. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { StartError } from './start-error.ts';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** Take a port for a moment; `0` takes any. Gives the port, or undefined when something listens there. */
+/** Takes a port for a moment; `0` takes any. Returns the port, or undefined if something listens there. */
 async function probe(port: number, host = LOOPBACK): Promise<number | undefined> {
   const server = createServer().listen(port, host);
   try {
@@ -28,14 +28,14 @@ export async function isFreePort(port: number, host = LOOPBACK): Promise<boolean
   return (await probe(port, host)) !== undefined;
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 export async function findFreePort(): Promise<number> {
   const port = await probe(0);
   if (port === undefined) throw new StartError('No free port on 127.0.0.1.');
   return port;
 }
 
-/** The one line about a port that something else has. */
+/** Returns the one-line error for a port that is in use. */
 export function portTaken(port: number): StartError {
   const other = port === 8788 ? 8789 : 8788;
   return new StartError(

@@ -1,8 +1,8 @@
 /**
- * What listens for others where the gateway runs for a team: it passes requests on to the Worker, which listens on loopback only. The
- * socket of the Worker is made for one machine: whoever reaches it can speak to the runtime behind HTTP. So only plain requests for
- * the public name pass, and WebSockets (docs/decisions/0042-one-server.md). It knows who asks, and limits requests of one address.
- * A request is sent on once; a body is never held.
+ * The public listener of a gateway that runs for a team: forwards requests to the Worker, which listens on loopback only. The Worker's
+ * socket is meant for one machine: whoever can reach it can speak to the runtime behind HTTP. So only plain requests for the public name
+ * and WebSockets pass (docs/decisions/0042-one-server.md). The listener determines the client address and limits requests per address. It
+ * forwards a request once and never buffers a whole body.
  */
 import { once } from 'node:events';
 import {
@@ -25,10 +25,10 @@ export interface ListenerOptions {
   /** Address of this machine. */
   host: string;
   port: number;
-  /** The origin under which others ask. */
+  /** The public origin. */
   origin: string;
   proxies: Proxies;
-  /** Most requests of one address in a minute; 0: no limit. */
+  /** Maximum number of requests of one address in a minute; 0 means no limit. */
   perMinute: number;
   /** Origin of the Worker, on loopback. */
   target: string;
@@ -41,18 +41,18 @@ export interface Listener {
 
 const SETTINGS = {
   headersTimeout: 15_000,
-  /** A whole request has come within that time. */
+  /** Longest time for receiving a whole request. */
   requestTimeout: 120_000,
-  /** Longer than proxies keep a connection, so that none sends on one that was just closed. */
+  /** Longer than proxies keep a connection, so that none sends on a connection that was just closed. */
   keepAliveTimeout: 150_000,
   maxHeaderSize: 32_768,
 };
 const MAX_CONNECTIONS = 10_000;
-/** The Worker's socket closes an idle connection after five seconds. */
+/** Shorter than five seconds, after which the Worker's socket closes an idle connection. */
 const IDLE_MS = 3_000;
 const UPGRADE = ['Connection', 'Upgrade', 'Upgrade', 'websocket'];
 
-/** @throws StartError where the port is taken */
+/** @throws StartError if the port is taken */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
   const { host, port, origin, proxies, target } = options;
   const { hostname, port: targetPort } = new URL(target);
@@ -143,7 +143,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   };
 }
 
-/** A response on the socket of a request that asks for a WebSocket; the connection ends with it. */
+/** Creates a response on the socket of a WebSocket request; the connection ends with it. */
 function toResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -164,7 +164,7 @@ function toSwitching(answer: IncomingMessage): string {
   return ['HTTP/1.1 101 Switching Protocols', ...pairs, '', ''].join('\r\n');
 }
 
-/** Whatever one of the two sends, the other gets; they end together. */
+/** Pipes each socket into the other; they end together. */
 function join(one: Socket, other: Socket): void {
   for (const [from, to] of [
     [one, other],
@@ -177,7 +177,7 @@ function join(one: Socket, other: Socket): void {
   }
 }
 
-/** The Worker is not there, or ended while it answered. */
+/** Responds if the Worker is not there, or ends the response that it broke off. */
 async function fail(response: ServerResponse): Promise<void> {
   if (response.headersSent || response.destroyed) response.destroy();
   else
@@ -189,7 +189,7 @@ async function fail(response: ServerResponse): Promise<void> {
 
 async function refuse(response: ServerResponse, thrown: unknown): Promise<void> {
   const problem = toProblemResponse(toPorticoError(thrown));
-  // What is left of the body is not read.
+  // The rest of the body is not read.
   response.writeHead(problem.status, {
     ...Object.fromEntries(problem.headers),
     connection: 'close',

@@ -1,6 +1,6 @@
 /**
- * How the gateway is reached by others: `--host`, `--public-url`, `--trusted-proxies`, or the same as variables of the environment. Owns
- * what goes together: nobody but this machine is let in without a public URL, and without one there is no proxy to trust.
+ * How others reach the gateway: `--host`, `--public-url`, `--trusted-proxies`, or the same as environment variables. Owns which of them
+ * belong together: without a public URL only this machine is let in, and no proxy is trusted.
  */
 import { isIP } from 'node:net';
 import { toPublicOrigin } from '../src/http/host-settings.ts';
@@ -11,16 +11,16 @@ import { StartError } from './start-error.ts';
 export interface PublicOptions {
   /** Address of this machine to listen on. */
   host: string;
-  /** The origin under which others ask. */
+  /** The public origin. */
   origin: string;
   proxies: Proxies;
   /** Whether no proxy is named. */
   isProxyUnnamed: boolean;
-  /** Most requests of one address in a minute; 0: no limit. */
+  /** Maximum number of requests of one address in a minute; 0 means no limit. */
   perMinute: number;
 }
 
-/** Variables of the environment that stand for options. */
+/** Environment variables that stand for options. */
 export const PUBLIC_VARIABLES = [
   'PORTICO_HOST',
   'PORTICO_PUBLIC_URL',
@@ -42,8 +42,8 @@ const EXAMPLE = 'npm start -- --host 0.0.0.0 --public-url https://mcp.example.co
 const wrong = (line: string) => new StartError(line, 2);
 
 /**
- * What the options say; they win over the environment.
- * @returns undefined where the gateway is for this machine only
+ * Parses the options, which take precedence over the environment.
+ * @returns undefined if the gateway is for this machine only
  * @throws StartError with exit code 2
  */
 export function parsePublic(

@@ -1,17 +1,15 @@
-/**
- * What the terminal shows when a gateway for a team runs. It goes into a log as often as not, so it shows no token. Pure text.
- */
+/** The terminal text when a gateway for a team runs. It often ends up in a log, so it shows no token. Pure text. */
 import type { PublicOptions } from './public-options.ts';
 import type { Steps } from './steps.ts';
 
 type Shown = Pick<PublicOptions, 'host' | 'origin' | 'isProxyUnnamed'> & {
   port: number;
-  /** Where the admin token is kept. */
+  /** File that holds the admin token. */
   secretsFile: string;
   steps: Pick<Steps, 'style'>;
 };
 
-/** The closing text of a start. */
+/** Returns the closing text of a start. */
 export function toPublicText({
   host,
   origin,

@@ -1,6 +1,6 @@
 /**
- * What the terminal shows when everything runs: the address, the tokens (only at the start that made them), and the snippets
- * for the clients, which carry a member's token. Pure text.
+ * The terminal text when everything runs: the address, the tokens (only at the start that created them), and the snippets for clients, with
+ * a member token. Pure text.
  */
 import { TOKEN_VARIABLE } from '../src/servers/transfer/client-config.ts';
 import type { Secrets } from './secrets.ts';
@@ -10,16 +10,16 @@ import type { Steps } from './steps.ts';
 interface Ready {
   origin: string;
   secrets: Pick<Secrets, 'adminToken' | 'isTokenUnseen' | 'file'>;
-  /** What clients are given; undefined where there is none. */
+  /** The token for clients; undefined if there is none. */
   memberToken: string | undefined;
-  /** Signs the administrator in to the console; undefined where no person reads this. */
+  /** Signs the administrator in to the console; undefined if the output is not a terminal. */
   signInLink: string | undefined;
   /** The data folder, as the user would type it. */
   dataDir: string;
   steps: Pick<Steps, 'style'>;
 }
 
-/** The closing text of a start. */
+/** Returns the closing text of a start. */
 export function toReadyText(ready: Ready): string {
   const { origin, secrets, dataDir, signInLink } = ready;
   const { style } = ready.steps;
@@ -45,7 +45,7 @@ export function toReadyText(ready: Ready): string {
   ].join('\n');
 }
 
-/** Tokens are shown at the start that made them. */
+/** Shows the tokens, at the start that created them. */
 function toFirstLines({ secrets, memberToken, dataDir, steps: { style } }: Ready): string[] {
   const admin = [
     `Admin token, for the API and the command line; shown this once, kept in ${dataDir}/secrets.json:`,
@@ -59,7 +59,7 @@ function toFirstLines({ secrets, memberToken, dataDir, steps: { style } }: Ready
   ];
 }
 
-/** What the snippets name is the token of clients, never the admin's. */
+/** Names the place of the tokens. The commands use the token for clients, never the admin's. */
 function toLaterLines({ secrets, memberToken, dataDir }: Ready): string[] {
   if (memberToken === undefined) {
     return [

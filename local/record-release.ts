@@ -1,7 +1,6 @@
 /**
- * Records this checkout as the last release, which later versions are tested beside (docs/decisions/0043-one-version-apart.md): its
- * Worker in one piece, its wrangler.toml, and the migrations it knows. To be run on the commit that is released; what it writes
- * is committed.
+ * Records this checkout as the last release, beside which later versions are tested (docs/decisions/0043-one-version-apart.md): its bundled
+ * Worker, its wrangler.toml, and the names of its migrations. Run it on the released commit; its output is committed.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

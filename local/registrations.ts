@@ -1,6 +1,6 @@
 /**
- * Registers servers at the start, one step each on the terminal: the demo servers, and those of an mcp.json.
- * A server that cannot be registered or does not connect is said in a line; it never stops the start.
+ * Registers servers at the start, each as one step on the terminal: the demo servers, and those of an mcp.json. A server that cannot be
+ * registered or does not connect is reported in one line; it never stops the start.
  */
 import type { Api } from './api.ts';
 import type { ServerConfig } from './config-file.ts';
@@ -8,17 +8,17 @@ import type { Demo } from './demo.ts';
 import { StartError, toLine } from './start-error.ts';
 import type { Steps } from './steps.ts';
 
-/** A server has this time to be connected before the start goes on without it. */
+/** Time that a server has to connect before the start continues without it, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** One server to register, and what to call it on the terminal. */
+/** A server to register, and its label on the terminal. */
 interface Registration {
   label: string;
-  /** Make the record or find it; gives its id. */
+  /** Creates the record or finds it; returns its id. */
   register: () => Promise<{ id: string }>;
 }
 
-/** Register the demo servers. They run, so a failure of the last time is waited out. */
+/** Registers the demo servers. They are running, so an ERROR from an earlier start is waited out. */
 export function registerDemo(demo: Demo, api: Api, steps: Steps): Promise<void> {
   const registrations = demo.servers.map(server => ({
     label: `${server.name} (${server.title})`,
@@ -27,7 +27,7 @@ export function registerDemo(demo: Demo, api: Api, steps: Steps): Promise<void> 
   return connectAll(registrations, ['CONNECTED'], api, steps);
 }
 
-/** Register the servers of an mcp.json; one that is there already is kept, and what was left out is said. */
+/** Registers the servers of an mcp.json. Existing servers are kept, and entries that are left out are reported. */
 export async function registerConfigured(
   { servers, skipped }: ServerConfig,
   api: Api,
@@ -48,7 +48,7 @@ export async function registerConfigured(
   for (const { name, reason } of skipped) steps.warn(`${name} is left out: it ${reason}`);
 }
 
-/** Register servers side by side and say in their order what became of each; `settled` are the states to wait for. */
+/** Registers servers concurrently and reports the outcomes in order; `settled` are the states to wait for. */
 async function connectAll(
   registrations: readonly Registration[],
   settled: readonly string[],
@@ -57,7 +57,7 @@ async function connectAll(
 ): Promise<void> {
   const outcomes = registrations.map(({ label, register }) => {
     const outcome = connect(label, register, settled, api);
-    // One that fails before its turn comes is still said below.
+    // A failure before its turn is still reported below.
     outcome.catch(() => undefined);
     return { label, outcome };
   });
@@ -74,7 +74,7 @@ async function connectAll(
   }
 }
 
-/** Register a server and wait for its tools; gives their number, or throws the line to say. */
+/** Registers a server and waits for its tools. Returns their number, or throws the line to report. */
 async function connect(
   label: string,
   register: Registration['register'],

@@ -1,10 +1,13 @@
 /**
- * The head of a request that came from outside: whether it is for this gateway, and what of it goes on to the Worker. What only
- * the platform, the host or a proxy may say (`cf-…`, `mf-…`, `X-Forwarded-…`) never does. Pure.
+ * The head of a request from outside: checks that it is for this gateway, and selects the headers that the Worker gets. Headers that only
+ * the platform, the host or a proxy may set (`cf-…`, `mf-…`, `X-Forwarded-…`) are removed. Pure.
  */
 import { PorticoError } from '../src/shared/errors/portico-error.ts';
 
-/** Of one connection, not of the request (RFC 9110 §7.6.1); the body is framed anew, and `expect` was answered. */
+/**
+ * Headers of the connection, not of the request (RFC 9110 §7.6.1). Also `transfer-encoding`, since the body is framed anew, and `expect`,
+ * which was answered already.
+ */
 const OF_CONNECTION = new Set([
   'connection',
   'expect',
@@ -22,7 +25,7 @@ const OF_OTHERS = /^(?:cf-|mf-|x-forwarded-|x-real-ip$|forwarded$)/;
 export interface Head {
   /** The request target. */
   url?: string | undefined;
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, as received. */
   rawHeaders: readonly string[];
 }
 
@@ -34,15 +37,15 @@ function headersOf({ rawHeaders }: Head): Header[] {
   );
 }
 
-/** All values of a header with commas between; undefined where there is none. */
+/** Returns all values of a header, joined by commas; undefined if there are none. */
 export function valueOf(head: Head, wanted: string): string | undefined {
   const values = headersOf(head).filter(([name]) => name.toLowerCase() === wanted);
   return values.length === 0 ? undefined : values.map(([, value]) => value).join(',');
 }
 
 /**
- * Refuse what is not for the gateway.
- * @param origin under which it is asked, and under no other
+ * Refuses requests that are not for the gateway.
+ * @param origin the only origin under which the gateway is requested
  * @throws PorticoError `invalid_request`, `origin_refused`
  */
 export function checkHead(head: Head, origin: string): void {
@@ -59,7 +62,7 @@ export function checkHead(head: Head, origin: string): void {
   }
 }
 
-/** The headers that go on, names and values in turn. */
+/** Returns the headers to forward, names and values in turn. */
 export function toForwarded(head: Head): string[] {
   const dropped = new Set(
     (valueOf(head, 'connection') ?? '').split(',').map(name => name.trim().toLowerCase()),
@@ -73,7 +76,7 @@ export function toForwarded(head: Head): string[] {
   return [...headersOf(head).filter(isKept).flat(), ...chunked];
 }
 
-/** The same of an answer. */
+/** Returns the headers of a response to forward, names and values in turn. */
 export function toAnswered(head: Head): string[] {
   return headersOf(head)
     .filter(([name]) => !OF_CONNECTION.has(name.toLowerCase()))

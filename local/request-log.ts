@@ -1,12 +1,12 @@
 /**
- * The lines of requests that the Worker writes, in a file of their own that cannot grow without end. They are gathered for a moment and
- * written together; at its limit the file becomes `NAME.1` (replacing the one before) and starts anew. A disk that refuses is no reason
- * to stop the gateway, so such lines are lost.
+ * The log lines of requests from the Worker, in a separate file of bounded size. Lines are gathered for a moment and written together. At
+ * its limit the file becomes `NAME.1` (replacing the former one) and a new file begins. A disk error must not stop the gateway, so such
+ * lines are lost.
  */
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 
 const MAX_BYTES = 16_777_216;
-/** Lines are gathered this long, in milliseconds, and no more than so many characters of them. */
+/** Lines are gathered for this time, in milliseconds, and up to this number of characters. */
 const GATHER_MS = 100;
 const MAX_GATHERED_CHARS = 1_048_576;
 
@@ -14,11 +14,11 @@ export interface RequestLog {
   readonly path: string;
   /** Takes a line, without its line feed. */
   write(line: string): void;
-  /** Writes what was gathered. */
+  /** Writes the gathered lines. */
   flush(): void;
 }
 
-/** @param maxBytes bounds each of its two files */
+/** @param maxBytes maximum size of each of its two files */
 export function openRequestLog(path: string, maxBytes: number = MAX_BYTES): RequestLog {
   let gathered = '';
   let timer: NodeJS.Timeout | undefined;
@@ -39,7 +39,7 @@ export function openRequestLog(path: string, maxBytes: number = MAX_BYTES): Requ
       appendFileSync(path, text, { mode: 0o600 });
       size += bytes;
     } catch {
-      // Nowhere to say it.
+      // There is nowhere to report it.
     }
   };
   return {

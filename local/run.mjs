@@ -1,6 +1,6 @@
 /**
- * `node local/run.mjs TOOL ARGS…`: the same install check as `npm start`, then a tool under the project's Node.
- * TOOL is the command of an installed package (`vitest`) or a .ts or .mjs file of this project.
+ * `node local/run.mjs TOOL ARGS…`: checks the installation as `npm start` does, then runs a tool under the project's Node. TOOL is the
+ * command of an installed package (`vitest`) or a .ts or .mjs file of this project.
  */
 import { resolve } from 'path';
 import { checkNode, ensureInstalled, findTool, runScript } from './bootstrap.mjs';

@@ -1,7 +1,7 @@
 /**
- * Where the gateway that has a data folder can be reached: `running.json` in the folder, for a second command on this machine that
- * wants to join it. Only who holds the folder's lock writes it, and removes what a former holder left, so that nothing is ever sent
- * to a stranger who took a former port.
+ * Where the gateway that uses a data folder can be reached: `running.json` in the folder, for a second command on this machine that wants
+ * to use the same gateway. Only the holder of the folder's lock writes it, and removes what a former holder left, so that nothing is ever
+ * sent to a stranger on a port of a former gateway.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,21 +10,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 const FILE = 'running.json';
 const LOOK_MS = 200;
 
-/** @returns the function that takes it back */
+/** Writes the file. @returns the function that removes it */
 export function announce(folder: string, origin: string): () => void {
   writeFileSync(join(folder, FILE), `${JSON.stringify({ origin })}\n`, { mode: 0o600 });
   return () => withdraw(folder);
 }
 
-/** Remove what a former holder of the folder left. */
+/** Removes the file that a former holder of the folder left. */
 export function withdraw(folder: string): void {
   rmSync(join(folder, FILE), { force: true });
 }
 
 /**
- * The origin of the gateway that has a folder, once it serves.
- * @param isTaken whether somebody has the folder still
- * @returns undefined where nobody has it any more, or the time is over
+ * Waits until the gateway of a folder serves, and returns its origin.
+ * @param isTaken whether the folder is still in use
+ * @returns undefined if the folder is no longer in use, or on timeout
  */
 export async function findRunning(
   folder: string,

@@ -1,10 +1,9 @@
 /**
  * The secrets of a local deployment: the key ring, the admin token and the first member's token, in `secrets.json` of the data folder.
  *
- * Owns: making them once (32 random bytes each), their file (mode 0600, written whole or not at all) and the data folder
- * (mode 0700 when it is made here). An existing file is kept; only PORTICO_ADMIN_TOKEN of the environment and a new key change it.
- * Refuses a token of another format and a file it cannot read: it never replaces keys, because what they sealed is lost
- * without them.
+ * Owns: creating them once (32 random bytes each), their file (mode 0600, written whole or not at all) and the data folder (mode 0700 if
+ * created here). An existing file is kept; only PORTICO_ADMIN_TOKEN of the environment and a new key change it.
+ * Refuses a token of another format and a file it cannot read. It never replaces keys, because what they sealed is lost without them.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
@@ -19,34 +18,34 @@ export interface Secrets {
   keyRing: string;
   /** Value of the Worker's PORTICO_ADMIN_TOKEN. */
   adminToken: string;
-  /** Whether the admin token was never shown: it is new, or the start that made it did not get that far. */
+  /** Whether the admin token was never shown: it is new, or the start that created it stopped before showing it. */
   isTokenUnseen: boolean;
-  /** A token that lists and calls tools; undefined before one was made. */
+  /** A token that lists and calls tools; undefined before it was created. */
   memberToken: string | undefined;
-  /** The principal whom a start on a terminal lets sign in; undefined before one was made. */
+  /** The principal that the sign-in link of a start signs in; undefined before it was created. */
   administratorId: string | undefined;
   file: string;
   keepMemberToken(token: string): Promise<void>;
   keepAdministrator(id: string): Promise<void>;
-  /** Remember that the admin token was shown. */
+  /** Records that the admin token was shown. */
   markTokenSeen(): Promise<void>;
 }
 
 interface StoredSecrets {
   keyRing: { active: string; keys: Record<string, string> };
   adminToken: string;
-  /** Whether the admin token was shown on a terminal; it is shown once. */
+  /** Whether the admin token was shown on a terminal, which happens once. */
   isTokenSeen: boolean;
   memberToken?: string;
   administratorId?: string;
 }
 
-/** A token in the format of all tokens. */
+/** Creates a token in the format of all tokens. */
 export function makeToken(): string {
   return `portico_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Make the data folder if it is missing. */
+/** Creates the data folder if it is missing. */
 export async function makeDataFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder);
@@ -59,7 +58,7 @@ export async function makeDataFolder(folder: string): Promise<void> {
 }
 
 /**
- * Read the secrets of a data folder, or make them.
+ * Reads the secrets of a data folder, or creates them.
  * @param wantedToken PORTICO_ADMIN_TOKEN of the environment; it becomes the admin token
  * @throws StartError for a token of another format, or a file that cannot be read or written
  */
@@ -105,9 +104,9 @@ export async function loadSecrets(
 }
 
 /**
- * Add a key to the ring of a data folder and make it the active one; the gateway takes it at its next start.
- * @returns the ids of the new key and of the one that was active
- * @throws StartError where there is no ring yet
+ * Adds a key to the key ring of a data folder and makes it active; the gateway uses it from its next start.
+ * @returns the ids of the new key and of the formerly active one
+ * @throws StartError if there is no key ring yet
  */
 export async function addKey(folder: string): Promise<{ id: string; former: string }> {
   const file = join(folder, 'secrets.json');
@@ -122,7 +121,7 @@ export async function addKey(folder: string): Promise<{ id: string; former: stri
   return { id, former };
 }
 
-/** The admin token of a data folder; undefined where there is none. */
+/** Reads the admin token of a data folder; undefined if there is none. */
 export async function readAdminToken(folder: string): Promise<string | undefined> {
   return (await readSecrets(join(folder, 'secrets.json')))?.adminToken;
 }
@@ -142,7 +141,7 @@ async function readSecrets(file: string): Promise<StoredSecrets | undefined> {
       return secrets;
     }
   } catch {
-    // Said below, without the text of the file.
+    // Reported below, without the text of the file.
   }
   throw new StartError(
     `${file} is damaged. Put it back from a copy, or start anew with --data DIR.`,
@@ -160,7 +159,7 @@ async function writeSecrets(file: string, secrets: StoredSecrets): Promise<void>
   }
 }
 
-/** A disk that is full or read-only, or a folder of somebody else. */
+/** Reports a full or read-only disk, or a folder of another user. */
 function refuseWrite(file: string, { code }: NodeJS.ErrnoException): never {
   throw new StartError(`${file} cannot be written (${code}).`);
 }

@@ -1,5 +1,5 @@
 /**
- * The settings of the Worker in an environment, checked by the Worker's own rules, so that a start refuses what is not right before
+ * Reads the Worker's settings from an environment and checks them by the Worker's own rules, so that an invalid one is refused before
  * anything runs. Stricter than a deployment: a `PORTICO_` name that nothing reads is refused too.
  */
 import { parseConfig, SETTING_NAMES } from '../src/config.ts';
@@ -7,9 +7,9 @@ import { nearestName } from '../src/shared/util/nearest-name.ts';
 import { PUBLIC_VARIABLES } from './public-options.ts';
 import { StartError } from './start-error.ts';
 
-/** What the local host sets by itself. */
+/** Variables that the local host sets itself. */
 const OWN = ['PORTICO_ADMIN_TOKEN', 'PORTICO_KEYS', 'PORTICO_MODE'];
-/** What commands read. */
+/** Variables that commands read. */
 const OF_COMMANDS = [
   'PORTICO_URL',
   'PORTICO_TOKEN',
@@ -18,9 +18,9 @@ const OF_COMMANDS = [
 ];
 
 /**
- * The settings for the Worker.
- * @param publicOrigin under which others ask; undefined where the gateway is for this machine only
- * @throws StartError that names the first setting that is not right
+ * Returns the settings for the Worker.
+ * @param publicOrigin undefined if the gateway is for this machine only
+ * @throws StartError that names the first invalid setting
  */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
@@ -50,7 +50,7 @@ function toServer(publicOrigin: string | undefined): Record<string, string> {
     : { PORTICO_MODE: 'server', PORTICO_PUBLIC_URL: publicOrigin };
 }
 
-/** Nobody is to believe that a gateway is what it is not. */
+/** Refuses a mode that contradicts how the gateway is reached, so that nobody relies on a wrong one. */
 function checkMode(mode: string | undefined, publicOrigin: string | undefined): void {
   const isPublic = publicOrigin !== undefined;
   if (mode === undefined || mode === '') return;

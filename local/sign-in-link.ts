@@ -1,6 +1,7 @@
 /**
- * The address that signs the administrator of this machine in to the console, since the admin token is nobody's and signs nobody in: a
- * new one at each start on a terminal, good once and for an hour. Its principal is made once for a data folder and is like any other.
+ * The link that signs the administrator of this machine in to the console. It is needed because the admin token belongs to no principal and
+ * signs nobody in. Each start on a terminal creates a new link, valid once and for an hour. Its principal is created once for a data folder
+ * and is like any other.
  */
 import type { Api } from './api.ts';
 import type { Secrets } from './secrets.ts';
@@ -11,7 +12,7 @@ const CONSOLE = '/console';
 
 /**
  * @param origin of the gateway
- * @returns undefined where the principal was removed, or the gateway makes none; the console asks for a token then
+ * @returns undefined if the principal was removed, or the gateway creates none; then the console asks for a token
  */
 export async function provideSignInLink(
   origin: string,

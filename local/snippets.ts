@@ -1,6 +1,6 @@
 /**
- * The configurations that a start shows on the terminal: those of the commonest clients, from the same source as the export of
- * the API. Pure text.
+ * The client configurations that a start shows on the terminal: those of the most common clients, from the same source as the API's export.
+ * Pure text.
  */
 import { toClientConfig } from '../src/servers/transfer/client-config.ts';
 import type { Client, ClientConfig } from '../src/servers/transfer/client-config.ts';
@@ -8,9 +8,9 @@ import type { Client, ClientConfig } from '../src/servers/transfer/client-config
 const SHOWN: readonly Client[] = ['claude-code', 'claude-desktop', 'cursor', 'vscode', 'curl'];
 
 /**
- * The snippets for a gateway.
- * @param origin without a slash at its end
- * @param token the token, or undefined to leave a place for it
+ * Returns the snippets for a gateway.
+ * @param origin without a trailing slash
+ * @param token undefined leaves a placeholder
  */
 export function createSnippets(origin: string, token: string | undefined): ClientConfig[] {
   return SHOWN.map(client => toClientConfig(client, origin, token));

@@ -1,4 +1,4 @@
-/** The files of a gateway made of this checkout: what runs is what is read, bundled anew where a file has changed. */
+/** The files of a gateway from this checkout. The Worker is bundled anew if a source file has changed, so that the current sources run. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { parseWorkerConfig } from './worker-config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** @param script the Worker in one piece; without it `src/index.ts` is bundled */
+/** @param script the bundled Worker; without it `src/index.ts` is bundled */
 export async function readSourceFiles(script?: string): Promise<GatewayFiles> {
   const [config, migrations] = await Promise.all([
     readFile(join(ROOT, 'wrangler.toml'), 'utf8').then(parseWorkerConfig),

@@ -1,8 +1,8 @@
-/** Errors that the user reads: one clear line, no stack. */
+/** Errors for the user: one clear line, no stack. */
 
-/** A reason not to start, or to stop, that the user can do something about. */
+/** A reason not to start, or to stop, that the user can act on. */
 export class StartError extends Error {
-  /** 2 where the command line or the environment is not right, 1 for everything else. */
+  /** 2 for an invalid command line or environment, 1 for everything else. */
   readonly exitCode: 1 | 2;
 
   constructor(line: string, exitCode: 1 | 2 = 1) {
@@ -12,7 +12,7 @@ export class StartError extends Error {
   }
 }
 
-/** The first line of what an error says. */
+/** Returns the first line of an error's message. */
 export function toLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 }

@@ -1,6 +1,6 @@
 /**
- * `npm start`: answers --help by itself, installs what is missing, then runs `local/main.ts` under the project's Node.
- * Everything about options but --help belongs to `main.ts`.
+ * `npm start`: answers --help itself, installs missing packages, then runs `local/main.ts` under the project's Node. `main.ts` handles all
+ * options but --help.
  */
 import { readFileSync } from 'fs';
 import { join } from 'path';

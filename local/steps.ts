@@ -1,23 +1,23 @@
 /**
- * What `npm start` says while it works: one line for each step, with its time. On a terminal the step under way is shown
- * too, and there are colours; elsewhere, or with NO_COLOR, the lines are plain and only ever added to.
+ * The progress output of `npm start`: one line for each step, with its duration. On a terminal the current step is shown too, and there are
+ * colours. Elsewhere, or with NO_COLOR, lines are plain and only appended.
  */
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
 export interface Steps {
-  /** Do a piece of work under a name; `done` makes the line from its result. A failure leaves no line and is thrown on. */
+  /** Runs a named piece of work; `done` makes the line from its result. A failure is rethrown and leaves no line. */
   run<T>(name: string, work: () => Promise<T>, done?: (result: T) => string): Promise<T>;
-  /** Something the user should know that stops nothing. */
+  /** Shows a warning, which stops nothing. */
   warn(line: string): void;
-  /** A text as it is, with a line break. */
+  /** Prints a text unchanged, with a line break. */
   say(text: string): void;
-  /** Text in a style, where styles are shown. */
+  /** Returns text in a style, if styles are shown. */
   style(style: Style, text: string): string;
 }
 
-/** Steps written to a stream. */
+/** Creates steps that write to a stream. */
 export function createSteps(stream: NodeJS.WriteStream): Steps {
   const style: Steps['style'] = (kind, text) => styleText(kind, text, { stream });
   const isLive = stream.isTTY && style('bold', 'x') !== 'x';

@@ -1,15 +1,15 @@
 /**
- * Looks at the subjects of the commits since this file came: `area: what it does`, in the imperative, under 72 characters, so that
- * the log can be searched for a changelog. Used by `.ci/run`; in a folder without a history there is nothing to look at.
+ * Checks the subjects of all commits since this file was added: `area: what it does`, in the imperative, at most 72 characters, so that the
+ * log can be searched for a changelog. Used by `.ci/run`; in a folder without a history there is nothing to check.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const MOST_CHARS = 72;
-/** What no order begins with: articles, pronouns, question words; forms of a verb that tell what was or goes on. */
+/** First words that cannot be an imperative: articles, pronouns, question words, and verb forms in -ing or -ed. */
 const NO_ORDER =
   /^(a|an|the|this|that|it|its|what|who|how|where|when|why|no|not|one|each|every|all|some|there|[a-z]+ing|[a-z]+ed)$/;
-/** Verbs that end like such a form. */
+/** Verbs whose base form ends in -ing or -ed. */
 const VERBS = new Set([
   'bring',
   'ring',
@@ -24,7 +24,7 @@ const VERBS = new Set([
   'proceed',
 ]);
 
-/** What is wrong with a subject, or undefined. */
+/** Returns what is wrong with a subject, or undefined. */
 export function checkSubject(subject: string): string | undefined {
   if (subject.length > MOST_CHARS) return `has ${subject.length} characters, ${MOST_CHARS} at most`;
   const [, word] = /^[a-z0-9][a-z0-9 -]*: (\S+)/.exec(subject) ?? [];

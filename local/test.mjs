@@ -1,12 +1,12 @@
 /**
- * `npm test`: installs what is missing, the programs of the tests too, then runs every test project. Of slow random cases the tests draw
- * all with `--whole`, and a tenth in place of a fifth with `--tenth` (`test/unit/seeded.ts`). Other arguments go to vitest:
- * `npm test -- test/unit`.
+ * `npm test`: installs missing packages, those of the test programs too, then runs every test project. Of slow random cases the tests run
+ * all with `--whole`, and a tenth instead of a fifth with `--tenth` (`test/unit/seeded.ts`). Other arguments go to vitest: `npm test --
+ * test/unit`.
  */
 import { join } from 'path';
 import { checkNode, ensureInstalled, findTool, root, runScript } from './bootstrap.mjs';
 
-/** What is drawn of slow random cases. */
+/** Options for the share of slow random cases. */
 const SHARES = ['--whole', '--tenth'];
 
 async function test() {

@@ -1,20 +1,21 @@
 /**
- * A folder of traces, one file of NDJSON each: what the Worker hands to the local host by a service binding. It is bounded in files and
- * bytes, with the oldest going; its files are for their user only. It writes nothing but names of its own form.
+ * A folder of traces, each one NDJSON file, that the Worker passes to the local host through a service binding. The number of files and
+ * their total size are bounded; the oldest are deleted first. Files are readable by their user only. Only names of its own form are
+ * written.
  */
 import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 
 export interface TraceFolderBounds {
-  /** Most files. */
+  /** Maximum number of files. */
   maxFiles: number;
-  /** Most bytes of all files. */
+  /** Maximum size of all files, in bytes. */
   maxBytes: number;
 }
 
 const USUAL_BOUNDS: TraceFolderBounds = { maxFiles: 1_000, maxBytes: 67_108_864 };
-/** Largest trace, in bytes. */
+/** Maximum size of a trace, in bytes. */
 const MAX_TRACE_BYTES = 4_194_304;
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z-[0-9a-f]{32}$/;
 export const TRACE_ENDING = '.ndjson';
@@ -27,8 +28,8 @@ interface Put {
 }
 
 /**
- * What keeps traces in a folder, which is made with the first.
- * @returns answers `PUT /{name}`: 201 when it is there, 400 for what is no trace, 507 where it cannot be written
+ * Creates the handler that stores traces in a folder, which is created with the first trace.
+ * @returns the handler of `PUT /{name}`: 201 if the trace was stored, 400 if it is not a trace, 507 if it cannot be written
  */
 export function createTraceFolder(
   folder: string,
@@ -51,14 +52,14 @@ export function createTraceFolder(
     const name = new URL(request.url).pathname.slice(1);
     const text = request.method === 'PUT' && NAME.test(name) ? await request.text() : '';
     if (text === '' || Buffer.byteLength(text) > MAX_TRACE_BYTES) return { status: 400 };
-    // One after the other: two that prune at once would take more than they have to.
+    // Traces are stored one after the other: two concurrent prunes would delete too much.
     const kept = last.then(() => keep(name, text));
     last = kept;
     return kept;
   };
 }
 
-/** Requests of one outer trace may begin at the same time. */
+/** Returns a free name: requests of one outer trace may begin at the same time. */
 async function freeName(folder: string, name: string): Promise<string> {
   for (let at = 1; at < 100; at += 1) {
     const file = `${name}${at === 1 ? '' : `-${at}`}${TRACE_ENDING}`;
@@ -67,7 +68,7 @@ async function freeName(folder: string, name: string): Promise<string> {
   return `${name}${TRACE_ENDING}`;
 }
 
-/** Names begin with the time, so their order is that of age. */
+/** Deletes the oldest files beyond the limits. Names begin with the time, so their order is that of age. */
 async function prune(folder: string, { maxFiles, maxBytes }: TraceFolderBounds): Promise<void> {
   const names = (await readdir(folder)).filter(name => name.endsWith(TRACE_ENDING));
   let bytes = 0;

@@ -1,13 +1,13 @@
 /**
- * Ends what this process has started when it is killed so that it cannot do so itself (SIGKILL, out of memory): a shell in a group of
- * its own holds the other end of a pipe, is told of each process that begins and ends, and reads the end of the pipe when this
- * process is gone. On Windows there is no watchdog.
+ * Ends the processes that this process started, if it is killed and cannot do so itself (SIGKILL, out of memory). A shell in its own
+ * process group reads a pipe from this process, on which it learns of each process that begins and ends; the pipe ends when this process is
+ * gone. On Windows there is no watchdog.
  */
 import { execFileSync, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
-/** `+ 12` begins a process, `+ -12` a group, `- 12` ends one. What is left gets SIGTERM, and two seconds later SIGKILL. */
+/** `+ 12` adds a process, `+ -12` a group, `- 12` removes one. What is left gets SIGTERM, and two seconds later SIGKILL. */
 const SCRIPT = `
 left=' '
 while read -r change id; do
@@ -23,19 +23,19 @@ for id in $left; do kill -s KILL -- "$id"; done 2>/dev/null
 
 let watchdog: ChildProcessByStdio<Writable, null, null> | undefined;
 
-/** Watch over a process until `unwatch`. @param id that of a process, or less than 0 for the group that it leads */
+/** Watches a process until `unwatch`. @param id of a process, or its negative for the group that it leads */
 export function watch(id: number): void {
   if (process.platform === 'win32') return;
   watchdog ??= startWatchdog();
   watchdog.stdin.write(`+ ${id}\n`);
 }
 
-/** It is gone: its number may be another's soon. */
+/** Stops watching a process that has ended: its id may soon be another's. */
 export function unwatch(id: number): void {
   watchdog?.stdin.write(`- ${id}\n`);
 }
 
-/** Ids of the children of this process that run a program; none where the system does not tell. */
+/** Returns the pids of this process's children that run a program; none if the system does not list them. */
 export function findChildren(program: string): number[] {
   return listChildren().flatMap(({ id, command }) => (command.endsWith(program) ? [id] : []));
 }
@@ -45,7 +45,7 @@ interface Child {
   command: string;
 }
 
-/** Linux has them in files; elsewhere `ps` is asked, which takes 30 ms. */
+/** Linux lists children in files; elsewhere `ps` is run, which takes 30 ms. */
 function listChildren(): Child[] {
   const list = readIfThere(`/proc/self/task/${process.pid}/children`);
   if (list !== undefined) {
@@ -71,14 +71,14 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** It outlives a signal to this process's group, and keeps this process from nothing. */
+/** The shell survives a signal to this process's group, and does not keep this process alive. */
 function startWatchdog(): ChildProcessByStdio<Writable, null, null> {
   const shell = spawn('/bin/sh', ['-c', SCRIPT], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     env: { PATH: '/usr/bin:/bin' },
   });
-  // Without it children end as they did before: by the end of their input.
+  // Without the shell, children end only by the end of their input.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   shell.once('exit', () => {

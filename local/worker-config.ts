@@ -1,19 +1,19 @@
 /**
- * What `wrangler.toml` says about the Worker, so that the local host has the same bindings as a deployment.
- * Reads the part of TOML that the file is written in: tables, arrays of tables, strings, numbers, booleans, lists of
- * strings. Refuses any other line with its number; nothing is guessed.
+ * Reads what `wrangler.toml` says about the Worker, so that the local host has the same bindings as a deployment. Supports the part of TOML
+ * that the file uses: tables, arrays of tables, strings, numbers, booleans, lists of strings. Any other line is refused with its number;
+ * nothing is guessed.
  */
 
 export interface WorkerConfig {
   compatibilityDate: string;
   compatibilityFlags: string[];
-  /** Names of the D1 bindings with the name of their database. */
+  /** D1 bindings, each with the name of its database. */
   databases: Record<string, string>;
   /** Names of the KV bindings. */
   namespaces: string[];
   /** Name of the binding of static files. */
   assets: string;
-  /** Names of the Durable Object bindings with their class. */
+  /** Durable Object bindings, each with its class. */
   objects: Record<string, { className: string; useSQLite: boolean }>;
 }
 
@@ -21,8 +21,8 @@ type TomlValue = string | number | boolean | string[];
 type TomlTable = Record<string, TomlValue>;
 
 /**
- * Read the text of `wrangler.toml`.
- * @throws Error that names the line, or the setting that is missing
+ * Parses the text of `wrangler.toml`.
+ * @throws Error that names the line, or the missing setting
  */
 export function parseWorkerConfig(text: string): WorkerConfig {
   const { top, tables } = parseToml(text);
@@ -68,7 +68,7 @@ function parseToml(text: string): { top: TomlTable; tables: Map<string, TomlTabl
   return { top, tables };
 }
 
-/** The value of a line; a comment may follow it. All forms are JSON too. */
+/** Parses the value of a line, which a comment may follow. All supported forms are JSON too. */
 function parseValue(text: string): TomlValue | undefined {
   const literal = /^("[^"\\]*"|\[[^\]]*\]|true|false|-?\d+(?:\.\d+)?)\s*(?:#.*)?$/.exec(text)?.[1];
   if (literal === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A backup of a data folder: one archive (tar, compressed) with every store and a list of what is in it, and beside it the keys, in a
- * file of their own. What is sealed stays sealed, so that the archive alone opens nothing. Both are there whole or not at all.
+ * A backup of a data folder: one compressed tar archive with every store and a manifest, and beside it the keys in a separate file. Sealed
+ * data stays sealed, so the archive alone decrypts nothing. Either both files exist complete, or neither does.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -14,8 +14,8 @@ import { StartError } from '../start-error.ts';
 import { copyStores } from './copy-stores.ts';
 
 /**
- * What is in an archive, in `manifest.json`: when it was made, in milliseconds since the epoch, and SHA-256 of each file, in hexadecimal, by
- * its path with slashes.
+ * `manifest.json` of an archive: when it was made, in milliseconds since the epoch, and the SHA-256 of each file, in hexadecimal, by its
+ * path with slashes.
  */
 const ManifestSchema = z.object({
   format: z.literal(1),
@@ -24,7 +24,7 @@ const ManifestSchema = z.object({
 });
 export type Manifest = z.infer<typeof ManifestSchema>;
 
-/** The manifest that a text is; undefined where it is none of this version. */
+/** Parses a manifest; undefined if the text is not a manifest of this version. */
 export function readManifest(text: string): Manifest | undefined {
   try {
     return ManifestSchema.safeParse(JSON.parse(text)).data;
@@ -42,14 +42,14 @@ export interface BackupMade {
 export const MANIFEST = 'manifest.json';
 export const SECRETS = 'secrets.json';
 
-/** The file of the keys beside an archive. */
+/** Returns the keys file that belongs to an archive. */
 export const keysFileOf = (file: string): string =>
   `${file.replace(/\.(?:tar\.gz|tgz)$/, '')}.keys.json`;
 
 /**
- * Back up a data folder, whether a gateway uses it or not.
- * @param file the archive to be made
- * @throws StartError where there is nothing to back up, a file is there already, or one cannot be read or written
+ * Backs up a data folder, whether a gateway uses it or not.
+ * @param file the archive to create
+ * @throws StartError if there is nothing to back up, a target file exists, or a file cannot be read or written
  */
 export async function backUp(dataDir: string, file: string): Promise<BackupMade> {
   const keysFile = keysFileOf(file);
@@ -62,7 +62,7 @@ export async function backUp(dataDir: string, file: string): Promise<BackupMade>
       2,
     );
   }
-  // On the same disk, so that all is there at once in the end.
+  // On the same disk, so that the finished files can be moved into place at once.
   const work = await mkdtemp(join(dirname(file), `.${basename(file)}-`)).catch(error => {
     throw new StartError(`${dirname(file)} cannot be written to (${codeOf(error)})`, 2);
   });
@@ -84,7 +84,7 @@ export async function backUp(dataDir: string, file: string): Promise<BackupMade>
   }
 }
 
-/** SHA-256 of each file below a folder. */
+/** Returns the SHA-256 of each file below a folder. */
 export async function digestsIn(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter(entry => entry.isFile());

@@ -1,7 +1,7 @@
 /**
- * Copies the stores of a data folder while a gateway may be using them: each database by SQLite itself, as it is at one moment. They are
- * copied in an order in which a later one may only know more: objects, then the database, of which the chain of calls is a part, then
- * the catalogs that its rows name.
+ * Copies the stores of a data folder, even while a gateway uses them. SQLite itself copies each database, as of one moment. The order is
+ * such that a later copy can only be newer: first the objects, then the database with the chain of calls, then the catalogs that its rows
+ * name.
  */
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';
@@ -13,21 +13,21 @@ import { StartError } from '../start-error.ts';
 const OBJECTS = 'storage/do';
 const DATABASE = 'storage/d1';
 const CATALOGS = 'storage/kv';
-/** Where the demo servers are; there where it has some. */
+/** Lists the demo servers; exists only if the folder has some. */
 const DEMO = 'demo.json';
-/** Calls that were answered before a copy began are in the database after this, in milliseconds (`PORTICO_AUDIT_GATHER_MS`). */
+/** Calls that were answered before a copy began are in the database after this time, in milliseconds (`PORTICO_AUDIT_GATHER_MS`). */
 const HANDED_OVER_MS = 2_500;
-/** A database is waited for this long while somebody else writes, in milliseconds. */
+/** Longest wait for a database that another process is writing, in milliseconds. */
 const BUSY_MS = 10_000;
-/** Catalogs may be replaced while they are copied; then all of them are copied again. */
+/** Tries of copying the catalogs: if a catalog is replaced meanwhile, all of them are copied again. */
 const CATALOG_TRIES = 3;
 
 /**
  * @param from the data folder
  * @param to an empty folder
  * @param isRunning whether a gateway uses the folder
- * @returns how many databases were copied
- * @throws StartError where there is nothing to copy, or a store cannot be read
+ * @returns the number of databases copied
+ * @throws StartError if there is nothing to copy, or a store cannot be read
  */
 export async function copyStores(from: string, to: string, isRunning: boolean): Promise<number> {
   const databases = await filesIn(join(from, DATABASE), '.sqlite');
@@ -47,7 +47,7 @@ export async function copyStores(from: string, to: string, isRunning: boolean): 
   }
 }
 
-/** Absolute paths of the files below a folder whose names end so; none where there is no folder. */
+/** Returns the absolute paths of the files below a folder whose names end with `end`; none if the folder does not exist. */
 async function filesIn(folder: string, end: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
@@ -56,7 +56,7 @@ async function filesIn(folder: string, end: string): Promise<string[]> {
     .toSorted();
 }
 
-/** @returns 1, or 0 where the file is gone: an object that was emptied */
+/** @returns 1, or 0 if the file is gone because its object was emptied */
 async function copyDatabase(from: string, to: string, file: string): Promise<number> {
   const target = join(to, relative(from, file));
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
@@ -78,7 +78,7 @@ async function copyDatabase(from: string, to: string, file: string): Promise<num
   }
 }
 
-/** The index first, then what it names. @returns undefined where something of it was replaced meanwhile */
+/** Copies the index first, then the blobs it names. @returns undefined if a blob was replaced meanwhile */
 async function copyCatalogs(from: string, to: string): Promise<number | undefined> {
   await rm(join(to, CATALOGS), { recursive: true, force: true });
   const indexes = await filesIn(join(from, CATALOGS), '.sqlite');
@@ -88,7 +88,7 @@ async function copyCatalogs(from: string, to: string): Promise<number | undefine
   for (const file of blobs.filter(path => basename(dirname(path)) === 'blobs')) {
     const target = join(to, relative(from, file));
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    // One that was replaced is missed below.
+    // The check below finds the blob missing if it was replaced.
     await copyFile(file, target).catch(() => undefined);
   }
   const there = new Set((await filesIn(join(to, CATALOGS), '')).map(file => basename(file)));
@@ -96,7 +96,7 @@ async function copyCatalogs(from: string, to: string): Promise<number | undefine
   return named.every(blob => there.has(blob)) ? copied : undefined;
 }
 
-/** Names of the blobs that a copied index names; none where it is another kind of database. */
+/** Returns the names of the blobs in a copied index; none if it is another kind of database. */
 function blobsOf(index: string): string[] {
   const database = new DatabaseSync(index, { readOnly: true });
   try {

@@ -1,6 +1,6 @@
 /**
- * Makes a data folder of a backup. It is put together beside its place and moved there in one step, so that a restore that is cut off
- * leaves the place as it was.
+ * Creates a data folder from a backup. It is built beside its final place and moved there in one step, so that an interrupted restore
+ * leaves that place unchanged.
  */
 import { readFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -17,15 +17,15 @@ import {
   type Manifest,
 } from './back-up.ts';
 
-/** All that an archive may hold. */
+/** The paths that an archive may contain. */
 const PATH = /^(?:manifest\.json|demo\.json|storage\/(?:do|d1|kv)\/[A-Za-z0-9_.:/-]+)$/;
 
 /**
  * @param file an archive that {@link backUp} made
- * @param dataDir a folder that is empty or not there yet
+ * @param dataDir a folder that is empty or does not exist
  * @param keysFile where the keys are, if not beside the archive
  * @returns when the backup was made, in milliseconds since the epoch
- * @throws StartError where the folder holds something, or the backup is not whole
+ * @throws StartError if the folder is not empty, or the backup is incomplete or damaged
  */
 export async function restore(
   file: string,
@@ -59,7 +59,7 @@ export async function restore(
   }
 }
 
-/** Files and folders of a backup; a link would lead out of it. */
+/** Accepts only files and folders of a backup: a link could lead out of it. */
 const isOurs = (path: string, entry: object): boolean =>
   PATH.test(path) && 'type' in entry && (entry.type === 'File' || entry.type === 'Directory');
 
