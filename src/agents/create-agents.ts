@@ -1,4 +1,4 @@
-/** Agents: ask, with the list of what it may call, and chats. */
+/** Creates the agents: ask with its allow-list, and chats. */
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Models } from '../models/create-models.ts';

@@ -1,10 +1,11 @@
 /**
- * Calls that a model made, put to the gateway like anybody else's: the same names, rights, limits and rows of the audit. What goes wrong
- * with one is the result of that one, in words a model can correct itself by; the others go on. Results are cut to what a model can be
+ * Makes the calls of a model through the gateway like anybody else's: with the same names, rights, limits and audit rows. A failure is the
+ * result of its own call, in words by which a model can correct itself; the other calls continue. Results are cut to what a model can be
  * given.
  *
- * Invariants: what the model was not shown is never dispatched, whether it is unknown or hidden; no call is dispatched twice, and none
- * whose arguments cannot be read or whose turn did not end for it. Arguments leave as they were read and may have been looked at, never as text that was not.
+ * Invariants: a tool that the model was not shown is never dispatched, whether unknown or hidden; no call is dispatched twice, and none
+ * whose arguments cannot be read or whose turn did not end normally. Arguments are sent as they were parsed and perhaps checked, never as
+ * text that was not.
  */
 import type { ListedItem } from '../gateway/listing.ts';
 import type { Naming, CallerView, Viewer } from '../gateway/viewer.ts';
@@ -25,35 +26,35 @@ import { toOneLine } from '../shared/util/one-line.ts';
 import { IMPLEMENTATION, isObject, RPC, type Era, type JsonObject } from '../shared/protocol.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 
-/** How many calls of one turn are under way at once. */
+/** Most calls of one turn that run at once. */
 export const MAX_PARALLEL_CALLS = 6;
 
-/** The style of names that every dialect takes. */
+/** The style of names that every dialect accepts. */
 export const MODEL_NAMING: Naming = { kind: 'qualified', style: 'underscore' };
 
 const MAX_NAME_CHARS = 120;
 const MAX_MESSAGE_CHARS = 2_000;
 
-/** Who calls, within what. */
+/** Who calls, and within what. */
 export interface CallsFor {
   gateway: Gateway;
-  /** Who names tools as `MODEL_NAMING` does. */
+  /** Names tools as `MODEL_NAMING` does. */
   viewer: Viewer;
   source: Era | 'rest';
   context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'operation'>;
-  /** The tools the model was shown, by the name in its dialect. */
+  /** The tools that the model was shown, by their names in its dialect. */
   tools: ReadonlyMap<string, ListedItem>;
-  /** What leads arguments back to those of the tools (`ExportedTools.toArguments`); absent where the callers did so before. */
+  /** Turns a model's arguments back into those of the tool (`ExportedTools.toArguments`); absent where the caller has done so already. */
   toArguments?: ExportedTools['toArguments'];
 }
 
-/** What is told of each call as it goes. */
+/** Called for each call as it proceeds. */
 export interface CallsWatch {
   onStart?(call: CanonicalCall): void;
   onEnd?(call: CanonicalCall, result: CanonicalResult): void;
 }
 
-/** A listed tool as MCP describes it; what is not as it should be of a description is left out. */
+/** Returns a listed tool in canonical form; leaves out malformed parts of its description. */
 export function toCanonicalTool({ name, item }: ListedItem): CanonicalTool {
   const description: unknown = JSON.parse(item.raw.get('description') ?? 'null');
   const schema: unknown = JSON.parse(item.raw.get('inputSchema') ?? 'null');
@@ -64,7 +65,7 @@ export function toCanonicalTool({ name, item }: ListedItem): CanonicalTool {
   };
 }
 
-/** The tools that a caller sees, as `MODEL_NAMING` names them, and the items by those names. */
+/** Lists the tools that a caller sees, under the names of `MODEL_NAMING`, and the items by those names. */
 export async function listForModel(
   gateway: Gateway,
   view: CallerView,
@@ -77,8 +78,8 @@ export async function listForModel(
 }
 
 /**
- * The results of calls, in the order of the calls.
- * @throws the reason of the signal, where that aborts; never for one call
+ * Makes calls and returns their results in the order of the calls.
+ * @throws the reason of the signal, where that aborts; never because of one call
  */
 export async function runCalls(
   calls: readonly CanonicalCall[],
@@ -124,7 +125,7 @@ async function resultOf(call: CanonicalCall, to: CallsFor): Promise<JsonObject> 
 const unknown = ({ name }: CanonicalCall) =>
   `There is no tool ${toOneLine(name, MAX_NAME_CHARS)}; call one of those you were given, by its exact name`;
 
-/** A call that never leaves has the row of its refusal, like any other. */
+/** Refuses a call that never leaves; like any other refusal it gets an audit row. */
 async function refused(
   { name }: CanonicalCall,
   { gateway, viewer, source, context }: CallsFor,
@@ -150,14 +151,14 @@ async function dispatch(
   return 'content' in result ? result : { content: [], ...result };
 }
 
-/** A JSON-RPC error of a server, with what to do about it where that is known. */
+/** Converts a server's JSON-RPC error, with a hint on what to do where that is known. */
 function toUpstreamError({ code, message }: JsonObject): PorticoError {
   const said = toOneLine(String(message), MAX_MESSAGE_CHARS);
   const hint = code === RPC.invalidParams ? '; correct the arguments and call again' : '';
   return new PorticoError('upstream_4xx', `${said} (${String(code)})${hint}`);
 }
 
-/** What went wrong as a result, never with the text of what is not one of our own errors. */
+/** Turns an error into a result; the text of an error that is not the gateway's own is never shown. */
 function toFailed(thrown: unknown): JsonObject {
   const isServer = thrown instanceof ServerFailure;
   const text = isServer

@@ -1,12 +1,12 @@
-/** Calls that a model made, as spans of a trace: which tool, and what became of it. Arguments and results are the audit's. Pure. */
+/** Makes trace spans of a model's calls: which tool, and how it ended. Arguments and results are left to the audit. Pure. */
 import { REASON_META_KEY } from '../shared/errors/to-tool-result.ts';
 import type { CanonicalCall, CanonicalResult } from '../models/formats/canonical-form.ts';
 import { isObject } from '../shared/protocol.ts';
 import type { Span } from '../tracing/tracer.ts';
 
 /**
- * What watches `runCalls`.
- * @param toolOf the name at the gateway of a tool that the caller sees; the name of any other is not kept
+ * Returns a watcher for `runCalls`.
+ * @param toolOf returns the gateway's name of a tool that the caller sees; names of other tools are not recorded
  */
 export function traceCalls(span: Span, toolOf: (name: string) => string | undefined) {
   const spans = new Map<CanonicalCall, Span>();

@@ -1,6 +1,6 @@
 /**
- * What an operator allows to be asked for. Pure. Nothing is allowed without an entry. An entry may stand for many tools by patterns, but
- * what is not annotated as read-only needs one that names exactly its server and tool and says `side_effects`.
+ * What an operator allows ask to call. Pure. Nothing is allowed without an entry. An entry may cover many tools by patterns, but a tool
+ * that is not annotated as read-only needs an entry that names exactly its server and tool and says `side_effects`.
  */
 import {
   EVERYTHING,
@@ -11,14 +11,14 @@ import {
 import { NOTHING, type View } from '../../access/policy/view.ts';
 
 export interface AllowEntry {
-  /** Pattern over servers as it is stored: one that is named exactly by its id. */
+  /** Stored pattern over servers; a server named exactly is stored by its id. */
   server: string;
   /** Pattern over the tools' own names. */
   tool: string;
   sideEffects: boolean;
 }
 
-/** Whether an entry stands for the tool, whatever the tool does. */
+/** Whether an entry covers the tool, regardless of what the tool does. */
 export function isAllowed(
   entries: readonly AllowEntry[],
   server: NamedServer,
@@ -27,7 +27,7 @@ export function isAllowed(
   return entries.some(entry => matchesServer(entry.server, server) && matches(entry.tool, tool));
 }
 
-/** Whether an entry names exactly this tool and says that it may change something. */
+/** Whether an entry names exactly this tool and allows it to change something. */
 export function mayChange(
   entries: readonly AllowEntry[],
   { id }: NamedServer,
@@ -39,7 +39,10 @@ export function mayChange(
 const isExact = (entry: AllowEntry, id: string, tool: string) =>
   entry.server === id && entry.tool === tool && !tool.includes(EVERYTHING);
 
-/** The tools of a server that may be asked for: with it visible servers hold the discovered tools that are allowed, and no others. */
+/**
+ * Returns the view of a server's tools that ask may call. Combined with it, visible servers contain only tools that are discovered and
+ * allowed.
+ */
 export function allowedView(entries: readonly AllowEntry[], server: NamedServer): View {
   const ofServer = entries.filter(entry => matchesServer(entry.server, server));
   if (ofServer.length === 0) return NOTHING;

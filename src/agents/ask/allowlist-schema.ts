@@ -1,4 +1,4 @@
-/** Entries of the allow-list in the API: what it takes and shows, and what is stored of one. */
+/** Allow-list entries in the API: what it accepts and shows, and what is stored of an entry. */
 import { z } from 'zod';
 import { EVERYTHING, type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
 import { SubjectColumnsSchema, SubjectSchema, toSubject } from '../../access/policy/rule.ts';
@@ -18,7 +18,7 @@ export const StoredEntrySchema = z.object({
 });
 export type StoredEntry = z.infer<typeof StoredEntrySchema>;
 
-/** An entry for tools with side effects names one tool of one server. */
+/** Whether an entry for tools with side effects names one tool of one server. */
 export const isExactEnough = (entry: Pick<StoredEntry, 'server' | 'tool' | 'side_effects'>) =>
   !entry.side_effects || ![entry.server, entry.tool].some(text => text.includes(EVERYTHING));
 export const NOT_EXACT = {
@@ -57,7 +57,7 @@ export const EntryViewSchema = z.object({
   created_at: z.iso.datetime(),
 });
 
-/** Project an entry to its API form, with the name its server has now. */
+/** Converts an entry to its API form, with its server's current name. */
 export function toEntryView(
   entry: StoredEntry,
   servers: readonly NamedServer[],

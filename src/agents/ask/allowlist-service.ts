@@ -1,6 +1,6 @@
 /**
- * The allow-list of ask: what its bodies mean. An entry is not edited: what is allowed stands in the audit as it was made. It is read at
- * each request, so it is obeyed at once.
+ * The allow-list of ask: what its bodies mean. Entries are not edited, so the audit shows exactly what was allowed. The list is read at
+ * each request, so a change takes effect at once.
  */
 import { toSubject, toSubjectColumns } from '../../access/policy/rule.ts';
 import { checkNames } from '../../access/rules/checked-names.ts';

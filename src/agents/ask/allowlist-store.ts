@@ -1,10 +1,10 @@
-/** The `ask_allowlist` table: what must be true for its rows, and which of them hold for a principal. */
+/** The `ask_allowlist` table: the conditions for its rows, and which of them apply to a principal. */
 import { whenSubjectExists } from '../../access/policy/rule-store.ts';
 import { allOf, type RecordTable } from '../../records/record-store.ts';
 import type { AllowEntry } from './allow-list.ts';
 import { StoredEntrySchema, type StoredEntry } from './allowlist-schema.ts';
 
-/** Most entries of a deployment: each decision may look at all of them. */
+/** Most entries of a deployment: each decision may compare all of them. */
 export const MAX_ENTRIES = 1_000;
 
 const hasRoom = { sql: `(SELECT count(*) FROM ask_allowlist) < ${MAX_ENTRIES}`, params: [] };
@@ -17,7 +17,7 @@ export const ASK_ALLOWLIST: RecordTable<StoredEntry> = {
 
 const AllowedSchema = StoredEntrySchema.pick({ server: true, tool: true, side_effects: true });
 
-/** The entries that hold for a principal: those of everyone, of its groups and its own. */
+/** Returns the entries that apply to a principal: those for everyone, for its groups (those given by hand), and its own. */
 export async function listAllowed(db: D1Database, principalId: string): Promise<AllowEntry[]> {
   const { results } = await db
     .prepare(

@@ -1,4 +1,4 @@
-/** The two questions that ask puts to a model: for a plan and for a summary. Each within what is left of the request's budget. */
+/** The two questions that ask puts to a model: for a plan and for a summary, each within what is left of the request's budget. */
 import type { ChatModel } from '../../models/chat-port.ts';
 import { toLikelyTokens, type CountedReply } from '../../models/metered.ts';
 import { ModelFailure } from '../../models/model-port.ts';
@@ -13,12 +13,12 @@ export interface AskQuestion {
   maxTokens: number;
 }
 
-/** Least tokens in which there is room for an answer. */
+/** Least tokens that leave room for an answer. */
 const MIN_ANSWER_TOKENS = 64;
 
 /**
- * Asks once.
- * @returns the text, or what of the budget has no room for the question or was spent by it
+ * Puts one question to the model.
+ * @returns the text, or the part of the budget that has no room for the question or was used up by it
  * @throws ModelFailure
  */
 export async function askModel(
@@ -50,6 +50,6 @@ export async function askModel(
     throw thrown;
   }
   meter.count(reply.tokens, model.costOf(reply.tokens));
-  // What calls a tool by itself or was cut is no answer; the text is judged as it is.
+  // A reply that calls a tool or was cut is no answer; any other text is judged as it is.
   return { text: reply.calls.length > 0 || reply.stop !== 'end' ? '' : reply.text };
 }

@@ -1,4 +1,4 @@
-/** Ask in the API and on the MCP endpoint: what it takes and what it answers, as one text for both. */
+/** Ask in the API and on the MCP endpoint: what it accepts and what it answers, as one text for both. */
 import { z } from 'zod';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -19,7 +19,7 @@ export const AskSchema = z.strictObject({
 });
 export type AskBody = z.infer<typeof AskSchema>;
 
-/** Why a request came to what it came to. */
+/** Why a request ended as it did. */
 export type AskReason =
   | InputReason
   | 'nothing_allowed'
@@ -31,7 +31,7 @@ export type AskReason =
 
 export interface AskVerdict {
   decision: 'allowed' | 'refused' | 'no_tool';
-  /** Where it was decided. */
+  /** The stage that decided. */
   stage: 'input' | 'candidates' | 'plan' | GuardRefusal['stage'] | 'call';
   reason: AskReason;
   /** One line for a person. */
@@ -48,14 +48,14 @@ export interface AskUsage {
   cost: number | undefined;
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface AskOutcome {
   verdict: AskVerdict;
   /** Only where the caller sees the tool. */
   plan?: { server: string; tool: string; args: JsonObject };
-  /** The tool's result, raw JSON as the server wrote it. */
+  /** The tool's result: raw JSON as the server wrote it. */
   result?: string;
-  /** Why the call that was allowed has no result. */
+  /** Why an allowed call has no result. */
   error?: { code: ErrorCode; message: string };
   typed?: Typed;
   summary?: { claims: readonly Claim[]; dropped: number; problem?: SummaryProblem };
@@ -63,7 +63,10 @@ export interface AskOutcome {
   usage: AskUsage;
 }
 
-/** Why there is no summary: the model failed or answered something else, the budget has no room, or there is no text to sum up. */
+/**
+ * Why there is no summary: the model failed or its answer has another form, the budget has no room, the output has no text, or the tool
+ * failed.
+ */
 export type SummaryProblem = 'model_failed' | 'not_claims' | 'budget' | 'no_text' | 'tool_error';
 
 const VerdictSchema = z.object({
@@ -106,7 +109,7 @@ export const AskViewSchema = z.object({
   }),
 });
 
-/** What became of a request as the text of a JSON object; the result in it is raw. */
+/** Returns the outcome as the text of a JSON object; the result in it is raw. */
 export function toAskText({ result, traceId, usage, ...rest }: AskOutcome): string {
   const { elapsedMs, cost, ...used } = usage;
   const shown = {

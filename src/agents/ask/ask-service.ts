@@ -1,10 +1,11 @@
 /**
- * Ask: one request in words, at most one call. Stages in their order, each with one result and one span: input, candidates, plan, guard,
- * call, typed, summary. A model plans and sums up; it executes nothing. What decides is pure (`input-policy.ts`, `request-guard.ts`,
- * `check-output.ts`, `evidence.ts`), on what the caller sees and the operator allows at the time of the decision, not at that of the question.
+ * Ask: one request in words, at most one call. Its stages in order, each with one result and one span: input, candidates, plan, guard,
+ * call, typed, summary. A model plans and sums up; it executes nothing. The decisions are pure (`input-policy.ts`, `request-guard.ts`,
+ * `check-output.ts`, `evidence.ts`), and rest on what the caller sees and the operator allows when the decision is made, not when the model
+ * was asked.
  *
- * Invariants: nothing is dispatched before the guard allowed it; a call that was dispatched is never sent again; the call goes through the
- * gateway like any other, within visible servers that hold the allowed tools only.
+ * Invariants: nothing is dispatched before the guard allowed it; a dispatched call is never sent again; the call goes through the gateway
+ * like any other, within visible servers that hold only the allowed tools.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
@@ -36,33 +37,33 @@ import { decideTyped } from './check-output.ts';
 
 export interface AskPorts {
   gateway: Gateway;
-  /** The entries of the allow-list that hold for a principal. */
+  /** Returns the allow-list entries that apply to a principal. */
   allowedTo(principalId: string): Promise<readonly AllowEntry[]>;
-  /** Undefined where the deployment has none. */
+  /** Undefined where the deployment has no model. */
   model: ChatModel | undefined;
   tracer: Tracer;
   settings: AskSettings;
   now(): number;
 }
 
-/** @see CallerView who asks, and within what */
+/** One request; {@link CallerView} is who asks, and within what. */
 export interface AskInput extends CallerView {
   request: string;
   summarize: boolean;
   dryRun: boolean;
   source: Era | 'rest';
   context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'operation'>;
-  /** Who asks, within what, by now. @throws PorticoError where that is nobody or nothing any more */
+  /** Returns the caller and what it sees now. @throws PorticoError where the caller or its endpoint is gone */
   again(): Promise<CallerView>;
   /** A `traceparent` of the caller's own trace. */
   parent?: string | undefined;
 }
 
-/** What is decided so far, for the outcome. */
+/** The outcome so far. */
 type Ended = Omit<AskOutcome, 'traceId' | 'usage'>;
 type Live = CallerView & { entries: readonly AllowEntry[]; shown: readonly ListedItem[] };
 
-/** Most tools that a model chooses from; of more the ones that fit the request best. */
+/** Most tools that a model chooses from; of more, those that fit the request best. */
 const MAX_CANDIDATES = 24;
 const MAX_PLAN_TOKENS = 2_048;
 const MAX_MESSAGE_CHARS = 300;
@@ -75,7 +76,8 @@ export class AskService {
   }
 
   /**
-   * @throws PorticoError `forbidden`; `rate_limited`; `model_missing`, `model_failed`, `model_budget` where there is no plan to judge; what `again` throws
+   * @throws PorticoError `forbidden`; `rate_limited`; `model_missing`, `model_failed`, `model_budget` where there is no plan to judge;
+   * whatever `again` throws
    */
   async ask(input: AskInput): Promise<AskOutcome> {
     const { tracer, model, now } = this.#ports;
@@ -159,7 +161,7 @@ export class AskService {
     };
   }
 
-  /** The tools a model may choose from: what the caller sees and the operator allows. */
+  /** Returns the tools that a model may choose from: what the caller sees and the operator allows. */
   async #candidates({ caller, visible, request }: AskInput, span: Span) {
     const choosing = span.child('ask.candidates');
     const entries = await this.#ports.allowedTo(caller.principalId);
@@ -177,7 +179,7 @@ export class AskService {
     return candidates;
   }
 
-  /** What holds now: the model took its time, and meanwhile a right may have gone. */
+  /** Returns what applies now: rights may have been lost while the model answered. */
   async #live(input: AskInput): Promise<Live> {
     const { caller, visible } = await input.again();
     const entries = await this.#ports.allowedTo(caller.principalId);
@@ -194,7 +196,7 @@ export class AskService {
     return decidePlan(text, { find, entries, spent: meter.spent, most: this.#ports.settings.most });
   }
 
-  /** The one call, and what is made of its result. */
+  /** Makes the one call and evaluates its result. */
   async #act(
     input: AskInput,
     { caller, visible, entries, shown }: Live,
@@ -242,7 +244,7 @@ export class AskService {
     return { ...done, summary };
   }
 
-  /** A refused plan leaves a row in the audit; of a tool the caller does not see it tells no name. */
+  /** Records a refused plan in the audit; without the name of a tool that the caller does not see. */
   async #record(
     caller: Caller,
     verdict: GuardVerdict,
@@ -257,7 +259,7 @@ export class AskService {
   }
 }
 
-/** One stage without I/O. */
+/** Runs one stage without I/O. */
 function staged(span: Span, name: string, decide: () => AskReason | undefined) {
   const stage = span.child(name);
   const reason = decide();

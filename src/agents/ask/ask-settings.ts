@@ -1,11 +1,11 @@
-/** The settings of a deployment that bound what one request to ask may be and cost. */
+/** Settings of a deployment that limit the size and the cost of one request to ask. */
 import { z } from 'zod';
 import type { AskBudget } from './request-guard.ts';
 import type { InputRules } from './input-policy.ts';
 
 export interface AskSettings {
   readonly input: InputRules;
-  /** What one request may use at most. */
+  /** The most that one request may use. */
   readonly most: AskBudget;
 }
 
@@ -13,7 +13,7 @@ export interface AskSettings {
 const MAX_QUESTIONS = 2;
 const MAX_CALLS = 1;
 const MAX_BLOCKED = 100;
-/** Bounds of one pattern: matching takes time with each `*`. */
+/** Limits of one pattern: each `*` makes matching slower. */
 const MAX_BLOCKED_CHARS = 200;
 const MAX_WILDCARDS = 8;
 

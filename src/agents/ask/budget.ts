@@ -1,4 +1,4 @@
-/** What one request has used of its budget: counted here, judged by `decideBudget`. */
+/** Counts what one request has used of its budget; `decideBudget` judges it. */
 import type { TokenCount } from '../../models/formats/dialect.ts';
 import type { AskBudget } from './request-guard.ts';
 
@@ -22,17 +22,17 @@ export class AskMeter {
     return this.#cost;
   }
 
-  /** A question leaves. */
+  /** Counts a question that leaves. */
   ask(): void {
     this.#used.questions += 1;
   }
 
-  /** A call leaves. */
+  /** Counts a call that leaves. */
   call(): void {
     this.#used.calls += 1;
   }
 
-  /** An answer came. */
+  /** Counts the tokens of an answer. */
   count({ input, output }: TokenCount, cost: number | undefined): void {
     this.#used.tokens += input + output;
     if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;

@@ -1,4 +1,7 @@
-/** The one call of a request to ask: put to the gateway like anybody else's, once. What goes wrong is told by its code; nothing is tried again. */
+/**
+ * Makes the one call of a request to ask through the gateway like anybody else's, once. A failure is reported by its code; nothing is
+ * retried.
+ */
 import type { CallerView } from '../../gateway/viewer.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
@@ -15,7 +18,7 @@ export interface OneCall extends CallerView {
   args: JsonObject;
   source: Era | 'rest';
   context: Pick<CallContext, 'signal' | 'origin' | 'owner' | 'waitUntil' | 'bytes' | 'operation'>;
-  /** Time that the request has left, in milliseconds. */
+  /** Time left for the request, in milliseconds. */
   leftMs: number;
 }
 

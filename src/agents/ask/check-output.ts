@@ -1,17 +1,17 @@
-/** Whether a result is what its tool promised: `structuredContent` against `outputSchema`. Pure. A mismatch is told, not hidden. */
+/** Checks a result against what its tool promised: `structuredContent` against `outputSchema`. Pure. A mismatch is reported, not hidden. */
 import type { JsonObject } from '../../shared/protocol.ts';
 import { checkSchema } from './schema-check.ts';
 
 export interface Typed {
   /**
-   * `valid`; `mismatch`; `absent`: promised and not there; `unchecked`: the promise cannot be checked; `none`: nothing was promised;
-   * `error`: the tool failed, and then it promises nothing.
+   * `valid`; `mismatch`; `absent`: promised but missing; `unchecked`: the promise cannot be checked; `none`: nothing was promised; `error`:
+   * the tool failed, so it promised nothing.
    */
   status: 'valid' | 'mismatch' | 'absent' | 'unchecked' | 'none' | 'error';
   detail?: string;
 }
 
-/** Steps that a check may take: results are larger than arguments. */
+/** Most steps of a check: more than for arguments, since results are larger. */
 const MAX_STEPS = 100_000;
 
 /** @param outputSchema undefined where the tool has none */

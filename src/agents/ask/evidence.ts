@@ -1,7 +1,7 @@
 /**
- * A summary's claims and what proves them. Pure. A claim is kept only where its evidence stands in the tool's output as it is written
- * there, character by character, and is more than a trifle; the others are dropped and counted. That the evidence is there is proven, not
- * that the claim follows from it.
+ * The claims of a summary and their evidence. Pure. A claim is kept only where its evidence occurs in the tool's output, character by
+ * character, and is long enough; the others are dropped and counted. This proves that the evidence is there, not that the claim follows
+ * from it.
  */
 import { z } from 'zod';
 import { beginningWithoutSecrets } from '../../shared/redaction/secret-patterns.ts';
@@ -17,24 +17,24 @@ export interface Claim {
 
 export interface Summary {
   claims: Claim[];
-  /** Claims without evidence in the output. */
+  /** Number of claims without evidence in the output. */
   dropped: number;
 }
 
-/** Least evidence, in UTF-16 units, unless it is all of the output. */
+/** Shortest evidence, in UTF-16 units, unless it is the whole output. */
 const MIN_EVIDENCE_CHARS = 6;
 const MAX_CLAIMS = 8;
 const MAX_CLAIM_CHARS = 500;
-/** Most output that a model is shown. */
+/** Most output that a model is shown, in UTF-16 units. */
 const MAX_OUTPUT_CHARS = 20_000;
-/** Most output that is read for it. */
+/** Most output that is read for that, in UTF-16 units. */
 const MAX_READ_CHARS = 32_768;
 
 const ClaimsSchema = z.strictObject({
   claims: z.array(z.strictObject({ text: z.string(), evidence: z.string() })).max(100),
 });
 
-/** The form of an answer, for models that can be held to one. */
+/** Schema of the answer, for models that can be bound to one. */
 export const CLAIMS_FORM: JsonObject = {
   type: 'object',
   properties: {
@@ -52,7 +52,7 @@ export const CLAIMS_FORM: JsonObject = {
   additionalProperties: false,
 };
 
-/** The texts of a result; its structured content where it has none. */
+/** Returns the texts of a result; its structured content where it has no text. */
 export function outputTexts(result: JsonObject): string[] {
   const content: unknown = result['content'];
   const texts = (Array.isArray(content) ? content : []).flatMap((block: unknown) => {
@@ -65,7 +65,7 @@ export function outputTexts(result: JsonObject): string[] {
   return [JSON.stringify(result['structuredContent'])];
 }
 
-/** The beginnings of texts, in all up to a bound: what comes later a model neither sees nor can prove anything with. */
+/** Returns the beginnings of the texts, up to a bound in total: a model neither sees what follows nor can use it as evidence. */
 export function readOutput(texts: readonly string[]): string[] {
   const read: string[] = [];
   let left = MAX_READ_CHARS;
@@ -77,12 +77,13 @@ export function readOutput(texts: readonly string[]): string[] {
   return read;
 }
 
-/** What a model is shown of a result: without what looks like a secret, up to a bound. */
+/** Returns what a model is shown of a result: without texts that look like secrets, up to a bound. */
 export function shownOutput(texts: readonly string[]): string {
   return beginningWithoutSecrets(readOutput(texts).join('\n'), MAX_OUTPUT_CHARS);
 }
 
 /**
+ * Reads a model's answer and keeps the claims with evidence.
  * @param answer a model's text
  * @returns undefined where it is no list of claims
  */

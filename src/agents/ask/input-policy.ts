@@ -1,6 +1,7 @@
 /**
- * Whether a request may be put to a model at all: its size, characters that nobody sees, and patterns that the operator refuses. Pure;
- * one named reason each. It keeps plain mistakes and known texts out; what a model may do is decided by `request-guard.ts`, not here.
+ * Decides whether a request may be sent to a model at all: by its size, invisible characters, and patterns that the operator refuses. Pure;
+ * each refusal has one named reason. It stops plain mistakes and known texts; what a model may do is decided by `request-guard.ts`, not
+ * here.
  */
 import { matches } from '../../shared/util/name-pattern.ts';
 
@@ -10,14 +11,14 @@ export type InputReason =
 export interface InputRules {
   /** Longest request, in UTF-16 units. */
   maxChars: number;
-  /** What no request may hold; `*` stands for any characters, letters are equal in either case. */
+  /** What no request may contain; `*` stands for any characters, and case is ignored. */
   blocked: readonly string[];
 }
 
-/** Control characters but for tabs and line ends, marks that turn the direction of text, invisible tags, halves of pairs. */
+/** Control characters except tabs and line ends, marks that change the direction of text, invisible tags, unpaired surrogates. */
 const UNSEEN = /[^\P{Cc}\t\n\r]|[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]|\p{Cs}/u;
 
-/** @returns why the request is refused; undefined where it may go on */
+/** @returns why the request is refused; undefined where it may continue */
 export function decideInput(
   request: string,
   { maxChars, blocked }: InputRules,
@@ -30,6 +31,6 @@ export function decideInput(
   return isBlocked ? 'request_blocked' : undefined;
 }
 
-/** The same for texts that read the same: compatible forms, case and white space make no difference. */
+/** Returns the same text for texts that read the same: compatibility forms, case and white space make no difference. */
 const toPlain = (text: string): string =>
   text.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();

@@ -1,4 +1,4 @@
-/** Tools as ask looks at them: those that are allowed as visible servers, and one of the live catalog as the guard judges it. Pure. */
+/** Tools as ask uses them: the allowed tools as visible servers, and a tool of the live catalog as the guard judges it. Pure. */
 import { isReadOnly } from '../../servers/catalog/catalog.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
 import type { VisibleServers } from '../../gateway/viewer.ts';
@@ -6,7 +6,7 @@ import { both, NOTHING, WHOLE } from '../../access/policy/view.ts';
 import { allowedView, type AllowEntry } from './allow-list.ts';
 import type { GuardedTool } from './request-guard.ts';
 
-/** Visible servers that hold of each server what the operator allows, and no more. */
+/** Returns visible servers that contain, of each server, only what the operator allows. */
 export function allowedServers(
   visible: VisibleServers,
   entries: readonly AllowEntry[],
@@ -21,7 +21,7 @@ export function allowedServers(
   return { servers, views };
 }
 
-/** What the guard judges of a listed tool. */
+/** Returns what the guard judges of a listed tool. */
 export function toGuarded({ server, item }: ListedItem): GuardedTool {
   return {
     server: { id: server.id, name: server.name },
@@ -31,5 +31,5 @@ export function toGuarded({ server, item }: ListedItem): GuardedTool {
   };
 }
 
-/** How a plan names a tool. */
+/** The names by which a plan refers to a tool. */
 export const namesOf = ({ server, tool }: GuardedTool) => ({ server: server.name, tool });

@@ -1,12 +1,12 @@
 /**
- * A model's plan, read strictly: one JSON object and nothing beside it, no member that is not known, none twice, bounded in size and
- * depth. What is read here is data: it says what a model wants, and `request-guard.ts` says whether that may be.
+ * Reads a model's plan strictly: one JSON object and nothing beside it, no unknown member, none twice, bounded in size and depth. A plan is
+ * data: it says what a model wants, and `request-guard.ts` decides whether that is allowed.
  */
 import { z } from 'zod';
 import { skipString } from '../../shared/json/json-spans.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
-/** Longest plan, in UTF-16 units: most of it is arguments. */
+/** Longest plan, in UTF-16 units; most of it is arguments. */
 export const MAX_PLAN_CHARS = 16_384;
 /** Deepest nesting of a plan. */
 export const MAX_PLAN_DEPTH = 32;
@@ -28,7 +28,7 @@ export interface ToolPlan {
   type: 'call_tool';
   /** Name of the server. */
   server: string;
-  /** The server's own name of the tool. */
+  /** The server's own name for the tool. */
   tool: string;
   args: JsonObject;
 }
@@ -36,7 +36,7 @@ export type Plan = ToolPlan | { type: 'none'; reason: string };
 
 export type ParseReason = 'plan_too_large' | 'plan_not_json' | 'plan_not_strict';
 
-/** @returns the plan, or why the text is none */
+/** @returns the plan, or why the text is no plan */
 export function parsePlan(text: string): { plan: Plan } | { reason: ParseReason } {
   if (text.length > MAX_PLAN_CHARS) return { reason: 'plan_too_large' };
   let json: unknown;
@@ -46,16 +46,16 @@ export function parsePlan(text: string): { plan: Plan } | { reason: ParseReason 
     return { reason: 'plan_not_json' };
   }
   const members = countMembers(json, MAX_PLAN_DEPTH);
-  // Of two members with one name a reader takes the first or the last: a plan that can be read in two ways is none.
+  // Of two members with one name, readers take the first or the last: a plan that can be read in two ways is refused.
   if (members === undefined || members !== countColons(text)) return { reason: 'plan_not_strict' };
   const parsed = PlanSchema.safeParse(json);
   if (!parsed.success || !isObject(json)) return { reason: 'plan_not_strict' };
   if (parsed.data.type === 'none') return { plan: parsed.data };
-  // The arguments as they were read: a schema leaves out what it takes for dangerous.
+  // The arguments as they were parsed, because the schema drops members that it considers dangerous.
   return { plan: { ...parsed.data, args: json['args'] as JsonObject } };
 }
 
-/** How many members a value has at any depth; undefined where it is too deep, or one has a name that objects give a meaning to. */
+/** Counts a value's members at any depth; undefined where it is too deep or has a member `__proto__`, which has a meaning of its own. */
 function countMembers(value: unknown, depth: number): number | undefined {
   if (typeof value !== 'object' || value === null) return 0;
   if (depth === 0 || Object.hasOwn(value, '__proto__')) return undefined;
@@ -68,7 +68,7 @@ function countMembers(value: unknown, depth: number): number | undefined {
   return count;
 }
 
-/** How many members a text of JSON writes: a colon outside of strings is one. */
+/** Counts the members that a JSON text writes: each colon outside of strings is one. */
 function countColons(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -78,7 +78,7 @@ function countColons(text: string): number {
   return count;
 }
 
-/** The form of a plan, for models that can be held to one; the names are those that may be planned. */
+/** Returns the schema of a plan, for models that can be bound to one; it lists the names that may be planned. */
 export function planSchemaOf(servers: readonly string[], tools: readonly string[]): JsonObject {
   return {
     type: 'object',

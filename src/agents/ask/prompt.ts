@@ -1,6 +1,6 @@
 /**
- * What a model is asked. The system texts are constant and ours. What others wrote stands in the user's message, between lines that begin
- * with a mark nobody can know before: data, whatever it says. Of tools only those are in it that may be planned. Pure.
+ * What a model is asked. The system texts are constant and the gateway's own. Text of others is placed in the user's message, between lines
+ * that begin with an unpredictable mark: it is data, whatever it says. Only tools that may be planned are included. Pure.
  */
 import { isReadOnly } from '../../servers/catalog/catalog.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
@@ -9,9 +9,9 @@ import type { JsonObject } from '../../shared/protocol.ts';
 
 /** Most of a tool's description that a model is shown, in UTF-16 units. */
 const MAX_DESCRIPTION_CHARS = 500;
-/** A tool whose arguments take more than this to describe cannot be planned. */
+/** Longest schema of a tool's arguments, in UTF-16 units; a tool with a longer one cannot be planned. */
 const MAX_SCHEMA_CHARS = 6_000;
-/** Most text of all tools together. */
+/** Most text of all tools together, in UTF-16 units. */
 const MAX_TOOLS_CHARS = 60_000;
 
 const FENCE =
@@ -34,7 +34,7 @@ export const SUMMARY_SYSTEM = [
   'Each claim is one short sentence. Its evidence is copied from the part "output", character by character, long enough to prove the claim. What the output does not say is no claim.',
 ].join('\n');
 
-/** Begins each line that ends or begins untrusted text. @param nonce of hex digits, new for each question */
+/** Begins each line that starts or ends untrusted text. @param nonce hex digits, new for each question */
 const markOf = (nonce: string) => `<<<${nonce}`;
 
 const fenced = (mark: string, name: string, text: string) =>
@@ -48,7 +48,7 @@ export interface Candidate {
   line: string;
 }
 
-/** The first of the tools that fit into a question. */
+/** Returns the tools that fit into a question, in order. */
 export function toCandidates(items: readonly ListedItem[]): Candidate[] {
   let chars = 0;
   const found: Candidate[] = [];

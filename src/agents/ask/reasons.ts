@@ -1,4 +1,4 @@
-/** The reasons in words, for people, and verdicts made of them. */
+/** The reasons in words, for people, and verdicts with them. */
 import type { AskReason, AskVerdict } from './ask-schema.ts';
 import type { GuardVerdict } from './request-guard.ts';
 
@@ -27,7 +27,7 @@ export const REASON_TEXTS: Readonly<Record<AskReason, string>> = {
   call_failed: 'The plan was allowed, and the call failed',
 };
 
-/** The plan is allowed, and what became of it. */
+/** The verdict for an allowed plan, and what came of it. */
 export const allowed = (reason: 'called' | 'dry_run' | 'call_failed'): AskVerdict => ({
   decision: 'allowed',
   stage: reason === 'dry_run' ? 'budget' : 'call',
@@ -35,7 +35,7 @@ export const allowed = (reason: 'called' | 'dry_run' | 'call_failed'): AskVerdic
   message: REASON_TEXTS[reason],
 });
 
-/** Refused at a stage. @param detail of a check, one line */
+/** The verdict for a refusal at a stage. @param detail of a check, one line */
 export function refused(
   stage: AskVerdict['stage'],
   reason: AskReason,
@@ -46,10 +46,10 @@ export function refused(
   return { verdict: { decision: 'refused', stage, reason, message } };
 }
 
-/** A verdict as a span tells it. */
+/** A verdict in the form for a span. */
 export const decisionOf = ({ decision, reason }: AskVerdict) =>
   decision === 'refused' ? `refused:${reason}` : decision === 'allowed' ? reason : decision;
 
-/** The guard's verdict as a span tells it. */
+/** The guard's verdict in the form for a span. */
 export const guardDecision = (verdict: GuardVerdict) =>
   verdict.decision === 'refused' ? `refused:${verdict.reason}` : verdict.decision;

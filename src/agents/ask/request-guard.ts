@@ -1,7 +1,7 @@
 /**
- * Decides on a plan. Pure: the plan's text and facts in, an answer out, and of all that speaks against a plan the first, by name. A plan
- * is allowed only if every stage lets it through: it can be read, its tool is in the live catalog as the caller sees it, its arguments
- * fit the tool's own schema, the operator allows the tool, by name where it changes something, and the budget has room for a call.
+ * Decides on a plan. Pure: the plan's text and facts in, a verdict out; of several reasons against a plan, the first is named. A plan is
+ * allowed only if every stage passes: it can be read, its tool is in the live catalog as the caller sees it, its arguments fit the tool's
+ * own schema, the operator allows the tool (by name where it may change something), and the budget has room for a call.
  */
 import { isAllowed, mayChange, type AllowEntry } from './allow-list.ts';
 import { parsePlan, type ParseReason, type ToolPlan } from './plan.ts';
@@ -10,14 +10,14 @@ import { checkSchema } from './schema-check.ts';
 /** A tool of the live catalog, as the caller sees it. */
 export interface GuardedTool {
   server: { id: string; name: string };
-  /** Its own name. */
+  /** The server's own name for the tool. */
   tool: string;
   inputSchema: unknown;
-  /** It says that it changes nothing. */
+  /** Whether the tool declares that it changes nothing. */
   isReadOnly: boolean;
 }
 
-/** What was used, or may be at most. */
+/** What was used, or the most that may be used. */
 export interface AskBudget {
   calls: number;
   questions: number;
@@ -26,9 +26,9 @@ export interface AskBudget {
 }
 
 export interface GuardFacts {
-  /** @returns undefined for what is unknown and for what is hidden alike */
+  /** @returns undefined for unknown and hidden tools alike */
   find(server: string, tool: string): GuardedTool | undefined;
-  /** The entries that hold for the caller. */
+  /** The allow-list entries that apply to the caller. */
   entries: readonly AllowEntry[];
   spent: AskBudget;
   most: AskBudget;
@@ -43,7 +43,7 @@ export type GuardRefusal =
   | { stage: 'side_effects'; reason: 'side_effects_not_allowed' }
   | { stage: 'budget'; reason: BudgetReason };
 
-/** What was found before the decision fell: a tool that the caller sees, and the plan for it. */
+/** What was found before the decision: a tool that the caller sees, and the plan for it. */
 export interface Planned {
   plan: ToolPlan;
   tool: GuardedTool;
@@ -54,7 +54,7 @@ export type GuardVerdict =
   | { decision: 'no_tool'; reason: string }
   | ({ decision: 'refused'; detail?: string } & GuardRefusal & Partial<Planned>);
 
-/** Steps that a check of arguments may take. */
+/** Most steps of a check of arguments. */
 const MAX_STEPS = 20_000;
 
 export function decidePlan(text: string, facts: GuardFacts): GuardVerdict {
@@ -82,7 +82,7 @@ export function decidePlan(text: string, facts: GuardFacts): GuardVerdict {
   return { decision: 'allowed', ...planned };
 }
 
-/** @param next what is about to be used. @returns what of the budget has no room for it */
+/** @param next what is about to be used @returns the part of the budget that has no room for it */
 export function decideBudget(
   spent: AskBudget,
   most: AskBudget,

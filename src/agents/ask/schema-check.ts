@@ -1,7 +1,7 @@
 /**
- * Whether a value fits a JSON Schema that somebody else wrote. Pure. It checks what it knows and refuses the rest: a schema that is
- * malformed, refers to what is not in it, uses a keyword whose meaning is not checked here, or makes too much work, is `unusable`, which
- * is never taken for a fit. Drafts 2020-12 (as MCP has it where nothing is said), 2019-09, 7, 6 and 4.
+ * Checks whether a value fits an untrusted JSON Schema. Pure. It checks what it knows and refuses the rest: a schema that is malformed,
+ * refers to something outside itself, uses a keyword whose meaning is not checked here, or takes too much work is `unusable`, which never
+ * counts as a fit. Drafts 2020-12 (MCP's default), 2019-09, 7, 6 and 4.
  */
 import { dereference, validate, type Schema, type SchemaDraft } from '@cfworker/json-schema';
 import { toOneLine } from '../../shared/util/one-line.ts';
@@ -15,7 +15,10 @@ export type SchemaFit =
 
 const MAX_DETAIL_CHARS = 300;
 
-/** A draft as the validator knows it. What 4 and 6 say otherwise than 7 is said as 7 has it in the copy; what they have not is checked. */
+/**
+ * A draft as the validator knows it. Drafts 4 and 6 are checked as 7: the copy translates what they express differently, and keywords that
+ * they lack are checked too.
+ */
 interface Draft {
   name: SchemaDraft;
   hasOldIds?: boolean;
@@ -30,7 +33,7 @@ const DRAFTS: readonly (readonly [RegExp, Draft])[] = [
 
 /**
  * @param schema untrusted
- * @param maxSteps how many schemas may be applied to values
+ * @param maxSteps most applications of a schema to a value
  */
 export function checkSchema(schema: unknown, value: unknown, maxSteps: number): SchemaFit {
   try {
@@ -42,7 +45,7 @@ export function checkSchema(schema: unknown, value: unknown, maxSteps: number): 
     for (const each of copier.byPattern) patterns.byName(each);
     const { valid, errors } = validate(value, copy, name, lookup, true);
     if (valid) return { fit: 'fits' };
-    // The last is the innermost, which says most.
+    // The last error is the innermost one, which says most.
     const last = errors.at(-1);
     const where = last?.instanceLocation.replace(/^#/, '') || '/';
     const error = last?.error ?? '';

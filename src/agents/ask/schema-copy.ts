@@ -1,8 +1,8 @@
 /**
- * A copy of a schema that somebody else wrote, with the keywords that are known and checked, each of the right form; the validator sees
- * nothing else. What refers to a schema in ways that the validator does not follow is refused.
+ * Copies an untrusted schema with only the keywords that are known and checked, each in the right form; the validator sees nothing else.
+ * References that the validator does not follow are refused.
  *
- * The validator reads `$recursiveAnchor` of each schema once for each value it checks by it; a getter there counts these steps, so that
+ * The validator reads a schema's `$recursiveAnchor` once for each value that it checks by it. A getter there counts these steps, so that
  * references that multiply or never end are stopped.
  */
 import { mapMembers } from '../../shared/json/map-members.ts';
@@ -10,7 +10,7 @@ import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { FORMATS, type SchemaPatterns } from './schema-patterns.ts';
 import { SchemaUnusable } from './schema-unusable.ts';
 
-/** Most schemas within one schema, and how deep they may stand. */
+/** Most schemas within one schema, and the deepest nesting of them. */
 const MAX_SCHEMAS = 5_000;
 export const MAX_DEPTH = 64;
 
@@ -29,7 +29,7 @@ type Form =
   | 'types'
   | 'textMap';
 
-/** The keywords that are checked, by the form of their value. Others only describe, and are left out. */
+/** The checked keywords, by the form of their value. Other keywords only describe, and are left out. */
 const BY_FORM: Readonly<Record<Form, string>> = {
   schema:
     'not if then else additionalProperties unevaluatedProperties propertyNames additionalItems unevaluatedItems contains',
@@ -52,14 +52,14 @@ const FORMS: ReadonlyMap<string, Form> = new Map(
     keywords.split(' ').map(keyword => [keyword, form as Form] as const),
   ),
 );
-/** What refers to a schema in ways that the validator does not follow, or is its own. */
+/** References that the validator does not follow, and the validator's own keywords. */
 const UNCHECKED = /^(?:\$dynamicRef|\$dynamicAnchor|\$recursiveRef|\$recursiveAnchor|__)/;
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
 export interface CopyOptions {
-  /** Whether `id` names a schema, as it does in draft 4. */
+  /** Whether `id` names a schema, as in draft 4. */
   hasOldIds: boolean;
-  /** How many schemas may be applied to values. */
+  /** Most applications of a schema to a value. */
   maxSteps: number;
   patterns: SchemaPatterns;
 }
@@ -68,7 +68,7 @@ export class SchemaCopier {
   readonly #options: CopyOptions;
   #left = MAX_SCHEMAS;
   #steps: number;
-  /** Copies with properties by pattern. */
+  /** Copies that have `patternProperties`. */
   readonly byPattern: JsonObject[] = [];
 
   constructor(options: CopyOptions) {
@@ -76,7 +76,7 @@ export class SchemaCopier {
     this.#steps = options.maxSteps;
   }
 
-  /** @param schema untrusted. @throws SchemaUnusable */
+  /** @param schema untrusted @throws SchemaUnusable */
   copy(schema: unknown, depth = MAX_DEPTH): JsonObject | boolean {
     if (typeof schema === 'boolean') return schema;
     this.#left -= 1;
@@ -98,7 +98,7 @@ export class SchemaCopier {
     return Object.defineProperty(copy, '$recursiveAnchor', { get: count, enumerable: false });
   }
 
-  /** A schema without the two words of draft 4 that later drafts say otherwise. */
+  /** Translates the two keywords of draft 4 that later drafts express differently. */
   #meant(schema: JsonObject): JsonObject {
     const meant = { ...schema };
     if (this.#options.hasOldIds && meant['id'] !== undefined) meant['$id'] = meant['id'];
@@ -108,14 +108,14 @@ export class SchemaCopier {
       if (typeof isExclusive !== 'boolean') continue;
       delete meant[name];
       if (!isExclusive) continue;
-      // Without a bound there is nothing that it could say: the value is wrong.
+      // Without its bound the keyword has no meaning: keep the wrong value, which is then refused.
       meant[name] = meant[bound] ?? isExclusive;
       delete meant[bound];
     }
     return meant;
   }
 
-  /** A pattern says more exactly what a format says, and often otherwise: where both stand the pattern decides. */
+  /** A pattern is more exact than a format, and the two often disagree: where both are given, the pattern decides. */
   #checkText(copy: JsonObject): void {
     const { pattern, format, uniqueItems } = copy;
     const { patterns } = this.#options;

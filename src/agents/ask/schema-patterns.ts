@@ -1,10 +1,10 @@
 /**
- * Patterns of an untrusted schema, put to the validator in a way that its own engine, which goes back and back, never meets one. Each
- * is read when a text first meets it, so that what is not there costs nothing, and all of a check share one bound on their steps.
+ * Gives the patterns of an untrusted schema to the validator so that the validator's own backtracking engine never runs one. A pattern is
+ * compiled when it first meets a text, so that unused ones cost nothing, and all patterns of a check share one bound on their steps.
  *
- * The validator knows formats by name, from one list: a name of ours is in that list, and stands for the pattern that was named last.
- * That is the right one, since it asks right after it has named it. Properties by pattern become properties by name: the names that an
- * object has are told while it looks at `propertyNames`, which it does before it looks at `properties`.
+ * The validator looks up formats by name in one table. The table has one name of ours, which stands for the pattern whose name was read
+ * last; the validator looks it up right after reading the name, so it finds the right one. Properties by pattern become properties by name:
+ * an object's names are collected while the validator checks `propertyNames`, which it does before `properties`.
  */
 import { format } from '@cfworker/json-schema';
 import { ExpressionRefused } from '../../shared/expressions/expression-parts.ts';
@@ -15,12 +15,12 @@ import type { JsonObject } from '../../shared/protocol.ts';
 import { SchemaUnusable } from './schema-unusable.ts';
 import { needsUniqueItems } from './unique-items.ts';
 
-/** Steps that matches may take for each that the validator may: some ten milliseconds for arguments. */
+/** Steps that matches may take for each step of the validator: some ten milliseconds for arguments. */
 const STEPS_FOR_ONE = 25;
-/** What it costs to look at an object's names. */
+/** Cost of looking at an object's names, in steps. */
 const NAMES_STEPS = 200;
 
-/** The formats that are checked. What the validator takes for a `url` it finds in a time that doubles with each character. */
+/** The formats that are checked. Not `url`: the validator's check of it takes time that doubles with each character. */
 export const FORMATS: ReadonlySet<string> = new Set(
   Object.keys(format).filter(name => name !== 'url'),
 );
@@ -30,7 +30,7 @@ const NAME = 'pattern of a schema';
 /** Whether the validator's error is about a pattern. */
 export const isOfPattern = (error: string): boolean => error.includes(`format "${NAME}"`);
 
-/** What stands for a pattern as the value of `format`: whoever reads its name finds the pattern under it. */
+/** Returns the value of `format` for a pattern: reading it as a name registers the pattern under that name. */
 const formatOf = (matches: Matcher) => ({
   toString: () => {
     format[NAME] = matches;
@@ -38,7 +38,7 @@ const formatOf = (matches: Matcher) => ({
   },
 });
 
-/** To be called when a check is over: nothing of it stays. */
+/** Removes the pattern once a check is over. */
 export function forgetPattern(): void {
   delete format[NAME];
 }
@@ -51,14 +51,14 @@ export class SchemaPatterns {
 
   /**
    * @param value that is checked
-   * @param maxSteps how many schemas may be applied to values
+   * @param maxSteps most applications of a schema to a value
    */
   constructor(value: unknown, maxSteps: number) {
     this.#value = value;
     this.#steps = new Steps(maxSteps * STEPS_FOR_ONE);
   }
 
-  /** The value of `uniqueItems` that the validator has to see. @throws SchemaUnusable */
+  /** Returns the value of `uniqueItems` that the validator has to see. @throws SchemaUnusable */
   needsUniqueItems(): boolean {
     this.#needsUniqueItems ??= bounded('uniqueItems', () =>
       needsUniqueItems(this.#value, this.#steps),
@@ -66,12 +66,12 @@ export class SchemaPatterns {
     return this.#needsUniqueItems;
   }
 
-  /** The value of `format` that stands for a pattern. */
+  /** Returns the value of `format` that stands for a pattern. */
   toFormat(pattern: string): object {
     return formatOf(text => this.#matches(pattern, text));
   }
 
-  /** Makes properties by pattern of a copied schema properties by name, as objects come to it. */
+  /** Turns the properties by pattern of a copied schema into properties by name, for each object that is checked. */
   byName(copy: JsonObject): void {
     const { patternProperties, properties, propertyNames } = copy;
     delete copy['patternProperties'];
@@ -94,7 +94,7 @@ export class SchemaPatterns {
     });
   }
 
-  /** Adds the schemas of a name. @returns true, for a name may be any */
+  /** Adds the schemas for a name. @returns true, since any name is allowed */
   #tell(name: string, patterns: readonly [string, unknown][], into: JsonObject): true {
     const met = patterns.filter(([pattern]) => this.#matches(pattern, name));
     if (met.length === 0) return true;
@@ -126,7 +126,7 @@ export class SchemaPatterns {
   }
 }
 
-/** What comes of work that may be refused. @throws SchemaUnusable */
+/** Runs work that may be refused. @throws SchemaUnusable */
 function bounded<T>(what: string, work: () => T, source = ''): T {
   try {
     return work();

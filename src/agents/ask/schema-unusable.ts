@@ -1,2 +1,2 @@
-/** Why a schema cannot be checked; its message says it. */
+/** Thrown where a schema cannot be checked; the message says why. */
 export class SchemaUnusable extends Error {}

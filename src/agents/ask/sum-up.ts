@@ -1,4 +1,4 @@
-/** The summary of a result: asked for once, and of its claims those kept that the output proves. A result is told whether it succeeds or not. */
+/** Sums up a result: asks once, and keeps the claims that the output proves. The result is returned whether the summary succeeds or not. */
 import type { ChatModel } from '../../models/chat-port.ts';
 import { ModelFailure } from '../../models/model-port.ts';
 import type { JsonObject } from '../../shared/protocol.ts';

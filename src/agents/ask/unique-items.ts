@@ -1,15 +1,15 @@
 /**
- * Whether the validator may look for equal elements: it compares each with each. Where no list of the value has any, it need not.
- * Pure.
+ * Decides whether the validator has to check `uniqueItems`: it compares each element with each other. Where no list of the value has equal
+ * elements, it need not. Pure.
  */
 import { canonicalJson } from '../../shared/json/canonical-json.ts';
 import type { Steps } from '../../shared/util/steps.ts';
 import { SchemaUnusable } from './schema-unusable.ts';
 
-/** Characters of a value times the elements of its longest list. */
+/** Most characters of a value times the elements of its longest list. */
 const MAX_WORK = 8_000_000;
 
-/** @returns whether `uniqueItems` has to be looked at at all. @throws SchemaUnusable, TooManySteps */
+/** @returns whether `uniqueItems` has to be checked at all @throws SchemaUnusable, TooManySteps */
 export function needsUniqueItems(value: unknown, steps: Steps): boolean {
   const lists = listsIn(value);
   if (!lists.some(list => hasTwins(list, steps))) return false;

@@ -1,4 +1,4 @@
-/** What a request asks for, under what the deployment allows: bounds may be lower, approval stricter. Pure. */
+/** Applies the limits that a request asks for, within what the deployment allows: bounds may be lower, approval stricter. Pure. */
 import { fieldProblem, refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../../shared/errors/portico-error.ts';
 import type { TokenCount } from '../../models/formats/dialect.ts';
@@ -9,8 +9,8 @@ import { stricter } from './deciding.ts';
 type CostOf = (tokens: TokenCount) => number | undefined;
 
 /**
- * @param costOf tells whether there are prices: without them no cost can be bounded
- * @throws PorticoError `validation_failed`; `model_missing` where the deployment bounds a cost it has no prices for
+ * @param costOf shows whether there are prices: without them a cost cannot be bounded
+ * @throws PorticoError `validation_failed`; `model_missing` where the deployment bounds a cost but has no prices
  */
 export function toLimits(asked: AskedLimits, { limits }: ChatSettings, costOf: CostOf): Limits {
   const problems: FieldProblem[] = [];
@@ -44,7 +44,7 @@ export function toLimits(asked: AskedLimits, { limits }: ChatSettings, costOf: C
   return bounded;
 }
 
-/** @throws PorticoError `validation_failed` where less strictness is asked for than the deployment has */
+/** @throws PorticoError `validation_failed` where the request asks for less strictness than the deployment has */
 export function toApproval(asked: Approval | undefined, { approval }: ChatSettings): Approval {
   if (asked !== undefined && stricter(asked, approval) !== asked) {
     const allowed = APPROVALS.slice(APPROVALS.indexOf(approval)).join(' or ');
@@ -53,7 +53,7 @@ export function toApproval(asked: Approval | undefined, { approval }: ChatSettin
   return asked ?? approval;
 }
 
-/** The least of two, bound by bound. */
+/** Returns the lower of each pair of bounds. */
 export function leastOf(a: Limits, b: Limits): Limits {
   const { costUsd = b.costUsd } = a;
   return {

@@ -1,13 +1,13 @@
 /**
- * What a conversation keeps of a tool's result: all of it where it is small, else the beginning of its texts, with a word on what is
- * missing. A model can be given more than that (`models/formats/bound-result.ts`), images above all, but a chat is stored whole. The tool's
- * text stays data: nothing of ours is written into it but that word. Pure.
+ * What a conversation keeps of a tool's result: all of it where it is small, else the beginning of its texts with a note on what is
+ * missing. A model can be given more than that (`models/formats/bound-result.ts`), above all images, but a chat is stored whole. The tool's
+ * text stays data: only the note is added to it. Pure.
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
-/** Largest result that is kept whole, as JSON in UTF-16 units; of a larger one about as much text is kept. */
+/** Largest result that is kept whole, as JSON in UTF-16 units; of a larger one, at most this much text is kept. */
 export const MAX_KEPT_CHARS = 250_000;
-/** Longest beginning of a result that is shown to who watches, in UTF-16 units. */
+/** Longest beginning of a result that watchers are shown, in UTF-16 units. */
 const MAX_PREVIEW_CHARS = 500;
 
 /** @returns the result itself where it is small */
@@ -24,7 +24,7 @@ export function toBoundedResult(result: JsonObject): JsonObject {
   };
 }
 
-/** The beginning of a result's text, for people. */
+/** Returns the beginning of a result's text, for people. */
 export function toPreview(result: JsonObject): string {
   return textOf(result)
     .slice(0, MAX_PREVIEW_CHARS)

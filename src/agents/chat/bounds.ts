@@ -1,4 +1,4 @@
-/** What a run may still use. Pure. A question is weighed before it is asked, by an estimate; what it really took is counted after it. */
+/** What a run may still use. Pure. A question is estimated before it is asked; its real use is counted afterwards. */
 import type { TokenCount } from '../../models/formats/dialect.ts';
 import { toLikelyTokens } from '../../models/metered.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -7,15 +7,16 @@ import type { Spent, StopReason } from './chat-state.ts';
 
 /** Most tokens of one answer. */
 export const MAX_ANSWER_TOKENS = 4_096;
-/** An answer that may have fewer is not asked for. */
+/** Fewest tokens of an answer; below that, the model is not asked. */
 export const MIN_ANSWER_TOKENS = 64;
 
-/** Most tokens the next answer may have, or why there is no next one. */
+/** Most tokens that the next answer may have, or why there is none. */
 export type Allowance = { maxTokens: number } | { stop: StopReason };
 
 /**
- * @param request the body that would be sent, to be weighed
- * @param costOf US dollars of so many tokens; undefined where there are no prices
+ * Decides whether the model may be asked again.
+ * @param request the body that would be sent, to estimate its tokens
+ * @param costOf US dollars of that many tokens; undefined where there are no prices
  */
 export function decideAllowance(
   spent: Spent,
@@ -39,7 +40,7 @@ export function decideAllowance(
   return { maxTokens: Math.min(maxTokens, affordable) };
 }
 
-/** What was used once a question was answered. */
+/** Adds the use of an answered question. */
 export function withTokens(
   spent: Spent,
   tokens: TokenCount,

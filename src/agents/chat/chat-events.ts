@@ -1,4 +1,4 @@
-/** What is told of a chat while it runs, and how it stands: the forms that REST, MCP and the command line show. Pure. */
+/** The events of a running chat, and its state: the forms that REST, MCP and the command line show. Pure. */
 import { toPreview } from './bounded-result.ts';
 import type { CallDecision, ChatState, StopReason, StoredCall } from './chat-state.ts';
 
@@ -6,22 +6,22 @@ import type { CallDecision, ChatState, StopReason, StoredCall } from './chat-sta
 export interface CallView {
   id: string;
   name: string;
-  /** Null where they could not be read, or may not be whole. */
+  /** Null where they could not be read, or may be incomplete. */
   arguments: Record<string, unknown> | null;
   decision: CallDecision;
   /** Null until there is a result. */
   is_error: boolean | null;
-  /** What became of it is not known. */
+  /** Whether the call was executed is not known. */
   is_unknown?: true;
 }
 
-/** `idle`: it waits for a message. */
+/** `idle`: the chat waits for a message. */
 export type ChatStatus = 'running' | 'waiting' | 'idle';
 
 export interface ChatView {
   id: string;
   status: ChatStatus;
-  /** Of the model, in this run; empty where there is none. */
+  /** The model's answer in this run; empty where there is none. */
   answer: string;
   /** Null while it runs. */
   stop_reason: StopReason | null;
@@ -29,9 +29,9 @@ export interface ChatView {
   steps: number;
   calls: CallView[];
   usage: { input_tokens: number; output_tokens: number; cost_usd: number | null };
-  /** Calls about which a person has to decide. */
+  /** Calls that a person has to decide about. */
   pending?: CallView[];
-  /** Of the run that just ended. */
+  /** Trace of the run that just ended. */
   trace_id?: string;
 }
 
@@ -55,7 +55,7 @@ export function toCallView(stored: StoredCall): CallView {
   };
 }
 
-/** The result of a call as an event. */
+/** Returns the result of a call as an event. */
 export function toResultEvent({ id, tool, result = {} }: StoredCall): ChatEvent {
   return {
     type: 'result',
@@ -69,7 +69,7 @@ export function toResultEvent({ id, tool, result = {} }: StoredCall): ChatEvent 
 export const pendingOf = (state: ChatState): CallView[] =>
   state.turn.filter(({ place }) => place === 'waiting').map(toCallView);
 
-/** Digits that are shown of a cost in dollars, behind the point. */
+/** Decimals of a cost in dollars. */
 const COST_DIGITS = 6;
 
 export function toChatView(id: string, status: ChatStatus, state: ChatState): ChatView {

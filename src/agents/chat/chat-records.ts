@@ -1,6 +1,6 @@
 /**
- * Chats as they are kept: sealed for their row and their principal, claimed by one who runs them, written under that claim. A chat that
- * cannot be opened, because its key has left the ring, is as if it were not there.
+ * Stores chats: sealed for their row and their principal, claimed by whoever runs them, and written under that claim. A chat that cannot be
+ * opened, because its key has left the ring, is treated as missing.
  */
 import { openEnvelope, sealEnvelope, type Place } from '../../shared/crypto/envelope.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
@@ -19,7 +19,7 @@ import {
 } from './chat-store.ts';
 import { parseState, type ChatState } from './chat-state.ts';
 
-/** Who runs a chat is taken to be gone after this time without a sign, in milliseconds. */
+/** Lease of a run: one that has not renewed it for this long counts as dead, in milliseconds. */
 export const LEASE_MS = 5_000;
 /** Most chats of one principal that run at once. */
 export const MAX_RUNNING = 8;
@@ -29,7 +29,7 @@ export interface StoredChat {
   state: ChatState;
 }
 
-/** A chat that is claimed here. */
+/** A chat that was claimed here. */
 export interface Claim {
   id: string;
   principalId: string;
@@ -59,7 +59,7 @@ export class ChatRecords {
     return row && state && { row, state };
   }
 
-  /** A new chat, claimed; undefined where too many of the principal's run. */
+  /** Creates a claimed chat; undefined where too many of the principal's chats run. */
   async create(principalId: string, state: ChatState): Promise<Claim | undefined> {
     const { db, maxKept, now } = this.#ports;
     const claim = { id: crypto.randomUUID(), principalId, claim: crypto.randomUUID() };
@@ -70,7 +70,7 @@ export class ChatRecords {
     return results.at(-1)?.meta.changes === 1 ? claim : undefined;
   }
 
-  /** Claims a chat over the revision that was read; undefined where it has changed, runs, or too many do. */
+  /** Claims a chat at the revision that was read; undefined where it has changed, runs, or too many run. */
   async claim({ row }: StoredChat, state: ChatState): Promise<Claim | undefined> {
     const { id, principalId } = row;
     const claim = { id, principalId, claim: crypto.randomUUID() };
@@ -95,7 +95,7 @@ export class ChatRecords {
     await requestStop(this.#ports.db, principalId, id).run();
   }
 
-  /** @returns whether there was one */
+  /** @returns whether the chat existed */
   async delete(principalId: string, id: string): Promise<boolean> {
     return (await deleteChat(this.#ports.db, principalId, id).run()).meta.changes > 0;
   }

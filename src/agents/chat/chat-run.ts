@@ -1,6 +1,6 @@
 /**
- * One run of a chat that is claimed: the loop with a time, a lease and everybody who may stop it: the caller by going away, another request
- * by asking for it, whoever deletes the chat. What the run comes to is written before its caller hears of it.
+ * One run of a claimed chat: the loop with a time limit, a lease and everything that may stop it: the caller leaves, another request asks
+ * for it, or the chat is deleted. The outcome is written before the caller gets it.
  */
 import type { ChatModel } from '../../models/chat-port.ts';
 import type { Span } from '../../tracing/tracer.ts';
@@ -10,13 +10,13 @@ import type { ChatState, StopReason } from './chat-state.ts';
 import { interrupted, restOf } from './continuing.ts';
 import { runLoop, type Shown } from './loop.ts';
 
-/** Between two signs of life, each of which looks whether the run is to stop, in milliseconds. */
+/** Interval of lease renewals, each of which also checks whether the run is to stop, in milliseconds. */
 const BEAT_MS = LEASE_MS / 5;
 
-/** Who watches a run. */
+/** Receives the events of a run. */
 export interface Watcher {
   tell(event: ChatEvent): void;
-  /** Whether text is wanted while it comes. */
+  /** Whether text is wanted as it is generated. */
   isStreamed: boolean;
 }
 
@@ -28,12 +28,12 @@ export interface RunPorts {
   span: Span;
 }
 
-/** Somebody else has the chat now, or it is deleted. */
+/** Thrown where another run has the chat now, or it was deleted. */
 class ClaimLost extends Error {}
 
 /**
- * @param signal aborts when the caller goes away
- * @throws what is none of the ends a run can have; the chat can be gone on with then
+ * @param signal aborts when the caller leaves
+ * @throws any error that is not an ordinary end of a run; the chat can be continued then
  */
 export async function runChat(
   claim: Claim,
@@ -51,7 +51,7 @@ export async function runChat(
   signal.addEventListener('abort', onGone, { once: true });
   const timer = setTimeout(() => end('seconds'), given.limits.seconds * 1_000 - given.spent.ms);
   const beat = setInterval(async () => {
-    // A sign that could not be given is no reason to stop: the next write shows whether the claim holds.
+    // A failed renewal does not stop the run: the next write shows whether the claim still holds.
     const lease = await records.renew(claim).catch(() => ({ isStopped: false }));
     if (!lease || lease.isStopped) end('stopped');
   }, BEAT_MS);

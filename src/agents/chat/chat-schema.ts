@@ -1,4 +1,4 @@
-/** Chats in the API: what it takes and shows. */
+/** Chats in the API: what it accepts and shows. */
 import { z } from 'zod';
 import { MAX_NAME_CHARS, MAX_SERVERS } from '../../search/rank/limits.ts';
 import { APPROVALS } from './chat-settings.ts';

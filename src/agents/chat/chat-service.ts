@@ -1,7 +1,7 @@
 /**
- * Chats: begin, go on, look at, stop, delete. Each is of the principal who began it; to everybody else it does not exist. To a token with
- * limits a chat exists where it was last run with the same limits, since it holds results of tools. The calls of a chat are calls of its
- * principal: access, limits and audit treat them as they treat every other.
+ * Chats: begin, continue, read, stop, delete. A chat belongs to the principal who began it; for everybody else it does not exist. For a
+ * token with limits, a chat exists only if it was last run with the same limits, since it contains results of tools. The calls of a chat
+ * are calls of its principal: access, limits and audit treat them like all others.
  */
 import type { Caller } from '../../access/policy/caller.ts';
 import { hasLimits, hasScope } from '../../shared/identity/principal.ts';
@@ -24,17 +24,17 @@ import { findShown, type Asker, type ToolPorts } from './shown-tools.ts';
 export interface ChatPorts {
   records: ChatRecords;
   settings: ChatSettings;
-  /** Undefined where the deployment has none. */
+  /** Undefined where the deployment has no model. */
   model: ChatModel | undefined;
   tools: ToolPorts;
   tracer: Tracer;
   now(): number;
 }
 
-/** A chat that is claimed and may run. It has to be run. */
+/** A chat that is claimed and can run. It must be run. */
 export interface ReadyChat {
   id: string;
-  /** @param signal aborts when the caller goes away */
+  /** @param watcher gets the events of the run */
   run(watcher: Watcher): Promise<ChatView>;
 }
 
@@ -78,7 +78,7 @@ export class ChatService {
     return this.#ready(asker, claim, model, state);
   }
 
-  /** @throws PorticoError as `begin`, and `not_found`, `conflict` where it runs, `payload_too_large` where it is full */
+  /** @throws PorticoError as `begin`, and `not_found`, `conflict` where the chat runs, `payload_too_large` where it is full */
   async continue(asker: Asker, id: string, input: ContinueChat): Promise<ReadyChat> {
     const { records, settings } = this.#ports;
     await this.#requireScopes(asker, 'POST', asker.source);
@@ -104,7 +104,7 @@ export class ChatService {
   }
 
   /**
-   * Stop what runs: it ends within a second or so, and can be gone on with.
+   * Stops a running chat: the run ends within about a second, and the chat can be continued.
    * @throws PorticoError `forbidden`, `not_found`
    */
   async stop(reader: ChatReader, id: string): Promise<ChatView> {
@@ -115,7 +115,7 @@ export class ChatService {
     if (found.row.status !== 'running') return this.#toView(found);
     await records.requestStop(caller.principalId, id);
     if (this.#isAlive(found)) return this.#toView(found);
-    // Whoever ran it is gone: what was left is put in order here.
+    // Its run is dead: clean up here.
     const state = interrupted(found.state, 'stopped');
     const claim = await records.claim(found, state);
     if (claim) await records.write(claim, restOf(state), state);
@@ -136,7 +136,7 @@ export class ChatService {
     const state = toFormat(toContinued(rested, input), model.dialect.format, model.name);
     const costOf = model.costOf.bind(model);
     if (input.limits) return { ...state, limits: toLimits(input.limits, settings, costOf) };
-    // What was asked for at the beginning still holds where the deployment allows as much today.
+    // The limits asked for at the beginning still apply, as far as the deployment allows them today.
     return { ...state, limits: leastOf(state.limits, toLimits({}, settings, costOf)) };
   }
 
@@ -150,7 +150,7 @@ export class ChatService {
         const shown = (current: ChatState) => findShown(tools, asker, model.dialect, current);
         const ports = { records, model, shown, now, span };
         const running = runChat(claim, state, ports, watcher, asker.signal);
-        // Whoever asked may go away; what is written then still has to be.
+        // The caller may leave; the run still has to write its outcome.
         asker.waitUntil(running.catch(() => {}));
         return running;
       },
@@ -171,7 +171,7 @@ export class ChatService {
     return found;
   }
 
-  /** Whether somebody runs it and gives signs of life. */
+  /** Whether a run has a valid lease. */
   #isAlive({ row }: StoredChat): boolean {
     return row.status === 'running' && row.leasedUntil > this.#ports.now();
   }
@@ -184,7 +184,7 @@ export class ChatService {
     return toChatView(row.id, restOf(left), left);
   }
 
-  /** A refusal is recorded beside the calls that it refuses. @throws PorticoError `forbidden` */
+  /** Checks the scopes; a refusal is recorded like those of calls. @throws PorticoError `forbidden` */
   async #requireScopes(
     { caller, waitUntil }: ChatReader,
     verb: string,
@@ -200,7 +200,7 @@ export class ChatService {
   }
 }
 
-/** The state, of a run by this caller. */
+/** Notes the limits of the caller's token in the state. */
 function ranBy(
   { policy: { limits } }: Caller,
   { within: _before, ...state }: ChatState,

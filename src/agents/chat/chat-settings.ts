@@ -1,39 +1,39 @@
-/** The settings of a deployment that bound its chats: what a run may use, when a person is asked, and what is kept for how long. */
+/** Settings of a deployment that limit its chats: what a run may use, when a person is asked, and what is kept for how long. */
 import { z } from 'zod';
 
-/** When a person is asked before a call, the least strict first. */
+/** When a person is asked before a call, least strict first. */
 export const APPROVALS = ['never', 'writes', 'always'] as const;
 export type Approval = (typeof APPROVALS)[number];
 
-/** What a run may use: a run is what one message sets off, over approvals and resumptions. */
+/** What a run may use. A run is everything that one message causes, across approvals and resumptions. */
 export interface Limits {
   /** Questions to the model. */
   readonly steps: number;
-  /** Calls of tools, also those that turn out not to be possible. */
+  /** Calls of tools, including those that turn out to be impossible. */
   readonly calls: number;
   /** Tokens of all questions and answers. */
   readonly tokens: number;
-  /** Seconds in which something is under way; waiting for a person does not count. */
+  /** Seconds of activity; waiting for a person does not count. */
   readonly seconds: number;
-  /** US dollars; undefined is no bound. */
+  /** US dollars; undefined: no bound. */
   readonly costUsd: number | undefined;
 }
 
 export interface ChatSettings {
-  /** What a run may use; a request may ask for less. */
+  /** The most that a run may use; a request may ask for less. */
   readonly limits: Limits;
   /** A request may only be stricter. */
   readonly approval: Approval;
   /** How long a chat is kept after its last change, in milliseconds. */
   readonly keptMs: number;
-  /** Most chats that are kept of one principal; the oldest gives way. */
+  /** Most chats kept for one principal; the oldest is deleted first. */
   readonly maxKept: number;
 }
 
 const count = (max: number, fallback: number) =>
   z.coerce.number().int().min(1).max(max).default(fallback);
 
-/** The members of the settings' schema; what is largest here no deployment can exceed. */
+/** The members of the settings' schema; no deployment can exceed the maxima here. */
 export const CHAT_SETTINGS = {
   PORTICO_CHAT_STEPS: count(200, 16),
   PORTICO_CHAT_CALLS: count(1_000, 32),

@@ -1,6 +1,6 @@
 /**
- * What a chat is made of between two of its steps, as it is stored: the conversation, the calls of the turn that is not over, and what
- * the run has used. Pure: every change gives a new state.
+ * The stored state of a chat between two steps: the conversation, the calls of the open turn, and what the run has used. Pure: every change
+ * returns a new state.
  */
 import { z } from 'zod';
 import type { Format } from '../../models/formats/dialect.ts';
@@ -9,14 +9,14 @@ import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { Approval, Limits } from './chat-settings.ts';
 
 /**
- * Where a call of the open turn is. `new`: nothing is decided; `waiting`: a person is asked; `ready`: it may be made; `under_way`: it may
+ * State of a call in the open turn. `new`: nothing is decided; `waiting`: a person is asked; `ready`: it may be made; `under_way`: it may
  * have been sent, so it is never sent again; `done`: it has its result.
  */
 export type CallPlace = 'new' | 'waiting' | 'ready' | 'under_way' | 'done';
 
 /**
- * What was decided about a call. `allowed`: nobody had to be asked; `approved`, `refused`: a person was; `over_bound`: there were too
- * many; `unusable`: it cannot be read, or no such tool was shown; `not_made`: the model's turn did not end by itself.
+ * What was decided about a call. `allowed`: nobody had to be asked; `approved`, `refused`: a person decided; `over_bound`: there were too
+ * many; `unusable`: it cannot be read, or no such tool was shown; `not_made`: the model's turn did not end normally.
  */
 export const CALL_DECISIONS = [
   'undecided',
@@ -31,19 +31,19 @@ export const CALL_DECISIONS = [
 export type CallDecision = (typeof CALL_DECISIONS)[number];
 
 export interface StoredCall {
-  /** Ours: unlike the model's, it is never twice in a chat. */
+  /** The gateway's id: unlike the model's, unique within a chat. */
   id: string;
   /** As the model made it. */
   call: CanonicalCall;
-  /** The tool's name as people know it; the model's where there is no such tool. */
+  /** The tool's name for people; the model's name where there is no such tool. */
   tool: string;
   place: CallPlace;
   decision: CallDecision;
-  /** The arguments as they are sent, which are those a person sees; absent where there is no such tool. */
+  /** The arguments as they are sent, and as a person sees them; absent where there is no such tool. */
   sent?: JsonObject;
   /** A result of `tools/call`, once it is done. */
   result?: JsonObject;
-  /** It was under way when everything ended: what became of it is not known. */
+  /** It was under way when the run ended: whether it was executed is not known. */
   isUnknown?: true;
 }
 
@@ -80,22 +80,22 @@ export type StopReason = (typeof STOP_REASONS)[number];
 
 export interface ChatState {
   version: 1;
-  /** The dialect in which turns of `messages` have their own form. */
+  /** The dialect whose own form turns in `messages` have. */
   format: Format;
   model: string;
   messages: readonly CanonicalMessage[];
   /** Calls of the last message, until each has a result. */
   turn: readonly StoredCall[];
-  /** Calls of the run whose turn is over, without what they gave. */
+  /** Calls of the run's closed turns, without their results. */
   log: readonly StoredCall[];
-  /** How many calls the chat has had: the number of the last id. */
+  /** Number of calls that the chat has had, which is the number of the last id. */
   lastCall: number;
   spent: Spent;
   limits: Limits;
   approve: Approval;
-  /** Limits of the token that it was last run with, as `Policy.limits`; absent where it had none. */
+  /** Limits of the token that it was last run with, as in `Policy.limits`; absent where it had none. */
   within?: string;
-  /** The only tools that are shown. */
+  /** The only tools that the model is shown. */
   only: { servers?: readonly string[] | undefined; toolset?: string | undefined };
   /** Absent while it runs. */
   stop?: StopReason;
@@ -114,7 +114,7 @@ export const NOTHING_SPENT: Spent = {
   ms: 0,
 };
 
-/** Largest conversation, as JSON in bytes: sealed, it has to fit into a row. */
+/** Largest state, in bytes of JSON: sealed, it has to fit into a row. */
 export const MAX_STATE_BYTES = 1_000_000;
 
 const encoder = new TextEncoder();
@@ -124,25 +124,25 @@ export function isStorable(state: ChatState): boolean {
   return encoder.encode(JSON.stringify(state)).length <= MAX_STATE_BYTES;
 }
 
-/** What is checked of a state that was sealed here: that this version of the code can read it. */
+/** Checks of a state sealed here only that this version of the code can read it. */
 const StateSchema = z.custom<ChatState>(value => isObject(value) && value['version'] === 1);
 
-/** @returns undefined where it is of another version */
+/** @returns undefined for a state of another version */
 export function parseState(text: string): ChatState | undefined {
   return StateSchema.safeParse(JSON.parse(text)).data;
 }
 
-/** The state with other calls in its turn, where they have changed. */
+/** Returns the state with each call of its turn mapped. */
 export function mapTurn(state: ChatState, change: (call: StoredCall) => StoredCall): ChatState {
   return { ...state, turn: state.turn.map(change) };
 }
 
-/** A result of ours in place of a tool's. */
+/** Makes a result of the gateway's own in place of a tool's. */
 export function ownResult(text: string): JsonObject {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-/** The same call, with its result. */
+/** Returns the call, done and with its result. */
 export function withResult(stored: StoredCall, result: JsonObject): StoredCall {
   return { ...stored, place: 'done', result };
 }
@@ -151,7 +151,7 @@ const UNKNOWN =
   'It is not known what became of this call: it was sent, and everything was stopped before its result came. It was not sent again. ' +
   'Find out what it did before you call it once more.';
 
-/** Calls that were under way have no result that will ever come. */
+/** Gives calls that were under way a result, since theirs will never come. */
 export function withUnknown(state: ChatState): ChatState {
   return mapTurn(state, stored =>
     stored.place === 'under_way'
@@ -160,7 +160,7 @@ export function withUnknown(state: ChatState): ChatState {
   );
 }
 
-/** Ends a turn of which every call has its result: the results become a message. */
+/** Closes a turn in which every call has its result: the results become a message. */
 export function closeTurn(state: ChatState): ChatState {
   if (state.turn.length === 0 || state.turn.some(({ place }) => place !== 'done')) return state;
   const results = state.turn.map(({ call, result = {} }) => ({
@@ -176,12 +176,12 @@ export function closeTurn(state: ChatState): ChatState {
   };
 }
 
-/** What is kept of a call beside the conversation, which has the rest. */
+/** Returns what is kept of a call beside the conversation, which has the rest. */
 export function toLogged(stored: StoredCall): StoredCall {
   return { ...stored, result: { isError: stored.result?.['isError'] === true } };
 }
 
-/** Turns of another model's form are told in the canonical form. */
+/** Converts turns in another model's form to the canonical form. */
 export function toFormat(state: ChatState, format: Format, model: string): ChatState {
   const isSame = state.format === format && state.model === model;
   const messages = isSame

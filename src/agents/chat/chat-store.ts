@@ -1,6 +1,6 @@
 /**
- * The `chats` table. Reads return parsed rows; writes return statements. A chat is claimed by one who runs it, over the revision it read;
- * what it writes from then on names its claim, so that nothing is written by who has lost it.
+ * The `chats` table. Reads return parsed rows; writes return statements. A run claims its chat at the revision that it read. Its later
+ * writes name that claim, so that a run which has lost it writes nothing.
  */
 import { z } from 'zod';
 
@@ -12,7 +12,7 @@ export interface ChatRow {
   status: 'running' | 'waiting' | 'idle';
   /** Counts claims and writes. */
   revision: number;
-  /** Until when who runs it is taken to be alive. */
+  /** End of the lease of its run. */
   leasedUntil: number;
   expiresAt: number;
 }
@@ -40,7 +40,7 @@ const RowSchema = z
 /** Most rows that are pruned along with a new one. */
 const MAX_PRUNED = 100;
 
-/** A principal's chat that has not expired. */
+/** Returns a principal's chat, unless it has expired. */
 export async function findChat(
   db: D1Database,
   principalId: string,
@@ -63,10 +63,10 @@ export interface Claimed {
   expiresAt: number;
 }
 
-/** How many chats of a principal may run at once. */
+/** Condition: fewer than the maximum of the principal's chats run. */
 const FEW_RUN = `(SELECT count(*) FROM chats WHERE principal_id = ?1 AND status = 'running' AND leased_until > ?2) < ?3`;
 
-/** A new chat, claimed; no row where too many of the principal's run. */
+/** Inserts a claimed chat; no row where too many of the principal's chats run. */
 export function insertChat(
   db: D1Database,
   id: string,
@@ -82,7 +82,7 @@ export function insertChat(
     .bind(principalId, now, maxRunning, id, sealed, claim, leasedUntil, expiresAt);
 }
 
-/** Chats that have expired, some at a time, and those of a principal beyond a number, the oldest first; none that runs. */
+/** Deletes expired chats, a bounded number at a time, and the principal's oldest chats beyond a number; never one that runs. */
 export function pruneChats(
   db: D1Database,
   principalId: string,
@@ -102,7 +102,7 @@ export function pruneChats(
   ];
 }
 
-/** Claim a chat that nobody runs, over the revision that was read. */
+/** Claims a chat that does not run, at the revision that was read. */
 export function claimChat(
   db: D1Database,
   { id, principalId, revision }: ChatRow,
@@ -118,7 +118,7 @@ export function claimChat(
     .bind(principalId, now, maxRunning, claim, sealed, leasedUntil, expiresAt, id, revision);
 }
 
-/** What who runs a chat writes of it. */
+/** Writes the state of a chat under the claim of its run. */
 export function writeChat(
   db: D1Database,
   id: string,
@@ -133,7 +133,7 @@ export function writeChat(
     .bind(sealed, status, leasedUntil, now, expiresAt, id, claim);
 }
 
-/** Who runs it is alive. @returns whether it is to stop; undefined where the claim is lost */
+/** Renews the lease of a run. @returns whether the run is to stop; undefined where the claim is lost */
 export async function renewLease(
   db: D1Database,
   id: string,
@@ -149,7 +149,7 @@ export async function renewLease(
   return row === null ? undefined : { isStopped: row.stop_requested === 1 };
 }
 
-/** Who runs it is to stop. */
+/** Asks the chat's run to stop. */
 export function requestStop(db: D1Database, principalId: string, id: string): D1PreparedStatement {
   return db
     .prepare(

@@ -1,4 +1,4 @@
-/** How a chat that rests goes on: with a message, with what a person decided, or where it was stopped. Pure. */
+/** How a resting chat continues: with a message, with a person's decisions, or where it was stopped. Pure. */
 import { fieldProblem, refuseFields } from '../../shared/errors/field-problems.ts';
 import type { FieldProblem } from '../../shared/errors/portico-error.ts';
 import type { ContinueChat } from './chat-schema.ts';
@@ -14,8 +14,8 @@ import {
 import { withDecision, withoutDecision } from './deciding.ts';
 
 /**
- * @param state at rest: nothing of it is under way
- * @throws PorticoError `validation_failed` where there is nothing to go on with
+ * @param state at rest: no call is under way
+ * @throws PorticoError `validation_failed` where there is nothing to continue with
  */
 export function toContinued(state: ChatState, given: ContinueChat): ChatState {
   const decided = withDecisions(state, given.decisions);
@@ -30,11 +30,11 @@ export function toContinued(state: ChatState, given: ContinueChat): ChatState {
   const last = state.messages.at(-1);
   const isAnswered = state.turn.length === 0 && last?.role === 'assistant' && !last.isPaused;
   if (isAnswered) throw fieldProblem('message', 'the model has answered; send a message to go on');
-  // Where a bound was met, going on is a new run; what was cut off in the middle is still the same.
+  // After a bound was met, continuing is a new run; after an interruption it is the same run.
   return state.stop === 'interrupted' ? running(state) : anew(running(state));
 }
 
-/** A user's message begins a run. */
+/** Begins a run with a user's message. */
 export function withMessage(state: ChatState, text: string): ChatState {
   const closed = closeTurn(mapTurn(state, withoutDecision));
   return anew(running({ ...closed, messages: [...closed.messages, { role: 'user', text }] }));
@@ -57,7 +57,7 @@ function withDecisions(state: ChatState, decisions: ContinueChat['decisions']): 
   });
 }
 
-/** A new run: nothing is spent, and its calls are its own. */
+/** Begins a new run: nothing is used yet, and the log of calls is empty. */
 const anew = (state: ChatState): ChatState => ({
   ...state,
   spent: NOTHING_SPENT,
@@ -69,10 +69,10 @@ function running({ stop: _stop, problem: _problem, ...state }: ChatState): ChatS
   return state;
 }
 
-/** A state that was left in the middle: calls that were under way have no result that will come. */
+/** Returns a state that was left in the middle at rest: calls that were under way will get no result. */
 export function interrupted(state: ChatState, stop: StopReason = 'interrupted'): ChatState {
   return { ...closeTurn(withUnknown(state)), stop };
 }
 
-/** Whether it waits for a person or for a message. */
+/** Whether the chat waits for a person or for a message. */
 export const restOf = (state: ChatState) => (pendingOf(state).length > 0 ? 'waiting' : 'idle');

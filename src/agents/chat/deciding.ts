@@ -1,4 +1,4 @@
-/** What becomes of the calls a model makes: which are made at once, for which a person is asked, and which cannot be. Pure. */
+/** Decides about the calls that a model makes: which are made at once, which a person is asked about, and which are impossible. Pure. */
 import { isReadOnly } from '../../servers/catalog/catalog.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
 import type { ExportedTools } from '../../models/formats/dialect.ts';
@@ -8,23 +8,23 @@ import { toOneLine } from '../../shared/util/one-line.ts';
 import { APPROVALS, type Approval } from './chat-settings.ts';
 import { ownResult, withResult, type ChatState, type StoredCall } from './chat-state.ts';
 
-/** Longest name of a tool that does not exist, as it is shown, in UTF-16 units. */
+/** Longest name shown for a tool that does not exist, in UTF-16 units. */
 const MAX_UNKNOWN_NAME = 100;
 const OVER_BOUND = 'This call was not made: the run has made as many calls as it may.';
 const NOT_APPROVED = 'This call was not made: the person who was asked refused it.';
 const OVERTAKEN = 'This call was not made: the user wrote another message before it was.';
 
-/** The stricter of two. */
+/** Returns the stricter of two. */
 export function stricter(a: Approval, b: Approval): Approval {
   return APPROVALS.indexOf(a) > APPROVALS.indexOf(b) ? a : b;
 }
 
-/** Whether a person has to be asked before a tool is called. A tool that says nothing of itself may change something. */
+/** Whether a person has to be asked before a tool is called. A tool without annotations may change something. */
 export function needsApproval({ item }: ListedItem, approve: Approval): boolean {
   return approve === 'always' || (approve === 'writes' && !isReadOnly(item));
 }
 
-/** The calls of a reply, as they are stored: those beyond the bound have their answer at once. */
+/** Makes a reply's calls the open turn; those beyond the bound get their result at once. */
 export function toTurn(state: ChatState, calls: readonly CanonicalCall[]): ChatState {
   const room = state.limits.calls - state.spent.calls;
   const turn = calls.map((call, i): StoredCall => {
@@ -51,18 +51,18 @@ export interface Usable {
 
 const toUnknownName = ({ name }: CanonicalCall): string => toOneLine(name, MAX_UNKNOWN_NAME);
 
-/** The name of a call's tool as people know it; the model's where there is no such tool. */
+/** Returns the name of a call's tool for people; the model's name where there is no such tool. */
 export function nameOf(call: CanonicalCall, { items }: Usable): string {
   const listed = items.get(call.name);
   return listed ? toQualifiedName(listed.server.name, listed.item.key, 'dot') : toUnknownName(call);
 }
 
-/** Decides about a call about which nothing is decided. What a person is asked about is what is sent. */
+/** Decides about an undecided call. A person is asked about exactly what would be sent. */
 export function decideCall(stored: StoredCall, usable: Usable, approve: Approval): StoredCall {
   if (stored.place !== 'new') return stored;
   const { name, arguments: given } = stored.call;
   const item = usable.items.get(name);
-  // What runs the calls tells the model what is wrong with such a one; it is not sent.
+  // `runCalls` tells the model what is wrong with such a call, and does not send it.
   if (!item) return { ...stored, place: 'ready', decision: 'unusable' };
   const tool = nameOf(stored.call, usable);
   if (given === undefined) return { ...stored, tool, place: 'ready', decision: 'unusable' };
@@ -71,14 +71,14 @@ export function decideCall(stored: StoredCall, usable: Usable, approve: Approval
   return { ...known, place: 'ready', decision: 'allowed' };
 }
 
-/** What a person said of a call that waits. */
+/** Applies a person's decision to a waiting call. */
 export function withDecision(stored: StoredCall, isApproved: boolean): StoredCall {
   if (stored.place !== 'waiting') return stored;
   if (isApproved) return { ...stored, place: 'ready', decision: 'approved' };
   return { ...withResult(stored, ownResult(NOT_APPROVED)), decision: 'refused' };
 }
 
-/** Who writes a message has not waited for the calls that are still to be decided or made. */
+/** Refuses calls still to be decided or made: a user who writes a message has not waited for them. */
 export function withoutDecision(stored: StoredCall): StoredCall {
   if (stored.place === 'done' || stored.place === 'under_way') return stored;
   return { ...withResult(stored, ownResult(OVERTAKEN)), decision: 'refused' };

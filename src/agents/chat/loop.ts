@@ -1,10 +1,11 @@
 /**
- * The loop of a chat: ask the model, make the calls it wants, ask again, until it answers or a bound is met. It knows neither HTTP nor
- * storage: who asks, calls and writes are its ports.
+ * The loop of a chat: ask the model, make the calls that it wants, ask again, until it answers or a bound is met. It knows neither HTTP nor
+ * storage: its ports ask, call and write.
  *
- * Invariants: calls are written as under way before any of them leaves, and one that is under way is never sent again; a call about which
- * a person has to decide does not leave before that; calls of a turn that did not end for them never leave; rights are read again before each question and before each turn of calls; whatever
- * ends the loop, the state that it gives is whole: what was done is in it, and every call of a turn that is over has a result.
+ * Invariants: calls are written as under way before any of them leaves, and a call under way is never sent again; a call that a person has
+ * to decide about does not leave before that; calls of a turn that did not end normally never leave; rights are read again before each
+ * question and before each turn of calls. However the loop ends, the state that it returns is complete: it includes everything that was
+ * done, and every call of a closed turn has a result.
  */
 import type { ListedItem } from '../../gateway/listing.ts';
 import type { ExportedTools, TurnReply } from '../../models/formats/dialect.ts';
@@ -34,13 +35,13 @@ import { decideCall, nameOf, toTurn } from './deciding.ts';
 import { SYSTEM_TEXT } from './system-text.ts';
 import { unfinishedReply, withMalformed, withUnfinished } from './unfinished.ts';
 
-/** What the model may be shown at a moment. */
+/** What the model may be shown at one moment. */
 export interface Shown {
-  /** Undefined where there is no tool. */
+  /** Undefined where there are no tools. */
   tools: ExportedTools | undefined;
-  /** By the names in the dialect. */
+  /** By their names in the dialect. */
   items: ReadonlyMap<string, ListedItem>;
-  /** Puts calls to the gateway, in this order, as the caller is now. @throws only where the signal aborts */
+  /** Makes calls through the gateway, in this order, with the caller's current rights. @throws only where the signal aborts */
   run(
     calls: readonly CanonicalCall[],
     watch: CallEnds,
@@ -48,17 +49,17 @@ export interface Shown {
   ): Promise<CanonicalResult[]>;
 }
 
-/** Told of each call as its result comes. */
+/** Called with the result of each call as it comes. */
 export type CallEnds = (id: string, result: CanonicalResult) => void;
 
 export interface LoopPorts {
   model: ChatModel;
-  /** What the caller may use now; undefined where it may use nothing any more. */
+  /** Returns what the caller may use now; undefined where it may use nothing any more. */
   shown(state: ChatState): Promise<Shown | undefined>;
-  /** Writes the state. @throws where somebody else goes on with the chat */
+  /** Writes the state. @throws where another run has the chat now */
   save(state: ChatState): Promise<void>;
   tell(event: ChatEvent): void;
-  /** Whether somebody watches the text while it comes. */
+  /** Whether somebody reads the text as it is generated. */
   isWatched: boolean;
   /** Milliseconds. */
   now(): number;
@@ -69,7 +70,7 @@ const FULL =
   'The result is not kept: the conversation is as large as it may be. Begin another one.';
 
 /**
- * Go on with a chat until there is a reason to stop, which is in the state that it gives.
+ * Runs a chat until there is a reason to stop, which the returned state contains.
  * @param signal its reason is that reason
  */
 export async function runLoop(
@@ -93,7 +94,7 @@ export async function runLoop(
   }
 }
 
-/** What is open of a turn, then one question. */
+/** Finishes the open turn, then asks one question. */
 async function takeStep(
   given: ChatState,
   ports: LoopPorts,
@@ -145,7 +146,7 @@ async function finishTurn(
   return closed;
 }
 
-/** The turn with the results of those of its calls that were under way; some have none where the signal aborted. */
+/** Returns the turn with the results of its calls under way; some have none where the signal aborted. */
 async function makeCalls(
   state: ChatState,
   shown: Shown,
@@ -157,7 +158,7 @@ async function makeCalls(
   const spans = new Map(
     due.map(({ id, tool, decision }) => [
       id,
-      // A name that is no tool of the caller's is none that a trace may tell.
+      // A trace must not contain a name that is no tool of the caller's.
       step.child('tool.call', { tool: decision === 'unusable' ? undefined : tool, decision }),
     ]),
   );
@@ -170,7 +171,7 @@ async function makeCalls(
     spans.get(id)?.end({ decision: result['isError'] === true ? 'error' : 'done' });
     tell(toResultEvent(done));
   };
-  // Under ids of our own: those that a model makes may be there twice.
+  // Under the gateway's own ids, since a model may use an id twice.
   const calls = due.map(({ id, call, sent }): CanonicalCall => ({
     ...call,
     id,
@@ -180,7 +181,7 @@ async function makeCalls(
     const results = await shown.run(calls, end, signal);
     for (const [i, result] of results.entries()) end(calls[i]?.id ?? '', result);
   } catch {
-    // What has no result by now is told as unknown: it may have been sent.
+    // A call without a result by now is reported as unknown: it may have been sent.
   }
   for (const span of spans.values()) span.end({ error: 'unknown' });
   const after = mapTurn(state, stored => ended.get(stored.id) ?? stored);
@@ -230,7 +231,7 @@ async function ask(
   const { text, calls, raw } = reply;
   const paused = reply.stop === 'paused' ? { isPaused: true as const } : {};
   const last = messages.at(-1);
-  // What was said before a pause is the beginning of the same answer.
+  // The text before a pause is the beginning of the same answer.
   const said = last?.role === 'assistant' && last.isPaused ? state.answer : '';
   const answered: ChatState = {
     ...used,
@@ -242,7 +243,7 @@ async function ask(
   return calls.length > 0 || reply.stop === 'paused' ? next : stopped(next, 'answered');
 }
 
-/** What came of an answer of which nothing came. */
+/** The partial reply where nothing of an answer came. */
 const NOTHING: TurnReply = {
   text: '',
   calls: [],
@@ -251,7 +252,7 @@ const NOTHING: TurnReply = {
   tokens: undefined,
 };
 
-/** A turn that did not end by itself: its calls are told of, and are over. */
+/** Ends a turn that did not end normally: its calls are reported and logged as not made. */
 function withUnmade(
   state: ChatState,
   reply: TurnReply,
@@ -271,7 +272,7 @@ function withUnmade(
 
 const stopped = (state: ChatState, stop: StopReason): ChatState => ({ ...state, stop });
 
-/** Why a signal aborted: what is no reason of ours is somebody who went away. */
+/** Returns why a signal aborted; a reason that is not the run's own means that the caller left. */
 function reasonOf({ reason }: AbortSignal): StopReason {
   return reason === 'seconds' ? 'seconds' : 'stopped';
 }

@@ -1,6 +1,6 @@
 /**
- * Which tools a model is shown, and how its calls are made: those of the caller, as it is at that moment. Where there are more than a
- * model takes well, those that fit the user's last message best, and those the chat has called already.
+ * Which tools a model is shown, and how its calls are made: with the caller's rights at that moment. Where there are more tools than a
+ * model handles well, it is shown those that fit the user's last message best, and those that the chat has already called.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
@@ -23,19 +23,19 @@ import { MAX_FOUND, MAX_QUERY_CHARS } from '../../search/rank/limits.ts';
 import type { ChatState, StoredCall } from './chat-state.ts';
 import type { Shown } from './loop.ts';
 
-/** Most tools that are shown to a model; of more, the best that a search finds are. */
+/** Most tools that a model is shown; of more, the best that a search finds. */
 export const MAX_SHOWN_TOOLS = 128;
 
-/** Who asks, for as long as its request lasts, and what its endpoint lets it use. */
+/** The caller, for as long as its request lasts, and what its endpoint lets it use. */
 export interface Asker extends CallerView {
   source: Era | 'rest';
-  /** What it may do now; undefined where its token is gone. */
+  /** Returns its current rights; undefined where its token is gone. */
   rights(): Promise<CallerView | undefined>;
-  /** Aborts when it goes away. */
+  /** Aborts when the caller leaves. */
   signal: AbortSignal;
-  /** Of the gateway, as it asks it. */
+  /** Origin of the gateway, as the caller addresses it. */
   origin: string | undefined;
-  /** Of the trace it is part of, where it has one (W3C Trace Context). */
+  /** Of the trace that it belongs to, if any (W3C Trace Context). */
   traceparent: string | undefined;
   /** Runs work that outlives the response. */
   waitUntil: WaitUntil;
@@ -56,7 +56,7 @@ export interface ToolPorts {
   ): Promise<CanonicalResult[]>;
 }
 
-/** What may be shown now; undefined where the caller may use nothing any more. */
+/** Returns what may be shown now; undefined where the caller may use nothing any more. */
 export async function findShown(
   ports: ToolPorts,
   asker: Asker,
@@ -70,7 +70,7 @@ export async function findShown(
   const { caller } = rights;
   const viewer = { caller, visible: toVisible(rights, state.only), naming };
   const { tools: all, items } = await listForModel(gateway, viewer);
-  // Named as all of them together are, so that a tool keeps its name whichever are shown beside it.
+  // Names are assigned over all tools together, so that a tool keeps its name whichever others are shown.
   const names = toDialectNames(
     dialect.format,
     all.map(({ name }) => name),
@@ -99,7 +99,7 @@ export async function findShown(
   };
 }
 
-/** The servers and tools that a chat is about; what is named and is not there, or hidden, matches nothing. */
+/** Returns the servers and tools that a chat is limited to; names that are unknown or hidden match nothing. */
 function toVisible(
   { caller, visible }: CallerView,
   { servers: wanted, toolset: name }: ChatState['only'],
@@ -113,8 +113,8 @@ function toVisible(
 }
 
 /**
- * The names in the dialect of the tools that a chat has called. A call about which nothing is decided yet may name any tool; it is none
- * that was shown.
+ * Returns the dialect names of tools that the chat has called. A call that is still undecided does not count, since it may name a tool that
+ * was not shown.
  */
 function calledNames({ messages, turn }: ChatState): ReadonlySet<string> {
   const isDecided = ({ decision }: StoredCall) =>
@@ -129,7 +129,7 @@ function calledNames({ messages, turn }: ChatState): ReadonlySet<string> {
   ]);
 }
 
-/** The tools that fit the last message best, and those that the chat has called, in the order of the list. */
+/** Returns the tools that fit the last message best, and those that the chat has called, in the order of the list. */
 async function choose(
   gateway: Gateway,
   viewer: Viewer,

@@ -1,4 +1,4 @@
-/** What a model is told in each chat. The same bytes always: nothing of a server, a caller or a conversation stands in it. */
+/** The system text of every chat. Always the same bytes: it contains nothing of a server, a caller or a conversation. */
 export const SYSTEM_TEXT = `You answer the user's request and may call the tools you are given to do so.
 
 Rules:

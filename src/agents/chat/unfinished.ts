@@ -1,6 +1,6 @@
 /**
- * What becomes of a turn of the model that did not end by itself: none of its calls is made. They are shown as not made, nothing of the
- * turn but its text stays in the conversation, and whoever goes on has the model asked again. Pure.
+ * Handles a turn of the model that did not end normally: none of its calls is made. They are shown as not made, only the text of the turn
+ * stays in the conversation, and continuing the chat asks the model again. Pure.
  */
 import type { TurnReply } from '../../models/formats/dialect.ts';
 import type {
@@ -11,22 +11,22 @@ import type {
 import { toNotMade, unfinishedOf } from '../../models/formats/turn-end.ts';
 import { ownResult, toLogged, withResult, type ChatState, type StoredCall } from './chat-state.ts';
 
-/** Told to a person where the API gave no reason that is known. */
+/** Shown to a person where the API gave no known reason. */
 const NO_END = 'The answer of the model did not end as a whole one does';
 
-/** Told to the model when it is asked again. */
+/** Sent to the model when it is asked again. */
 const CUT =
   'Your last answer was cut off at its longest length, so none of the calls in it was made. Make those that are still needed again, with less in one answer.';
 
-/** Why a reply is not acted on; undefined where it is. */
+/** Returns why a reply is not acted on; undefined where it is. */
 export function unfinishedReply({ stop, calls }: TurnReply): Unfinished | undefined {
   const why = unfinishedOf(stop);
   return calls.length > 0 || why === stop ? why : undefined;
 }
 
 /**
- * The state after such a turn, at rest.
- * @param nameOf the name of a tool as people know it
+ * Returns the state after such a turn, at rest.
+ * @param nameOf the name of a tool for people
  */
 export function withUnfinished(
   state: ChatState,
@@ -44,8 +44,8 @@ export function withUnfinished(
 }
 
 /**
- * The state after a turn with a call that its API could not read: the model is told once what was wrong, and goes on; where it was just
- * told so, the run ends.
+ * Returns the state after a turn with a call that its API could not read: the model is told once what was wrong, and the run continues; if
+ * it had just been told, the run ends.
  */
 export function withMalformed(
   state: ChatState,
@@ -72,7 +72,7 @@ const MALFORMED_AGAIN = 'The model made a call that nobody could read, and again
 const toMalformedNote = (problem: string): string =>
   `Nothing was called in your last turn. ${problem}. Call again: one of the tools you were given by its exact name, with one JSON object that fits its schema.`;
 
-/** The calls in the log, as not made. */
+/** Logs the calls as not made. */
 function withUnmade(
   state: ChatState,
   calls: readonly CanonicalCall[],
@@ -82,7 +82,7 @@ function withUnmade(
   const unmade = calls.map((call, i): StoredCall => {
     const stored: StoredCall = {
       id: `call_${state.lastCall + i + 1}`,
-      // What a cut call says of its arguments is not what the model meant.
+      // The arguments of a cut call are not what the model meant.
       call: { id: call.id, name: call.name, arguments: undefined },
       tool: nameOf(call),
       place: 'new',
@@ -94,7 +94,7 @@ function withUnmade(
   return { ...state, log: [...state.log, ...unmade], lastCall };
 }
 
-/** What stays of it: a text without calls, as the answer it is; beside calls that were cut, with a word on them. */
+/** Returns the messages that stay of the turn: a text without calls stays as an answer; a text beside cut calls gets a note about them. */
 function toMessages(
   text: string,
   calls: readonly CanonicalCall[],
