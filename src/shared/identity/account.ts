@@ -1,7 +1,7 @@
 /** Accounts that a principal has at servers: whose credential its calls carry. Pure. */
 import { z } from 'zod';
 
-/** Whose account calls to a server use: the deployment's, each principal's own, or the own one if there is one. */
+/** Whose account calls to a server use: the deployment's, each principal's own, or the own one if there is one, else the deployment's. */
 export const AccountModeSchema = z.enum(['shared', 'per_principal', 'both']);
 export type AccountMode = z.infer<typeof AccountModeSchema>;
 

@@ -16,7 +16,7 @@ const SECRET_WORDS = new Set(['auth', 'pass', 'pin', 'otp', 'mfa', 'cvv', 'cvc']
 /** Names of counts, which contain a word for secrets but hold none. */
 const COUNTS = /tokens$/;
 
-/** Known forms of tokens. */
+/** Known forms of tokens; then what follows an authentication scheme. */
 const SECRET_VALUES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /\bportico_[A-Za-z0-9_-]{20,}/g,
