@@ -45,7 +45,7 @@ export interface PlacedEvent extends ChainedEvent {
 /** Calls of clients, or acts of administrators and people. */
 export const AuditKindSchema = z.enum(['calls', 'acts']);
 
-/** The rows that a caller sees who does not administer the whole deployment. */
+/** Selects the rows of one caller, who does not administer the whole deployment. */
 export interface OwnRows {
   principalId: string;
   /** The caller's own token: rows of what was done with it are included. */

@@ -61,7 +61,7 @@ export interface CallShard {
   renew(id: string): Promise<void>;
   /** Draws tokens for calls that are not recorded before they leave. */
   lease(principalId: string, request: LeaseRequest): Promise<Lease>;
-  /** Returns the tokens of a lease that were not spent. */
+  /** Gives back the tokens of a lease that were not spent. */
   giveBack(id: string, unspent: number): Promise<void>;
   /** Exports the calls that have ended to the database. Rejects if a part of them could not be exported. */
   settle(): Promise<void>;

@@ -16,7 +16,7 @@ const CountSchema = z.object({
   slow: z.number(),
 });
 
-/** The condition for chunks that can be counted so. It is never NULL, so that it can be negated. */
+/** The condition for chunks that can be counted this way. It is never NULL, so that it can be negated. */
 const whereWhole = ({ since, until, stepMs }: CountSpan): Condition => ({
   sql: `(from_at >= ? AND to_at < ? AND CAST((from_at - ?) / ? AS INTEGER) = CAST((to_at - ?) / ? AS INTEGER)
     AND json_extract(keys, '$.counts') IS NOT NULL)`,

@@ -6,7 +6,7 @@ import type { Lease, LeaseRequest } from './token-lease.ts';
 export interface BudgetShard {
   /** Draws tokens of this day. @param name name of the object, which says whose budget it is */
   drawBudget(name: string, request: LeaseRequest): Promise<Lease>;
-  /** Returns the tokens of a lease that were not spent. */
+  /** Gives back the tokens of a lease that were not spent. */
   giveBackBudget(id: string, unspent: number): Promise<void>;
   /** Refunds the token of a call that did not leave. @param id UUID; the same if the message is repeated */
   refundBudget(id: string, day: number): Promise<void>;

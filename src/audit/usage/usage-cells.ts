@@ -7,7 +7,7 @@ import type { AuditEvent } from '../audit-schema.ts';
 export const DIMENSIONS = ['day', 'principal', 'token', 'group', 'server', 'tool'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** The key of one sum. */
+/** Calls with the same key are counted together. */
 export interface UsageKey {
   day: string;
   principalId: string;
