@@ -1,6 +1,6 @@
 /**
- * Turns replies of a call into HTTP responses in the client's era. The raw result passes unchanged; only `resultType` is ever added, for a
- * modern client where a legacy server gave none.
+ * Turns replies of a call into HTTP responses in the client's era. The raw result passes unchanged, except for what the reply's `toResult`
+ * changes and for members that a modern client must get and a legacy server does not give (`missingMembers`).
  */
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
