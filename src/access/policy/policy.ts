@@ -64,7 +64,7 @@ export interface Policy {
   explain(server: NamedServer, tool: string, isReadOnly: boolean): Verdict;
   /** Returns the reason from the rules, or from the default access where none matches, and then one for each limit of the token. */
   reasons(server: NamedServer, tool: string, isReadOnly: boolean): Reason[];
-  /** Ids of the only servers that the caller can ever see; null where that depends on more than the token. */
+  /** Ids of the only servers that the caller can ever see; null where its token has no such limit. */
   servers: readonly string[] | null;
   /** The token's limits as a text, equal for equal limits; '' where it has none. */
   limits: string;
