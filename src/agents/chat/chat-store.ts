@@ -82,7 +82,7 @@ export function insertChat(
     .bind(principalId, now, maxRunning, id, sealed, claim, leasedUntil, expiresAt);
 }
 
-/** Deletes expired chats, a bounded number at a time, and the principal's oldest chats beyond a number; never one that runs. */
+/** Deletes expired chats, a bounded number at a time, and the principal's oldest resting chats beyond a number. */
 export function pruneChats(
   db: D1Database,
   principalId: string,
