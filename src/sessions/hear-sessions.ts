@@ -23,7 +23,7 @@ export interface HearingTerms {
 
 /** The sessions that are read for one stream of a client. */
 export interface HeardSessions {
-  /** Stops reading at servers that the client no longer sees. */
+  /** Stops reading at servers that the client no longer sees, or now reaches with another credential. */
   check(): Promise<void>;
   close(): void;
 }
