@@ -1,8 +1,9 @@
 /**
  * Adds up calls by day, in the object of the chain of chunks: each chunk once it is sealed, so that no other chunk can come before it.
  *
- * Invariant: the sums and how far they go are one batch, which does nothing unless the stored progress is where the part begins. So a
- * part that is cut off, repeated or run twice at once is counted once. A call stored when it left and again with its end counts as one call.
+ * Invariant: the sums and how far they go are one batch, which does nothing unless the stored progress is where the part begins.
+ * So a part that is cut off, repeated or run twice at once is counted once. A call stored when it left and again with its end counts as
+ * one call.
  */
 import { firstIdAt, timeOfId } from '../../shared/util/time-id.ts';
 import { toDay } from '../../shared/util/utc-day.ts';

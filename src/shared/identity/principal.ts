@@ -109,7 +109,7 @@ export interface Actor {
   owner?: RecordOwner;
 }
 
-/** Returns the actor for what people, or programs they authorised, do for themselves: it needs no scope, but the audit requires one. */
+/** Returns the actor for what people, or programs they authorised, do for themselves: this needs no scope, but the audit wants one. */
 export const toOwnActor = (principalId: string, tokenId: string): Actor => ({
   principalId,
   tokenId,
