@@ -1,5 +1,5 @@
 /**
- * Collects the static files of the Worker in `dist/assets`: our pages, the embedding table of search, and the renderer of the API
+ * Collects the static files of the Worker in `dist/assets`: our pages, the console, the tables of search, and the renderer of the API
  * description from npm with its licence. Run by wrangler before a deployment, and by the local host and the Worker tests at their start. A
  * file with the same content is left alone, so that concurrent starts do not disturb each other.
  */

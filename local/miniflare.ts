@@ -1,5 +1,5 @@
 /**
- * Starts Miniflare quietly: no terminal output, no traffic to its makers, signals left to the program. The output of workerd and the
+ * Starts Miniflare quietly: no terminal output, nothing sent anywhere, signals left to the program. The output of workerd and the
  * Workers goes to the log.
  */
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from 'miniflare';

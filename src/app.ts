@@ -67,7 +67,7 @@ export function createApp(ports: AppPorts): App {
       );
     },
   };
-  /** Serves every path that is not an MCP endpoint, health or `/connect`. */
+  /** Serves every other path: docs, schema, OAuth, pages, then the API. */
   function serveOther(
     request: Request,
     url: URL,

@@ -1,7 +1,7 @@
 /**
  * Copies the stores of a data folder, even while a gateway uses them. SQLite itself copies each database, as of one moment. The order is
- * such that a later copy can only be newer: first the objects, then the database with the chain of calls, then the catalogs that its rows
- * name.
+ * such that a later store may know more than an earlier one, but never less: first the objects, then the database with the chain of calls,
+ * then the catalogs that its rows name.
  */
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';

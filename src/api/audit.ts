@@ -12,7 +12,7 @@ const PATH = '/api/v1/audit';
 const tags = ['audit'];
 /** Maximum number of chain rows that one request checks. */
 const MAX_CHECKED = 10_000;
-/** Describes which rows a caller sees who is not an administrator. */
+/** Describes which rows a caller sees. */
 export const OWN_ROWS =
   'Administrators see all rows. A person sees their own calls, and what they did with the token or sign-in they ask with; ' +
   'a client, and a token with limits, what was done with that token only. Rows of others match nothing.';

@@ -1,6 +1,6 @@
 /**
- * Builds from the bindings what the object of a principal and a server needs for the principal's account there: token renewal and reading
- * of its lists.
+ * Builds from the bindings what the object of a principal and a server needs for the principal's account there: token renewal and the
+ * lists that the server shows to the account.
  */
 import { AdminAudit } from '../audit/admin-audit.ts';
 import { configOf } from '../config.ts';

@@ -124,7 +124,7 @@ export class ClientSession extends DurableObject<Env> {
     return this.#accounts.tokens.want(accountId, scope);
   }
 
-  /** Reads in the background, if due, which tools of the server's catalog the principal's account does not list. */
+  /** Reads in the background, if due, which items of the server's catalog its lists for the principal's account lack. */
   readOwnLists(serverId: string): void {
     this.#accounts.lists.read(serverId);
   }

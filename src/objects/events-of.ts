@@ -7,7 +7,7 @@ type Bindings = Pick<Env, 'DB' | 'WEBHOOKS'>;
 export const expectEventsOf = ({ DB, WEBHOOKS }: Bindings) =>
   createExpectEvents(DB, () => WEBHOOKS.getByName('all').expect());
 
-/** Calls were added up: delivers events if some of the calls were denied. */
+/** Calls were added up, and some may have been denied: wakes the Webhooks object if an event is due. */
 export const tellDenials = ({ DB, WEBHOOKS }: Bindings): Promise<void> =>
   wakeIfDue(DB, () => WEBHOOKS.getByName('all').wake());
 

@@ -38,7 +38,7 @@ import { ChangeNotifier } from '../monitor/change-notifier.ts';
 
 /** The monitor checks for an announced change after this time, in milliseconds. */
 const EXPECT_MS = 3_000;
-/** A wake within this time after a check cycle waits for the rest of it, in milliseconds. */
+/** A wake is delayed until this much time has passed since the last check cycle, in milliseconds. */
 const WAKE_GAP_MS = 200;
 /** Clients are notified this long after the last old list is gone, in milliseconds. */
 const TELL_MARGIN_MS = 50;

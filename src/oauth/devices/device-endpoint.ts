@@ -1,7 +1,7 @@
 /**
- * `POST /device_authorization` (RFC 8628 §3.1): a program on a machine without a browser asks for a code to show. Only programs with
- * loopback redirects may, which the consent page calls unverified. Web clients and clients with a document may not: nothing is sent to
- * their address here, so a stranger could use their known name.
+ * `POST /device_authorization` (RFC 8628 §3.1): a program on a machine without a browser asks for a code to show. Only clients with
+ * loopback redirects and without a document may. For a web client or one with a document, nothing is sent to its address here, so a
+ * stranger could use its known name.
  */
 import { answerForm, NO_STORE } from '../answer-form.ts';
 import { AddressBuckets } from '../address-buckets.ts';
