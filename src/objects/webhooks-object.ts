@@ -1,6 +1,6 @@
 /**
- * Webhooks: one object for the deployment that delivers events in its alarm. The events are rows of the database. The object is notified before
- * an event may come, and then polls for it for a while. Without a webhook it sets no alarm.
+ * Webhooks: one object for the deployment that delivers events in its alarm. The events are rows of the database. The object is notified
+ * before an event may come, and then polls for it for a while. Without a webhook it sets no alarm.
  *
  * Invariant: while an event waits, an alarm is set no later than the event's time.
  */
