@@ -1,9 +1,8 @@
 /**
- * Reads HTTP/1.1 answers off one keep-alive socket, one at a time, as cheaply as it can be done in JavaScript.
+ * Reads HTTP/1.1 responses from one keep-alive socket, one at a time, as cheaply as JavaScript allows.
  *
- * Owns: the status, the content type and the body of each answer, for bodies with a length or in chunks.
- * Refuses: pipelining, interim answers, bodies that end with the connection, compression. Anything it does not
- * understand throws, because a benchmark must not guess.
+ * Owns: status, content type and body of each response, for bodies with a length or in chunks. Refuses: pipelining, interim responses,
+ * bodies that end with the connection, compression. Anything it does not understand throws, because a benchmark must not guess.
  */
 const HEAD_END = '\r\n\r\n';
 
@@ -14,7 +13,7 @@ export interface Answer {
   body: Buffer;
 }
 
-/** Collects what a socket receives; `push` returns the answer once its last byte is there. */
+/** Collects the data of a socket; `push` returns the response once its last byte has arrived. */
 export class AnswerReader {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
@@ -22,7 +21,7 @@ export class AnswerReader {
   #status = 0;
   /** Bytes of body still to come (with a length), or -1 (in chunks). */
   #bodyBytes = 0;
-  /** Decoded chunks so far, and where the undecoded rest begins in the joined buffer. */
+  /** Decoded chunks so far; the undecoded rest is in `#pending`. */
   #chunks: Buffer[] = [];
   #chunkBytes = 0;
 

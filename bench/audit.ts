@@ -1,4 +1,4 @@
-/** What the audit of calls and their limits cost: Portico without either, with the audit, and with both. */
+/** The cost of the call audit and of rate limits: Portico without both, with the audit, and with both. */
 import type { Options } from './options.ts';
 import { measureVariants } from './variants.ts';
 
@@ -8,6 +8,6 @@ const VARIANTS = {
   'audit and limits': { PORTICO_RATE_LIMIT: '1000000', PORTICO_SERVER_RATE_LIMIT: '1000000' },
 };
 
-/** Runs all rounds; gives a table. */
+/** Runs all rounds; returns a table. */
 export const measureAudit = (options: Options, say: (line: string) => void): Promise<string> =>
   measureVariants(OFF, VARIANTS, options, say);

@@ -1,8 +1,9 @@
 /**
- * What the cache of results costs and saves: `tools/call` of a modern client of a tool that no rule is for (off), of one whose results are
- * kept and that is called with other arguments each time (miss), and with the same (hit), in alternating slices of one run.
+ * What the result cache costs and saves: `tools/call` of a modern client to a tool without a cache rule (off), and to a cached tool with
+ * new arguments each time (miss) or always the same (hit), in alternating slices of one run.
  *
- * Refuses: a slice in which the upstream received another number of calls than it must: each, each, and at most one for each client.
+ * Refuses: a slice in which the upstream received a wrong number of calls: it must get every call for off and miss, and at most one in
+ * total for hit.
  */
 import { createCallExchange } from './exchanges.ts';
 import { runLoad } from './load.ts';
@@ -14,12 +15,12 @@ import { toRow, toSummary, toTable } from './table.ts';
 import type { Pair, Summary } from './table.ts';
 
 const CLIENTS = [1, MAX_CONNECTIONS] as const;
-/** Tools of the upstream that say that they only read, and answer as `echo` does. */
+/** A tool of the upstream that is annotated read-only, and answers like `echo`. */
 const KEPT = 'read';
 const SIDES = ['off', 'miss', 'hit'] as const;
 type Side = (typeof SIDES)[number];
 
-/** Runs all rounds; gives a table for each way through the cache. */
+/** Runs all rounds; returns a table each for misses and hits. */
 export async function measureCache(options: Options, say: (line: string) => void): Promise<string> {
   say('starting the upstream and Portico');
   const bench = await startBench({});

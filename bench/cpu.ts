@@ -1,6 +1,6 @@
 /**
- * What a request costs workerd in processor time, Portico's and the relay's by turns. Where other programs share the machine this is
- * steadier than time on the clock. Read from Linux's process table, so it counts in steps of 10 ms over a whole slice.
+ * Processor time of workerd per request, for Portico and the relay in turn. Where other programs share the machine, this is steadier than
+ * clock time. Read from Linux's process table, which counts in steps of 10 ms; it is divided over a whole slice.
  */
 import { readFileSync } from 'node:fs';
 
@@ -22,7 +22,7 @@ export function cpuUs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_US;
 }
 
-/** Runs all rounds; gives a table of microseconds per request. @throws Error where the system has no process table */
+/** Runs all rounds; returns a table of microseconds per request. @throws Error where the system has no process table */
 export async function measureCpu(
   bench: Bench,
   options: Options,

@@ -1,20 +1,19 @@
 /**
- * What is sent and what must come back: the wire requests of the benchmark with their checks.
+ * The requests of the benchmark, and the checks of their responses.
  *
- * Owns: the bytes of `tools/call` and `tools/list` in both eras. Relay and Portico get the same headers and the same
- * body; only the path differs. Requests of a kind all have one size (numbers of equal length), so that the head is
- * made once.
- * Refuses: every answer but a 200 with exactly the expected result.
+ * Owns: the bytes of `tools/call` and `tools/list` in both eras. Relay and Portico get the same headers and the same body; only the path
+ * differs. All requests of a kind have the same size (numbers of equal length), so that the header block is built once. Refuses: every
+ * response except a 200 with exactly the expected result.
  */
 import type { Answer } from './answer-reader.ts';
 import type { Exchange } from './load.ts';
 
 export type Era = 'modern' | 'legacy';
 
-/** Stands for the number of a request in the templates; as long as every number the load generator gives. */
+/** Placeholder for the number of a request in the templates; as long as every number of the load generator. */
 const NUMBER_MARK = 900_000_009;
 
-/** Where the requests of an exchange go, and with which credentials. */
+/** Where the requests of an exchange go, and their credentials. */
 export interface Route {
   /** Path and query; the host is loopback. */
   path: string;
@@ -35,7 +34,7 @@ const MODERN_META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** The headers that every MCP request of an era carries. */
+/** The headers of every MCP request of an era. */
 export function mcpHeaders(era: Era, token: string): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -45,7 +44,7 @@ export function mcpHeaders(era: Era, token: string): Record<string, string> {
   };
 }
 
-/** The text of a request in an era. */
+/** The body of a request in an era. */
 export function rpcBody(
   era: Era,
   id: number,
@@ -56,7 +55,7 @@ export function rpcBody(
   return JSON.stringify({ jsonrpc: '2.0', id, method, params: withMeta });
 }
 
-/** The text of a `tools/call` of an echo tool; id and message are the number. */
+/** The body of a `tools/call` of an echo tool; id and message are the number. */
 export const callBody = (era: Era, name: string, n: number, message = String(n)): string =>
   rpcBody(era, n, 'tools/call', { name, arguments: { message } });
 
@@ -94,7 +93,7 @@ function fail(answer: Answer): never {
   throw new Error(`wrong answer: ${answer.head}\n\n${answer.body.toString('utf8', 0, 2_000)}`);
 }
 
-/** An answer may come as an event stream, whose last event it is. */
+/** A response may be an event stream, whose last event counts. */
 function readCallAnswer(body: string): RpcAnswer {
   const at = body.startsWith('{') ? 0 : body.lastIndexOf('\ndata: ') + '\ndata: '.length;
   return JSON.parse(body.slice(at));
@@ -102,7 +101,7 @@ function readCallAnswer(body: string): RpcAnswer {
 
 /**
  * `tools/call` of an echo tool by its qualified name; the id is the request's number.
- * @param message always the same; absent it is the number too
+ * @param message always the same text; absent: the number
  */
 export function createCallExchange(
   route: Route,
@@ -122,7 +121,7 @@ export function createCallExchange(
   };
 }
 
-/** `tools/list`; the whole first answer is checked, later ones must be equal to one that was. */
+/** `tools/list`; the first response is checked completely, later ones must be equal to a checked one. */
 export function createListExchange(route: Route, toolCount: number): Exchange {
   let checked: Buffer | undefined;
   return {
@@ -140,7 +139,7 @@ export function createListExchange(route: Route, toolCount: number): Exchange {
   };
 }
 
-/** The same request as a modern `tools/call`, to a Worker that answers `ok`. */
+/** The same request as a modern `tools/call`, to a Worker that responds with `ok`. */
 export function createOkExchange(path: string, token: string): Exchange {
   const { write } = createCallExchange({ path, era: 'modern', token, sessions: [] }, 'echo');
   return {

@@ -1,4 +1,4 @@
-/** A command channel to workerd's inspector (Chrome DevTools Protocol), for profiles and for the memory of an isolate. */
+/** A command channel to workerd's inspector (Chrome DevTools Protocol), for profiles and an isolate's memory use. */
 
 export interface CpuProfile {
   nodes: {
@@ -14,7 +14,7 @@ export interface CpuProfile {
 interface HeapUsage {
   usedSize: number;
   embedderHeapUsedSize: number;
-  /** Of array buffers, which are outside the heap. */
+  /** Array buffers, which are outside the heap. */
   backingStorageSize: number;
 }
 
@@ -61,7 +61,7 @@ export async function openInspector(port: number, worker: string): Promise<Inspe
   };
 }
 
-/** What an isolate has in memory, in bytes, with garbage that was not collected yet. */
+/** Memory of an isolate in bytes, including garbage not yet collected. */
 export async function usedBytes({ send }: Inspector): Promise<number> {
   const { result = {} } = await send('Runtime.getHeapUsage');
   const { usedSize = Number.NaN, embedderHeapUsedSize = 0, backingStorageSize = 0 } = result;

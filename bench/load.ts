@@ -1,10 +1,9 @@
 /**
  * The load generator: a closed loop over raw keep-alive sockets, one request in flight per connection.
  *
- * Owns: sending, timing (from the write of a request to the last byte of its answer, in fractions of a
- * millisecond) and the duty to hand every answer to its check, after the clock was stopped.
- * Refuses: a failed check, a closed connection, an answer later than `ANSWER_TIMEOUT_MS`: each ends the run with an
- * error.
+ * Owns: sending, timing (from the write of a request to the last byte of its response, in fractions of a millisecond), and the check of
+ * every response, after the clock was stopped. Refuses: a failed check, a closed connection, a response later than `ANSWER_TIMEOUT_MS`:
+ * each ends the run with an error.
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -15,20 +14,20 @@ import type { Answer } from './answer-reader.ts';
 
 const ANSWER_TIMEOUT_MS = 20_000;
 
-/** One kind of request: its bytes for a number that makes it unique, and the check of the answer to it. */
+/** One kind of request: its bytes for a unique number, and the check of the response. */
 export interface Exchange {
   write(connection: number, n: number): string;
-  /** Throws unless the answer is the right one for the request `n` of that connection. */
+  /** Throws unless the response is right for the request `n` of that connection. */
   check(answer: Answer, n: number): void;
 }
 
-/** What a slice of load gave: latencies in milliseconds, ascending, and the time all of it took. */
+/** Result of a slice of load: latencies in milliseconds, ascending, and the total time. */
 export interface Sample {
   latenciesMs: Float64Array;
   elapsedMs: number;
 }
 
-/** Tells latency at a share (0.5, 0.99) of an ascending list. */
+/** Returns the latency at a share (0.5, 0.99) of an ascending list. */
 export function percentile(ascending: Float64Array, share: number): number {
   const at = Math.min(ascending.length - 1, Math.floor(ascending.length * share));
   return ascending[at] ?? Number.NaN;
@@ -47,7 +46,7 @@ function open(port: number): Promise<Socket> {
 
 let lastNumber = 100_000_000;
 
-/** Numbers of equal length, so that every request of a kind has the same size; never given twice. */
+/** Returns numbers of equal length, so that every request of a kind has the same size; never the same twice. */
 export function nextNumber(): number {
   lastNumber += 1;
   return lastNumber;
@@ -96,7 +95,7 @@ function drive(
   });
 }
 
-/** Keeps `connections` sockets to a loopback port busy for `durationMs` and returns what was measured. */
+/** Keeps `connections` sockets to a loopback port busy for `durationMs`, and returns the measurements. */
 export async function runLoad(load: {
   port: number;
   connections: number;

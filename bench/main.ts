@@ -1,8 +1,8 @@
 /**
  * `npm run bench`: Portico against a bare relay Worker, in one workerd, in front of one upstream.
  *
- * Owns: the run from start to end, its output (standard output, `bench/results/`) and its exit code: 0 when every
- * answer was right, 1 with one line when anything failed, 2 for a wrong command line. Ends what it started, also then.
+ * Owns: the whole run, its output (standard output, `bench/results/`) and its exit code: 0 if every response was right, 1 with one line if
+ * anything failed, 2 for wrong usage. Ends what it started, even after a failure.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:servers`: one gateway in front of 300 and of 1,000 servers with ten tools each. The metered Worker of `bench/edge`, with
- * stores as far away as on Cloudflare; what is first meets an isolate that remembers nothing. Processor time is all that workerd
- * took, its own stores included. The memory is that of the isolate, by the inspector, in a run of its own. Loopback only; ends by itself.
+ * `npm run bench:servers`: one gateway in front of 300 and of 1,000 servers with ten tools each. Uses the metered Worker of `bench/edge`,
+ * with stores at Cloudflare's distances; a first request starts on an isolate without any memory. Processor time is that of workerd,
+ * including its own stores. Memory is that of the isolate, read by the inspector in a run of its own. Loopback only; ends by itself.
  *
  * Owns: the upstream, the hosts and the data folders.
  */
@@ -36,15 +36,15 @@ stores as far away as on Cloudflare. Prints a table after some minutes. Loopback
 const UPSTREAM = fileURLToPath(new URL('./search-upstream.ts', import.meta.url));
 const COUNTS = [300, 1_000];
 const TOOLS = 10;
-/** What a page of a list has at most. */
+/** Most tools on a page of a list. */
 const PAGE_TOOLS = 5_000;
 const ROUNDS = 9;
-/** Searches one after the other, no two alike. */
+/** Sequential searches, no two alike. */
 const SERIES = 100;
-/** With the local emulation of stores as it is. */
+/** Rounds with the local emulation of stores, without distances. */
 const LOCAL_ROUNDS = 3;
 const HOUR_MS = 3_600_000;
-/** A registry is older than a request may use after this time, in milliseconds. */
+/** Wait until a request may no longer use the former snapshot of the registry, in milliseconds. */
 const PAUSE_MS = 1_100;
 const MIB = 1_048_576;
 /** One tick of the processor times in `/proc`, in milliseconds. */
@@ -53,7 +53,7 @@ const QUERIES = ['which invoices were not paid', 'delete an old branch', 'copy a
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** What workerd took of the processors so far, in milliseconds. */
+/** Processor time of workerd so far, in milliseconds. */
 function processorMs(): number {
   const [pid] = findChildren('workerd');
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
@@ -67,7 +67,7 @@ interface Setting {
   count: number;
 }
 
-/** What a request took, and what it asked of stores. */
+/** Time and store operations of one request. */
 interface Took {
   ms: number;
   cpuMs: number;
@@ -135,7 +135,7 @@ function clientOf({ url }: Host, { token, count }: Setting) {
   };
 }
 
-/** What each kind of request took, in each round. */
+/** Measures each kind of request, in each round. */
 async function measureTimes(host: Host, setting: Setting): Promise<Map<string, Took[]>> {
   const { ask, timed, list, search, rename } = clientOf(host, setting);
   const took = new Map<string, Took[]>();
@@ -172,7 +172,7 @@ async function measureTimes(host: Host, setting: Setting): Promise<Map<string, T
     await note('`tools/list`, after an edit', list);
     await ask('/forget');
     await note('search, first', () => search(QUERIES[0] ?? ''));
-    // A search reads the catalogs of what it finds, where they were not read before.
+    // A search reads the catalogs of its results if they were not read before.
     await list();
     for (const query of QUERIES) await note('search, again', () => search(query));
   }
@@ -183,7 +183,7 @@ async function measureTimes(host: Host, setting: Setting): Promise<Map<string, T
   return took;
 }
 
-/** The isolate's memory in bytes: at the start, and after lists and searches. */
+/** Returns the isolate's memory in bytes: at the start, and after lists and searches. */
 async function measureMemory(host: Host, setting: Setting): Promise<[number, number]> {
   const { ask, list, search } = clientOf(host, setting);
   await ask('/ledger');

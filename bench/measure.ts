@@ -1,10 +1,10 @@
 /**
- * The measurement: rounds of slices, relay and Portico in turn, and the proof of what reached the upstream.
+ * The measurement: rounds of slices, relay and Portico in turn, and proof of what reached the upstream.
  *
- * Owns: the cases (`tools/call` and `tools/list` in both eras), the order (alternating from round to round, so that
- * neither side always comes first), one discarded round. Legacy connections have a session each.
- * Refuses: a `tools/call` slice whose calls did not reach the upstream exactly once each, and a `tools/list` slice
- * during which the upstream was asked for more lists than the monitors of its registrations read by themselves.
+ * Owns: the cases (`tools/call` and `tools/list` in both eras), the order (alternating from round to round, so that neither side always
+ * comes first), one discarded round. Each legacy connection has its own session. Refuses: a `tools/call` slice whose calls did not reach
+ * the upstream exactly once each, and a `tools/list` slice in which the upstream got more list requests than the monitors of its
+ * registrations make.
  */
 import { createCallExchange, createListExchange, createOkExchange } from './exchanges.ts';
 import type { Era, Route } from './exchanges.ts';
@@ -18,21 +18,21 @@ import type { Pair, Row } from './table.ts';
 const ERAS = ['modern', 'legacy'] as const;
 const CLIENTS = [1, MAX_CONNECTIONS] as const;
 const CEILING_MS = 400;
-/** Lists that the monitors of five registrations of an era may read during a slice: each one, and at its border two. */
+/** List requests that the monitors of an era's five registrations may make during a slice: one each, and at its border two. */
 const OWN_LISTS = 10;
 
 export interface Case {
   request: string;
   era: Era;
-  /** How many requests the upstream must receive for each one that is measured. */
+  /** How many requests the upstream must receive for each measured one. */
   upstreamRequests: 0 | 1;
   portico: Exchange;
   relay: Exchange;
-  /** What the relay is to answer, for requests that it cannot relay. */
+  /** The response that the relay must give to requests it cannot relay. */
   relayBody: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** Requests per second at 1 and at 64 clients, of what can only be faster than either side. */
+/** Requests per second at 1 and 64 clients, for paths that can only be faster than either side. */
 export interface Ceilings {
   bareWorker: number[];
   upstreamAlone: number[];
@@ -90,7 +90,7 @@ export async function createCases(bench: Bench): Promise<Case[]> {
   return cases;
 }
 
-/** How often the upstream received a case's method so far. */
+/** How many requests of the case's method the upstream has received so far. */
 async function countUpstream(bench: Bench, { request, era }: Case): Promise<number> {
   const [method] = request.split(',');
   return (await bench.counts())[`${era} ${method}`] ?? 0;
@@ -123,7 +123,7 @@ export async function measureSlice(
   return sample;
 }
 
-/** Runs all rounds; `report` is told before each one. */
+/** Runs all rounds; calls `report` before each one. */
 export async function measureRows(
   bench: Bench,
   options: { rounds: number; secondsPerSlice: number },
@@ -153,7 +153,7 @@ export async function measureRows(
   );
 }
 
-/** What host, load generator and upstream give without a gateway, so that a reader sees that they are not the limit. */
+/** Throughput of host, load generator and upstream without a gateway, which shows that they are not the limit. */
 export async function measureCeilings(bench: Bench): Promise<Ceilings> {
   const throughput = async (port: number, exchange: Exchange): Promise<number[]> => {
     const results: number[] = [];

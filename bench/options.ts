@@ -1,30 +1,29 @@
 /**
- * The command line of the benchmark. Owns its options, their defaults and their limits; refuses everything else
- * with one line that says what is wrong.
+ * The command line of the benchmark. Owns its options, defaults and limits; refuses everything else with one line that says what is wrong.
  */
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** Measured rounds; one more comes first and is discarded. */
+  /** Measured rounds; one more runs first and is discarded. */
   rounds: number;
   /** Length of each slice of load. */
   secondsPerSlice: number;
   profile: boolean;
-  /** Compares Portico with the audit of calls and without it, in place of the relay. */
+  /** Compares Portico with and without the call audit, instead of with the relay. */
   audit: boolean;
-  /** Compares Portico with its log and traces and without them, in place of the relay. */
+  /** Compares Portico with and without its log and traces, instead of with the relay. */
   telemetry: boolean;
-  /** Compares calls that no rule of the result cache is for with those that miss it and those that hit. */
+  /** Compares calls without a cache rule with cache misses and cache hits. */
   cache: boolean;
-  /** Compares a program behind a connector with the same program over its own stdin and stdout. */
+  /** Compares a program behind a connector with the same program called directly over stdio. */
   stdio: boolean;
-  /** Measures clients and servers of the SDKs in place of our own. */
+  /** Measures SDK clients and servers instead of our own. */
   sdk: boolean;
   /** Measures searches over 1,000 and 10,000 tools. */
   search: boolean;
   /** Counts the tokens of lists of tools. */
   tokens: boolean;
-  /** Measures processor time in place of time on the clock. */
+  /** Measures processor time instead of clock time. */
   cpu: boolean;
 }
 
@@ -56,7 +55,7 @@ function numberBetween(name: string, text: string, least: number, most: number):
   return value;
 }
 
-/** Parses arguments; `undefined` means that help was asked for. Throws with one clear line otherwise. */
+/** Parses arguments; returns undefined for `--help`. Throws with one clear line for an error. */
 export function parseOptions(args: string[]): Options | undefined {
   const { values } = parseArgs({
     args,

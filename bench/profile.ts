@@ -1,9 +1,8 @@
 /**
  * CPU profiles of Portico under load, read from workerd's inspector (Chrome DevTools Protocol, domain Profiler).
  *
- * Owns: one profile per case, written as `{case}.cpuprofile`, and the list of functions in which the time itself is
- * spent.
- * Refuses: to be part of a measurement; an attached inspector makes everything slower.
+ * Owns: one profile per case, written as `{case}.cpuprofile`, and the list of functions with the most self time. Refuses: to be part of a
+ * measurement, since an attached inspector makes everything slower.
  */
 import { writeFile } from 'node:fs/promises';
 
@@ -22,7 +21,7 @@ interface HotFunction {
   ms: number;
 }
 
-/** Tells the module of a line, above which esbuild wrote its path; the script's URL where no bundle it is. */
+/** Returns the module of a line, from the path that esbuild wrote above it; the script's URL if it is not a bundle. */
 function createModuleFinder(script: string, url: string): (line: number) => string {
   let path = url;
   const paths = script.split('\n').map(line => {
@@ -32,7 +31,7 @@ function createModuleFinder(script: string, url: string): (line: number) => stri
   return line => paths[line] ?? '';
 }
 
-/** The source of each script in a profile, asked for afterwards so that the debugger slows down nothing. */
+/** Reads the source of each script in a profile; afterwards, so that the debugger slows nothing down. */
 async function findModules(
   inspector: Inspector,
   profile: CpuProfile,
@@ -49,7 +48,7 @@ async function findModules(
   return modules;
 }
 
-/** Sums the time spent in each function itself; what the runtime does natively is told apart by who called it. */
+/** Sums the self time of each function; native functions are listed by their caller. */
 async function findHottest(inspector: Inspector, profile: CpuProfile): Promise<HotFunction[]> {
   const modules = await findModules(inspector, profile);
   const names = new Map<number, string>();

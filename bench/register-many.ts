@@ -7,16 +7,16 @@ const IMPORTED_AT_ONCE = 100;
 const CONNECT_MS = 600_000;
 
 interface Many {
-  /** Of an administrator. */
+  /** Token of an administrator. */
   token: string;
-  /** Of the upstream. */
+  /** Port of the upstream. */
   port: number;
   count: number;
-  /** Tools of each. */
+  /** Tools per server. */
   tools: number;
 }
 
-/** Servers `server-0` and on. @throws Error where they are not all connected in time */
+/** Registers the servers `server-0` and on. @throws Error where they are not all connected in time */
 export async function registerMany(host: Host, { token, port, count, tools }: Many): Promise<void> {
   const numbers = Array.from({ length: count }, (_, i) => i);
   const urlOf = (i: number) => `http://127.0.0.1:${port}/${i}/${tools}`;

@@ -1,10 +1,10 @@
 /**
- * The bare relay: the least a gateway Worker can do, and so the measure for Portico, beside it in the same workerd.
+ * The bare relay: the least that a gateway Worker can do, and so the baseline for Portico, beside it in the same workerd.
  *
- * Owns: `POST /relay?to={upstream URL}` (reads the body, parses it, swaps the qualified tool name for the tool's own,
- * fetches the upstream, streams the answer back), `PUT /list` and `POST /list` (keeps one body and answers every
- * request with it), and any other path, which is answered `ok` (the ceiling of host and load generator together).
- * Refuses nothing: no authentication, no session, no limit, no check. It is a measure and is never deployed.
+ * Owns: `POST /relay?to={upstream URL}` (reads the body, parses it, replaces the qualified tool name by the tool's own, fetches the
+ * upstream, streams the response back), `PUT /list` and `POST /list` (keeps one body and responds to every request with it), and any other
+ * path, which gets `ok` (the ceiling of host and load generator together). Refuses nothing: no authentication, no session, no limit, no
+ * check. It is a baseline, and is never deployed.
  */
 const FORWARDED = ['accept', 'mcp-protocol-version', 'mcp-session-id', 'mcp-method'];
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -15,7 +15,7 @@ interface RpcMessage {
   params?: { name?: string };
 }
 
-/** Sends one MCP request on to the upstream named in the query, with the server's part cut off the tool name. */
+/** Forwards one MCP request to the upstream named in the query, with the server's part cut off the tool name. */
 async function relay(request: Request, to: string): Promise<Response> {
   const message: RpcMessage = JSON.parse(await request.text());
   const headers = new Headers(JSON_HEADERS);

@@ -1,7 +1,7 @@
 /**
- * A `tools/call` as programs make it that others wrote: clients of the SDK 1.x and 2.x, which declare that they can be asked, at a server
- * of the SDK 1.x, which answers with events. It is called directly, through the bare relay and through Portico, by turns. Servers of
- * the SDK give each session a stream to ask on; many others do not, and there a modern client's call costs less
+ * `tools/call` with programs that others wrote: clients of the SDK 1.x and 2.x, which declare capabilities for server requests, at a server
+ * of the SDK 1.x, which responds with events. It is called directly, through the bare relay and through Portico, in turn. Servers of the
+ * SDK give each session a notification stream for server requests; many others do not, and there a modern client's call costs less
  * (docs/decisions/0007-questions-across-eras.md).
  */
 import { cpus } from 'node:os';
@@ -16,7 +16,7 @@ const CLIENTS: readonly [Era, string][] = [
   ['legacy', 'SDK 1'],
   ['modern', 'SDK 2'],
 ];
-/** Of each server, beside `echo`. */
+/** Tools of each server, beside `echo`. */
 const TOOLS = 4;
 
 async function register(bench: Bench, name: string, url: string): Promise<void> {
@@ -54,7 +54,7 @@ function toRow(title: string, speeds: readonly Speed[], clients: number): string
   return `| ${cells.join(' | ')} |`;
 }
 
-/** Runs all rounds; gives a table. */
+/** Runs all rounds; returns a table. */
 export async function measureSdk(options: Options, say: (line: string) => void): Promise<string> {
   say('starting a server of the SDK, the relay and Portico');
   const bench = await startBench({});

@@ -1,6 +1,6 @@
 /**
- * The upstream of the search benchmark: a modern MCP server whose catalog is made from the path, `/{server}/{count}`: the same tools
- * for the same path. Takes a port, else any. Ends by itself when the process that forked it goes away.
+ * The upstream of the search benchmark: a modern MCP server whose catalog is generated from the path, `/{server}/{count}`: equal tools for
+ * an equal path. Takes a port, else any. Ends by itself when the process that forked it is gone.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,7 +30,7 @@ function pick<T>(values: readonly T[], at: number): T {
   return value;
 }
 
-/** One tool; no two of a number are alike, and no two servers have the same. */
+/** Generates one tool; all tools of a server differ, and no two servers have the same. */
 function toTool(server: number, index: number): object {
   const [verb, thing, place] = [
     pick(VERBS, index),
@@ -65,7 +65,7 @@ function toResult(method: string, url: string): object {
 }
 
 const server = createServer((request, response) => {
-  // Who was not answered in time tries an older way.
+  // A client that got no answer in time tries an older protocol.
   if (request.method !== 'POST') return void response.writeHead(405).end();
   let body = '';
   request.setEncoding('utf8');

@@ -1,9 +1,9 @@
 /**
- * What a search costs in workerd: `POST /api/v1/search` over 10 servers with 1,000 and with 10,000 tools. Warm, beside the same request
- * that searches no server; cold, as the first request after a start on the data of an earlier run, whose index is stored; and the
- * memory that workerd takes with it.
+ * The cost of a search in workerd: `POST /api/v1/search` over 10 servers with 1,000 and with 10,000 tools. Warm, beside the same request
+ * that searches no server; cold, as the first request after a start on the data of an earlier run, whose index is stored; and the memory
+ * that workerd needs for it.
  *
- * Owns: the upstream, the host (started anew for each cold search) and the data folders.
+ * Owns: the upstream, the host (restarted for each cold search) and the data folders.
  */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -133,7 +133,7 @@ async function measureTotal(upstreamPort: number, total: number): Promise<string
     for (let start = 0; start < COLD_STARTS; start += 1) {
       const host = await open(setting);
       try {
-        // What is not of the search: sockets, the token, the registry.
+        // Excludes what is not part of the search: sockets, the token, the registry.
         await search(host, token, { query: 'none', server_filter: ['none'] });
         await sleep(500);
         const before = residentBytes();
@@ -161,7 +161,7 @@ async function measureTotal(upstreamPort: number, total: number): Promise<string
   }
 }
 
-/** Runs all of it; gives a table. */
+/** Runs everything; returns a table. */
 export async function measureSearch(say: (line: string) => void): Promise<string> {
   const upstream = fork(UPSTREAM, { stdio: 'inherit' });
   const [message] = (await once(upstream, 'message')) as { port: number }[];

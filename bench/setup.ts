@@ -1,11 +1,10 @@
 /**
- * Brings up what a run measures: the upstream, the host with Portico and the relay, registered servers, sessions.
+ * Sets up what a run measures: the upstream, the host with Portico and the relay, registered servers, sessions.
  *
- * Owns: 10 registrations of the one upstream (1,000 tools), half of them modern and half legacy, an ordinary token
- * made through REST, and one legacy session per connection on either side. Portico has its default settings, so its
- * monitors check and discover during a run, as they do elsewhere.
- * Refuses: to hand out a set-up in which a server is not CONNECTED with all its tools. `stop` ends everything; the
- * data folder goes when the process ends, also by a signal.
+ * Owns: 10 registrations of the one upstream (1,000 tools), half of them modern and half legacy, an ordinary token made through REST, and
+ * one legacy session per connection on either side. Portico has its default settings, so its monitors check and discover during a run, as
+ * they normally do. Refuses: to return a set-up in which a server is not CONNECTED with all its tools. `stop` ends everything; the data
+ * folder is removed when the process ends, even by a signal.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -35,18 +34,18 @@ export const TOOL_COUNT = TOOLS_PER_SERVER * SERVERS_PER_ERA * 2;
 export const MAX_CONNECTIONS = 64;
 
 export interface Bench {
-  /** Where each side of a comparison listens, and the upstream itself. */
+  /** Ports of each side of a comparison, and of the upstream itself. */
   ports: { portico: number; relay: number; upstream: number };
   /** An ordinary token of Portico. */
   token: string;
   /** Legacy sessions, one per connection. */
   sessions: { portico: string[]; relay: string[] };
   inspectorPort(): Promise<number>;
-  /** Asks the REST API as the administrator. @param path below `/api/v1` */
+  /** Sends a request to the REST API as the administrator. @param path below `/api/v1` */
   request<T>(path: string, body?: unknown): Promise<T>;
-  /** Waits until a server is connected with so many tools. */
+  /** Waits until a server is connected with this many tools. */
   waitFor(name: string, toolCount: number): Promise<void>;
-  /** How many requests of each era and method the upstream received so far. */
+  /** How many requests of each era and method the upstream has received so far. */
   counts(): Promise<Record<string, number>>;
   stop(): Promise<void>;
 }
@@ -69,7 +68,7 @@ export function upstreamUrl(port: number, era: Era, index = 1): string {
   return `http://127.0.0.1:${port}/${era}/${index}`;
 }
 
-/** Asks the REST API. @throws Error with the answer where it is no success */
+/** Sends a request to the REST API. @throws Error with the response where it is not a success */
 export async function requestJson<T>(url: string, token: string, body?: unknown): Promise<T> {
   const response = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
@@ -81,7 +80,7 @@ export async function requestJson<T>(url: string, token: string, body?: unknown)
   return JSON.parse(text);
 }
 
-/** Waits until every server of these names is connected with so many tools. */
+/** Waits until every server of these names is connected with this many tools. */
 export async function waitForServers(
   api: string,
   token: string,
@@ -151,7 +150,7 @@ async function openSession(url: string, token: string, capabilities: object): Pr
   return session;
 }
 
-/** Legacy sessions at an endpoint, one for each connection. @throws Error where one is refused */
+/** Opens legacy sessions at an endpoint, one for each connection. @throws Error where one is refused */
 export async function openSessions(
   url: string,
   token: string,
@@ -173,13 +172,13 @@ async function startUpstream(hasStreams = false): Promise<{ child: ChildProcess;
 }
 
 export interface BenchOptions {
-  /** Opens the inspector, which costs time: for profiles only. */
+  /** Opens the inspector, which slows things down: for profiles only. */
   inspect?: boolean;
-  /** The Worker, in place of that of the sources. */
+  /** A Worker script to use instead of the one built from the sources. */
   script?: string;
-  /** Settings of Portico in place of its defaults. */
+  /** Settings of Portico that replace its defaults. */
   env?: Record<string, string>;
-  /** Legacy servers offer a stream of their own (GET), on which they could ask, and legacy clients can be asked. */
+  /** Legacy servers offer a notification stream (GET) for server requests, and legacy clients declare capabilities for them. */
   canAsk?: boolean;
 }
 
@@ -205,7 +204,7 @@ export async function startBench(options: BenchOptions): Promise<Bench> {
       files: await readSourceFiles(options.script),
       dataDir,
       port: 0,
-      // As `npm start` has it: lines of requests are written.
+      // As in `npm start`: the request log is written.
       log: openLogFile(join(dataDir, 'log')),
       env: {
         PORTICO_KEYS: JSON.stringify(keys),

@@ -1,6 +1,6 @@
 /** Sums over rounds. Pure. */
 
-/** The value in the middle, or between the two there; not a number where there is none. */
+/** The middle value, or the mean of the two middle ones; NaN where there is none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

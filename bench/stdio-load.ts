@@ -1,8 +1,8 @@
 /**
- * The load generator for a program over stdin and stdout: a closed loop, so many calls in flight as there are clients.
+ * The load generator for a program over stdin and stdout: a closed loop with one call in flight per client.
  *
- * Owns: the child, and the same duties as load.ts: timing from the write of a request to the end of its answer, a check of each.
- * Refuses: an answer that is not the right one, a child that ends, an answer later than `ANSWER_TIMEOUT_MS`.
+ * Owns: the child, and the same duties as load.ts: timing from the write of a request to the end of its response, and a check of each.
+ * Refuses: a wrong response, a child that ends, a response later than `ANSWER_TIMEOUT_MS`.
  */
 import { spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
@@ -14,9 +14,9 @@ import type { Sample } from './load.ts';
 
 const ANSWER_TIMEOUT_MS = 20_000;
 
-/** A program that is called directly. */
+/** A program called directly. */
 export interface DirectProgram {
-  /** Keeps so many calls of its `echo` in flight for so long. */
+  /** Keeps this many calls of its `echo` in flight for this long. */
   run(load: { clients: number; durationMs: number }): Promise<Sample>;
   stop(): void;
 }
@@ -33,7 +33,7 @@ export function startDirectProgram(file: string): DirectProgram {
   let fail: (error: Error) => void = () => {};
   child.on('error', error => fail(error));
   child.on('exit', () => fail(new Error('the program ended')));
-  // Where it is gone, its end says so.
+  // If the program is gone, its exit event reports it.
   child.stdin.on('error', () => {});
   createInterface(child.stdout).on('line', line => {
     const answer: RpcAnswer = JSON.parse(line);

@@ -1,5 +1,5 @@
 /**
- * What a program behind a connector costs: `tools/call` of a modern client to a stdio server, directly over its stdin and stdout, and
+ * The cost of a program behind a connector: `tools/call` of a modern client to a stdio server, directly over its stdin and stdout, and
  * through Portico and `portico connect`; beside them a call through Portico to a server over HTTP, in alternating slices of one run.
  *
  * Owns: an enrolled connector with the program, as a process of its own, and a second run of the program for the direct calls.
@@ -27,7 +27,7 @@ const CLIENTS = [1, MAX_CONNECTIONS] as const;
 const SIDES = ['direct', 'http', 'stdio'] as const;
 type Side = (typeof SIDES)[number];
 
-/** Starts `portico connect` with the program, and waits until it can be called. @returns what ends it */
+/** Starts `portico connect` with the program, and waits until it can be called. @returns a function that ends it */
 async function connectProgram(bench: Bench): Promise<() => Promise<void>> {
   const { token } = await bench.request<{ token: string }>('/connectors', { name: 'bench' });
   const folder = await mkdtemp(join(tmpdir(), 'portico-bench-connect-'));
@@ -57,7 +57,7 @@ async function connectProgram(bench: Bench): Promise<() => Promise<void>> {
   return stop;
 }
 
-/** Runs all rounds; gives a table for each comparison. */
+/** Runs all rounds; returns a table for each comparison. */
 export async function measureStdio(options: Options, say: (line: string) => void): Promise<string> {
   say('starting the upstream, Portico, a connector and the program');
   const bench = await startBench({});

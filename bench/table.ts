@@ -1,7 +1,4 @@
-/**
- * From samples to the published table. Pure: owns the summary (medians over rounds, ratios of paired slices) and
- * its text.
- */
+/** From samples to the published table. Pure: owns the summary (medians over rounds, ratios of paired slices) and its text. */
 import { percentile } from './load.ts';
 import type { Sample } from './load.ts';
 import { median } from './statistics.ts';
@@ -23,13 +20,13 @@ export interface Row {
   throughputRatio: number;
 }
 
-/** One round of one row: two slices, one right after the other. */
+/** One round of one row: two slices in immediate succession. */
 export interface Pair {
   relay: Summary;
   portico: Summary;
 }
 
-/** What is compared: what a row calls relay, and what it calls Portico. */
+/** Names of the two compared sides. */
 const SIDES = ['Relay', 'Portico'] as const;
 
 const toHeadings = (sides: readonly [string, string]): string[] => [
@@ -42,7 +39,7 @@ const toHeadings = (sides: readonly [string, string]): string[] => [
   'Ratio',
 ];
 
-/** Reduces a slice to what is reported of it. */
+/** Reduces a slice to its reported figures. */
 export function toSummary({ latenciesMs, elapsedMs }: Sample): Summary {
   return {
     p50Ms: percentile(latenciesMs, 0.5),
@@ -74,11 +71,11 @@ export function toRow(request: string, clients: number, pairs: Pair[]): Row {
 }
 
 const toMs = (value: number): string => `${value.toFixed(2)} ms`;
-/** Two decimals, or two digits where these would be none. */
+/** Two decimals; below 0.1 two significant digits. */
 const toRatio = (value: number): string => (value < 0.1 ? value.toPrecision(2) : value.toFixed(2));
 const toCount = (value: number): string => Math.round(value).toLocaleString('en-US');
 
-/** Aligned Markdown: the same text is printed and written. */
+/** Aligned Markdown, both printed and written. */
 export function toTable(rows: Row[], sides: readonly [string, string] = SIDES): string {
   const headings = toHeadings(sides);
   const cells = rows.map(row => [

@@ -1,6 +1,6 @@
 /**
- * What it costs that every request is seen: Portico without its log and traces, with the log (the default), with a tenth of all traced to a
- * collector that takes them, and with all of them traced to one that is dead or never answers.
+ * The cost of telemetry: Portico without its log and traces, with the log (the default), with a tenth of all requests traced to a working
+ * collector, and with all of them traced to one that is dead or never responds.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -10,7 +10,7 @@ import { measureVariants } from './variants.ts';
 
 const OFF = { PORTICO_LOG: 'off' };
 
-/** Runs all rounds; gives a table. */
+/** Runs all rounds; returns a table. */
 export async function measureTelemetry(
   options: Options,
   say: (line: string) => void,

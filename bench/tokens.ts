@@ -1,6 +1,7 @@
 /**
- * What a list of tools costs a model: the tokens of `tools/list` with 1,000 and with 10,000 tools beside those of the three tools of
- * `?tools=search`, and of what the three answer on the way to one call. Counted with o200k_base (gpt-tokenizer); others differ by some percent.
+ * What a list of tools costs a model: the tokens of `tools/list` with 1,000 and with 10,000 tools, beside those of the three tools of
+ * `?tools=search`, and of what those three return on the way to one call. Counted with o200k_base (gpt-tokenizer); other tokenizers differ
+ * by some percent.
  *
  * Owns: the upstream, the host and its data folder.
  */
@@ -31,7 +32,7 @@ interface Answer {
   };
 }
 
-/** The tokens of each thing that a model reads. */
+/** Tokens of everything that a model reads. */
 interface Counts {
   total: number;
   list: number;
@@ -83,7 +84,7 @@ async function measureTotal(upstreamPort: number, total: number): Promise<Counts
     const described = await use('describe_tool', { name });
     return {
       total,
-      // Tool by tool: what a list costs is the sum of what is in it.
+      // Tool by tool: the cost of a list is the sum over its tools.
       list: list.reduce<number>((sum, tool) => sum + tokensOf(tool), 0),
       three: (await listOf('search')).reduce<number>((sum, tool) => sum + tokensOf(tool), 0),
       found: countTokens(found.content?.[0]?.text ?? ''),
@@ -98,7 +99,7 @@ async function measureTotal(upstreamPort: number, total: number): Promise<Counts
 const tokensOf = (tool: unknown) => countTokens(JSON.stringify(tool));
 const shown = (count: number) => count.toLocaleString('en-US');
 
-/** Runs all of it; gives a table. */
+/** Runs everything; returns a table. */
 export async function measureTokens(say: (line: string) => void): Promise<string> {
   const upstream = fork(UPSTREAM, { stdio: 'inherit' });
   const [message] = (await once(upstream, 'message')) as { port: number }[];

@@ -1,11 +1,11 @@
 /**
- * The minimal upstream MCP server of the benchmark: a child process that answers JSON as fast as node:http lets it.
+ * The minimal upstream MCP server of the benchmark: a child process that responds with JSON as fast as node:http allows.
  *
- * Owns: `POST /modern/{any}` (2026-07-28, stateless), `POST /legacy/{any}` (2025-11-25, one `Mcp-Session-Id` per
- * `initialize`), and `GET /counts`, which tells how often each method was received, so that a run can prove what
- * reached an upstream and what did not. Every path serves the same tools: `echo`, `read`, `slow` and 97 generated ones.
- * A path with `telling` says that it tells of changed lists. Refuses: streams (GET on an MCP path is 405, but an open stream on which nothing is said on a legacy one where it is started with `streams`), a legacy request without its session (400, unknown: 404).
- * Ends by itself when the process that forked it goes away.
+ * Owns: `POST /modern/{any}` (2026-07-28, stateless), `POST /legacy/{any}` (2025-11-25, one `Mcp-Session-Id` per `initialize`), and `GET
+ * /counts`, which returns how often each method was received, so that a run can prove what reached the upstream. Every path serves the same
+ * tools: `echo`, `read`, `slow` and 97 generated ones. A path with `telling` declares that it notifies of list changes. Refuses: streams
+ * (GET on an MCP path gets 405, but with the argument `streams` a legacy path opens a stream without messages), a legacy request without
+ * its session (400, unknown: 404). Ends by itself when the process that forked it is gone.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const TOOLS_PER_SERVER = 100;
-/** What a call of `slow` takes, as of many a server on the internet. */
+/** How long a call of `slow` takes, like that of many servers on the internet. */
 const SLOW_MS = 1_000;
 const KEEP_ALIVE_MS = 120_000;
 const SERVER_INFO = { name: 'bench-upstream', version: '1.0.0' };
@@ -103,7 +103,7 @@ function legacyResult(message: RpcMessage, url: string): Record<string, unknown>
       return { tools };
     case 'initialize':
       return {
-        // It speaks whichever of them its client does.
+        // Speaks the revision of its client.
         protocolVersion: message.params?.protocolVersion ?? '2025-11-25',
         capabilities: capabilitiesOf(url),
         serverInfo: SERVER_INFO,

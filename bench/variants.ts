@@ -1,8 +1,9 @@
 /**
- * What settings cost: `tools/call` of a modern client through Portico with some and without them, in alternating slices of one run.
+ * The cost of settings: `tools/call` of a modern client through Portico with and without some settings, in alternating slices of one run.
  *
- * Owns: a host for each, so that nothing but the settings differs, and one more without them, whose distance from 1 is what two hosts that are the same differ
- * by. Hosts are started anew a few times, since one keeps for its life what its first requests made of it. Each idles while another is measured.
+ * Owns: a host for each, so that only the settings differ, and a second one without them, whose distance from 1 shows how much two equal
+ * hosts differ. Hosts are restarted a few times, since the first requests shape a host for its lifetime. Each idles while another is
+ * measured.
  */
 import { findChildren } from '../local/watchdog.ts';
 import { cpuUs } from './cpu.ts';
@@ -16,22 +17,22 @@ import { toSummary, type Summary } from './table.ts';
 const CLIENTS = [1, MAX_CONNECTIONS] as const;
 const STARTS = 4;
 
-/** What the table calls the hosts without them. */
+/** Name of the hosts without the settings in the table. */
 const OFF = 'off';
 const OFF_AGAIN = 'off, once more';
 
-/** Settings by what the table calls them. */
+/** Settings by their name in the table. */
 export type Variants = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 interface Side {
   name: string;
   bench: Bench;
   measured: Case;
-  /** Its workerd. */
+  /** Process id of its workerd. */
   pid: number;
 }
 
-/** A slice, with the processor time that workerd took for a request. */
+/** A slice, with workerd's processor time per request. */
 interface Slice extends Summary {
   processorUs: number;
 }
@@ -40,8 +41,8 @@ interface Slice extends Summary {
 type Slices = Map<string, Slice[][]>;
 
 /**
- * Runs all rounds, a part of them after each start; gives a table.
- * @param without the settings that they are compared with
+ * Runs all rounds, some after each start; returns a table.
+ * @param without the baseline settings
  */
 export async function measureVariants(
   without: Readonly<Record<string, string>>,
@@ -78,7 +79,7 @@ async function startSide(name: string, env: Readonly<Record<string, string>>): P
   return { name, bench, measured, pid };
 }
 
-/** The rounds of one start; the first, which is not counted, warms the hosts. */
+/** The rounds of one start; the first warms up the hosts and does not count. */
 async function measureStart(
   sides: readonly Side[],
   start: number,
@@ -104,7 +105,7 @@ async function measureStart(
   }
 }
 
-/** A row for each variant and number of clients: medians of all rounds, and the least and the most of the starts' medians. */
+/** One row per variant and number of clients: medians of all rounds, and the lowest and highest median of the starts. */
 function toText(names: readonly string[], slices: Slices): string {
   const rows = names.flatMap(name =>
     CLIENTS.map(clients => {

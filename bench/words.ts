@@ -1,7 +1,7 @@
-/** The words that a bench is given, where it has no options but `--help`. */
+/** The arguments of a benchmark without options except `--help`. */
 import { parseArgs } from 'node:util';
 
-/** @param help is printed where it is asked for; after that, and where an option is not known, the process ends */
+/** @param help printed for `--help`; after it, and for an unknown option, the process ends */
 export function readWords(help: string): string[] {
   try {
     const options = { help: { type: 'boolean', default: false } } as const;

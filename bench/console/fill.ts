@@ -1,4 +1,4 @@
-/** A gateway with more than a team has: 1,000 servers with ten tools each, 500 definitions that are held, and 100,000 rows of calls. */
+/** Fills a gateway with more than a team has: 1,000 servers with ten tools each, 500 held definitions, and 100,000 audit rows of calls. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../../local/host.ts';
 import { mcpHeaders, rpcBody } from '../exchanges.ts';
@@ -10,18 +10,18 @@ const TOOLS = 10;
 const HELD_SERVERS = 50;
 export const CALLS = 100_000;
 const CALLS_AT_ONCE = 64;
-/** Rows of calls are written together, some time after. */
+/** Longest wait for rows of calls, which are written in batches and with a delay. */
 const WRITTEN_MS = 60_000;
 const NAMES = ['Ada', 'Grace', 'Edsger', 'Barbara', 'Donald'];
 
 interface Filling {
   token: string;
-  /** Of the upstream. */
+  /** Port of the upstream. */
   port: number;
   say(line: string): void;
 }
 
-/** Fill it. @throws Error where something is not there in the end */
+/** Fills the gateway. @throws Error where something is missing at the end */
 export async function fill(host: Host, { token, port, say }: Filling): Promise<void> {
   await registerMany(host, { token, port, count: SERVERS, tools: TOOLS });
   say(`${SERVERS} servers are connected`);
@@ -39,7 +39,7 @@ export async function fill(host: Host, { token, port, say }: Filling): Promise<v
   say(`${CALLS} calls are in the audit`);
 }
 
-/** Qualified names of some tools, a hundred of them. */
+/** Returns the qualified names of a hundred tools. */
 async function toolNames({ url }: Host, token: string): Promise<string[]> {
   const { servers } = await requestJson<{ servers: { tools: { name: string }[] }[] }>(
     `${url}/api/v1/tools`,
@@ -96,7 +96,7 @@ async function callMany(
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, drive));
 }
 
-/** Until the rows of the last calls are written. */
+/** Waits until the rows of the last calls are written. */
 async function untilCounted({ url }: Host, token: string): Promise<void> {
   await untilThere(CALLS, 'rows of calls', async () => {
     const { parts } = await requestJson<{ parts: { done: number }[] }>(
@@ -108,8 +108,8 @@ async function untilCounted({ url }: Host, token: string): Promise<void> {
 }
 
 /**
- * Asks until there are as many. The gateway is asked and not its database: whoever asks that waits for workerd and reads nothing that
- * it says meanwhile, and workerd waits until what it says is read.
+ * Polls until the count is reached. Asks the gateway rather than its database: a database query blocks this process, which then does not
+ * read workerd's output, and workerd blocks until its output is read.
  */
 async function untilThere(wanted: number, what: string, count: () => Promise<number>) {
   const until = Date.now() + WRITTEN_MS;

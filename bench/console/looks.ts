@@ -1,23 +1,23 @@
-/** What somebody waits for in a browser: the first paint of each view, and what a filter finds, in milliseconds of the page's own clock. */
+/** Waiting times in a browser: first paint of each view, and the effect of a filter, in milliseconds of the page's own clock. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 export type SignIn = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** A filter of a view: where it stands, what is set, and what then holds, as an expression for the page. */
+/** A filter of a view: its field, the value to set, and what must hold afterwards, as an expression for the page. */
 export interface Filter {
   path: string;
   name: string;
-  /** What finds the field, and what it is set to. */
+  /** Selector of the field, and the value to set. */
   field: string;
   value: string;
   holds: string;
 }
 
-/** Content is there, and nothing loads. */
+/** The content is shown, and nothing is loading. */
 const READY = `document.querySelector('main h1') && !document.querySelector('main .loading')`;
 const TIMEOUT_MS = 60_000;
 
-/** Looks at a page of its own until the expression holds, and tells the time of the frame after. */
+/** Polls in the page until the expression holds, and resolves with the time of the next frame. */
 const whenPainted = (holds: string): string => `new Promise((resolve, reject) => {
   const until = performance.now() + ${TIMEOUT_MS};
   const look = () => {
@@ -33,7 +33,7 @@ export interface View {
   url: string;
 }
 
-/** Sign in by pasting a token, and see which views there are. */
+/** Signs in by pasting a token, and lists the available views. */
 export async function signIn(
   browser: Browser,
   origin: string,
@@ -72,14 +72,14 @@ async function within<T>(
   }
 }
 
-/** From the request of the page, with nothing kept by the browser, to all that it shows. */
+/** Time from the request of the page, with an empty browser cache, until everything is shown. */
 export const firstPaint = (browser: Browser, signedIn: SignIn, url: string): Promise<number> =>
   within(browser, signedIn, async page => {
     await page.goto(url, { waitUntil: 'commit' });
     return page.evaluate<number>(whenPainted(READY));
   });
 
-/** From a change of the field to what it finds. */
+/** Time from a change of the field until the result is shown. */
 export const filterTime = (
   browser: Browser,
   signedIn: SignIn,

@@ -1,9 +1,9 @@
 /**
- * `npm run bench:console`: how long somebody waits for each view of the console, and for each filter, at a gateway with 1,000 servers,
- * 10,000 tools and 100,000 rows of the audit: in Chromium, on this machine, beside the gateway. Loopback only; ends by itself. With a
- * folder, `npm run bench:console -- FOLDER`, the data is kept there, and used by the next run.
+ * `npm run bench:console`: waiting times for each view and each filter of the console, at a gateway with 1,000 servers, 10,000 tools and
+ * 100,000 audit rows: in Chromium, on the same machine as the gateway. Loopback only; ends by itself. With a folder, `npm run bench:console
+ * -- FOLDER`, the data is kept there and reused by the next run.
  *
- * Owns: the upstream, the host, the browser, and the data folder that nobody gave.
+ * Owns: the upstream, the host, the browser, and the data folder unless one was given.
  */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -106,7 +106,7 @@ async function measure(host: Host, token: string): Promise<string[]> {
   }
 }
 
-/** What a folder is opened with again. */
+/** Needed to open a kept folder again. */
 interface Kept {
   token: string;
   keys: string;
@@ -118,7 +118,7 @@ const make = (): Kept => {
   return { token, keys: JSON.stringify(keys) };
 };
 
-/** Within the folder: what is there is measured, what is not is filled in. */
+/** Measures the data in the folder; fills the folder first if it is empty. */
 async function run(dataDir: string, port: number): Promise<string[]> {
   const note = join(dataDir, 'bench.json');
   const kept = await readFile(note, 'utf8').catch(() => undefined);

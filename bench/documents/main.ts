@@ -1,8 +1,9 @@
 /**
- * `npm run bench:documents`: the numbers of the documents that Portico was made from, each beside what is measured, at a gateway with its
+ * `npm run bench:documents`: the figures that the source documents of Portico require, beside measured values, at a gateway with its
  * default settings and one with a model. Loopback only; ends by itself, within ten minutes whatever happens.
  *
- * Owns: the gateways, the upstreams, the data folders and the exit code: 0 where every number is met, 1 where one is not or anything failed.
+ * Owns: the gateways, the upstreams, the data folders and the exit code: 0 where every figure is met, 1 where one is not or anything
+ * failed.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

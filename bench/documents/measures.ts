@@ -1,4 +1,4 @@
-/** How the numbers of the documents are measured. What the first leave, the others use: ten servers, then twenty and more. */
+/** Measurements for the figures of the documents. Later ones use the servers that earlier ones registered: ten, then twenty and more. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { readBody } from '../../test/fixtures/serve.ts';
 import { median } from '../statistics.ts';
 import { endUpstream, startMadeUp, type Stand } from './stand.ts';
 
-/** Servers of a size. */
+/** A number of servers, and the tools of each. */
 interface Size {
   servers: number;
   tools: number;
@@ -24,7 +24,7 @@ const AT_ONCE = 50;
 const AWAY = 5;
 const SORTED = 60;
 const IDLE = 10;
-/** Seconds: nine tenths of thirty, and half a second for a busy machine. */
+/** Seconds: nine tenths of thirty, minus half a second for a busy machine. */
 const SOONEST = 26.5;
 
 const nameOf = ({ tools }: Size, index: number) => `of-${tools}-${index}`;
@@ -36,7 +36,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - from;
 }
 
-/** Registers servers of a size, one after the other; gives what each registration took, in milliseconds. */
+/** Registers servers one after the other; returns how long each registration took, in milliseconds. */
 async function fill(stand: Stand, size: Size): Promise<number[]> {
   const times: number[] = [];
   const ids: string[] = [];
@@ -48,7 +48,7 @@ async function fill(stand: Stand, size: Size): Promise<number[]> {
   return times;
 }
 
-/** The slowest of ten. */
+/** The slowest of ten registrations. */
 export const registration = async (stand: Stand) => Math.max(...(await fill(stand, SMALL)));
 
 const searched = async (stand: Stand, query: string) => {
@@ -74,7 +74,7 @@ async function callWell(stand: Stand, tool: string): Promise<void> {
   if (status !== 200) throw new Error(`a call answered ${status} ${code}`);
 }
 
-/** A call through the gateway beside the same call to its server. */
+/** How much longer a call through the gateway takes than the same call directly to its server. */
 export async function overhead(stand: Stand): Promise<number> {
   const tool = await stand.toolOf(nameOf(SMALL, 0));
   const params = { name: tool.slice(tool.indexOf('.') + 1) };
@@ -90,7 +90,7 @@ export async function overhead(stand: Stand): Promise<number> {
   return median(added);
 }
 
-/** Good calls in a second. */
+/** Successful calls per second. */
 export async function throughput(stand: Stand): Promise<number> {
   const tool = await stand.toolOf(nameOf(SMALL, 0));
   let left = LOAD.calls;
@@ -104,14 +104,14 @@ export async function throughput(stand: Stand): Promise<number> {
   return (LOAD.calls / ms) * 1_000;
 }
 
-/** How many of calls at the same time are right. */
+/** Number of successful calls among those made at the same time. */
 export async function atOnce(stand: Stand): Promise<number> {
   const tool = await stand.toolOf(nameOf(SMALL, 1));
   const answers = await Promise.all(upTo(AT_ONCE).map(() => stand.call(tool)));
   return answers.filter(({ status }) => status === 200).length;
 }
 
-/** Until the tools of a large server are there. */
+/** Time until the tools of a large server are discovered. */
 export const discovery = (stand: Stand) =>
   timed(async () => {
     const id = await stand.register('thousand', stand.urlOf(99, THOUSAND));
@@ -119,7 +119,7 @@ export const discovery = (stand: Stand) =>
     if (count !== THOUSAND) throw new Error(`${count} tools were discovered`);
   });
 
-/** Servers that are connected, and answer a call. */
+/** Number of servers that are connected and answer a call. */
 export async function connected(stand: Stand): Promise<number> {
   await fill(stand, LARGE);
   const names = [SMALL, LARGE].flatMap(size => upTo(size.servers).map(n => nameOf(size, n)));
@@ -134,7 +134,7 @@ export const searchLarge = (stand: Stand) => searches(stand, ALL);
 
 export const allTools = (stand: Stand) => searched(stand, 'a tool');
 
-/** The share of servers that are connected and answer, once their process was ended and started anew. */
+/** Percentage of servers that are connected and answer after their process was killed and restarted. */
 export async function reconnects(stand: Stand): Promise<number> {
   const away = await startMadeUp();
   const ids: string[] = [];
@@ -152,9 +152,10 @@ export async function reconnects(stand: Stand): Promise<number> {
 }
 
 /**
- * Between two checks of servers that are well and that nobody calls, as their health addresses hear them, in seconds, on average. Each gap is spread
- * by a tenth, so that servers are not all asked at once: one gap alone would say nothing. The API shows equal checks only now and then.
- * @throws Error where a check came sooner than that
+ * Seconds between two checks of healthy, idle servers, as their health addresses see them, on average. Each interval is randomised by a
+ * tenth, so that servers are not checked at the same moment: one interval alone would say nothing. The API shows equal checks only now and
+ * then.
+ * @throws Error where a check came too soon
  */
 export async function interval(stand: Stand): Promise<number> {
   const heard = new Map<string, number[]>();
@@ -182,7 +183,10 @@ interface Silence {
   failed: number;
 }
 
-/** A server that takes requests and answers none: what a call takes until it is ended, a check, and how many checks make an ERROR. */
+/**
+ * A server that accepts requests and answers none: how long a call and a check take until they are ended, and how many failed checks lead
+ * to ERROR.
+ */
 async function silent(stand: Stand): Promise<Silence> {
   const id = await stand.register('silent', `${stand.moodyUrl}/mcp`);
   await stand.whenStatus(id, 'CONNECTED');
@@ -196,7 +200,7 @@ async function silent(stand: Stand): Promise<Silence> {
 }
 
 const silences = new WeakMap<Stand, Promise<Silence>>();
-/** Once for each stand: three numbers come of it. */
+/** Measured once per stand: three figures come from it. */
 const silence = (stand: Stand): Promise<Silence> => {
   const known = silences.get(stand) ?? silent(stand);
   silences.set(stand, known);
@@ -207,14 +211,14 @@ export const callTimeout = async (stand: Stand) => (await silence(stand)).callSe
 export const checkTimeout = async (stand: Stand) => (await silence(stand)).checkMs / 1_000;
 export const failuresToError = async (stand: Stand) => (await silence(stand)).failed;
 
-/** From a registration until the tools of a server are sorted into skills by a model, in seconds. */
+/** Seconds from a registration until a model has classified the server's tools into skills. */
 async function sorted(stand: Stand, tools: number): Promise<number> {
   const ms = await timed(async () => {
     const id = await stand.register(`sorted-${tools}`, stand.urlOf(tools, tools));
     await stand.until('all are sorted', async () => {
       const { json } = await stand.ask(`/aggregator/servers/${id}/skills`);
       const known = (json as { tools?: { source: string; reason: string | null }[] }).tools ?? [];
-      // Of some the model says that no skill fits.
+      // For some tools the model finds no skill.
       const done = known.filter(
         ({ source, reason }) => source === 'llm' || reason?.startsWith('The model found') === true,
       );
@@ -227,7 +231,7 @@ async function sorted(stand: Stand, tools: number): Promise<number> {
 export const sortOne = (stand: Stand) => sorted(stand, 1);
 export const sortMany = (stand: Stand) => sorted(stand, SORTED);
 
-/** How many of the tools of public servers the gateway itself puts into a skill, in percent. */
+/** Percentage of the tools of public servers that the gateway itself classifies into a skill. */
 export async function classified(stand: Stand): Promise<number> {
   const { tools } = loadPublicTools();
   const inputSchema = { type: 'object' };

@@ -1,23 +1,26 @@
-/** The numbers of the documents, what they want, and what is measured of each. */
+/** The figures of the documents, with their targets and measurements. */
 import * as measures from './measures.ts';
 import type { Stand } from './stand.ts';
 
-/** One number of a document. */
+/** One figure of a document. */
 export interface DocumentNumber {
   readonly id: string;
   readonly says: string;
-  /** What the document wants, as it is shown. */
+  /** The target as it is shown. */
   readonly wanted: string;
   readonly unit: string;
   isMet(value: number): boolean;
   measure(stand: Stand): Promise<number>;
-  /** `alone`: one after the other; `beside`: at the same time as others, since it mostly waits; `model`: like `alone`, where there is a model. */
+  /**
+   * `alone`: one after the other; `beside`: at the same time as others, since it mostly waits; `model`: like `alone`, at the gateway with a
+   * model.
+   */
   readonly how: 'alone' | 'beside' | 'model';
 }
 
 const below = (limit: number) => (value: number) => value < limit;
 const atLeast = (limit: number) => (value: number) => value >= limit;
-/** Not sooner, but for rounding, and not half as late again: a busy machine is late. */
+/** Not earlier, apart from rounding, and at most half as late again, since a busy machine is late. */
 const about = (wanted: number) => (value: number) => value >= wanted * 0.95 && value < wanted * 1.5;
 
 type Row = readonly [
@@ -95,7 +98,7 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-/** In the order in which they are shown. */
+/** In display order. */
 export const NUMBERS: readonly DocumentNumber[] = ROWS.map(
   ([says, wanted, unit, isMet, measure, how = 'alone'], index) => ({
     id: `N${index + 1}`,
@@ -108,7 +111,7 @@ export const NUMBERS: readonly DocumentNumber[] = ROWS.map(
   }),
 );
 
-/** Measures all of them, by their ids. @param model a stand whose gateway has a model */
+/** Measures all figures; returns values by id. @param model a stand whose gateway has a model */
 export async function measureAll(
   stand: Stand,
   model: Stand,

@@ -1,4 +1,4 @@
-/** What the documents' numbers are measured at: a gateway that is asked over REST, and upstreams that this process starts and ends. */
+/** The test stand for the documents' figures: a gateway used over REST, and upstreams that this process starts and ends. */
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -9,10 +9,10 @@ const UPSTREAM = fileURLToPath(new URL('../search-upstream.ts', import.meta.url)
 const MOODY = fileURLToPath(new URL('../../test/fixtures/moody.ts', import.meta.url));
 const MODEL = fileURLToPath(new URL('../../test/fixtures/scripted-model.ts', import.meta.url));
 const SERVERS = '/aggregator/servers';
-/** Longest wait for a server to be as wanted, in milliseconds. */
+/** Longest wait for an expected state, in milliseconds. */
 const PATIENCE_MS = 240_000;
 
-/** A gateway with its settings as they are. */
+/** A gateway with default settings. */
 export interface GatewayAddress {
   origin: string;
   token: string;
@@ -31,13 +31,13 @@ export interface Check {
   response_time_ms: number | null;
 }
 
-/** Servers that say they have so many tools, made up by their path. */
+/** A process with generated servers; the path of each sets its number of tools. */
 export interface MadeUp {
   port: number;
   child: ChildProcess;
 }
 
-/** Starts one; it ends with this process. @param port the one it had, where it is started anew */
+/** Starts such a process; it ends with this one. @param port its former port, for a restart */
 export async function startMadeUp(port = 0): Promise<MadeUp> {
   const child = fork(UPSTREAM, [String(port)], { stdio: 'inherit' });
   const [message] = (await once(child, 'message')) as { port: number }[];
@@ -45,7 +45,7 @@ export async function startMadeUp(port = 0): Promise<MadeUp> {
   return { port: message.port, child };
 }
 
-/** A fixture tells its port in its first line. */
+/** Starts a fixture, which prints its port on its first line. */
 async function startFixture(file: string, ...args: string[]): Promise<MadeUp> {
   const options = { stdio: ['ignore', 'pipe', 'inherit'] as const };
   const child = spawn(process.execPath, [file, ...args], { stdio: [...options.stdio] });
@@ -53,17 +53,17 @@ async function startFixture(file: string, ...args: string[]): Promise<MadeUp> {
   return { port: (JSON.parse(line) as { port: number }).port, child };
 }
 
-/** A server that takes requests and is silent when it is told to. */
+/** A server that accepts requests and can be switched to answer none. */
 export const startMoody = (): Promise<MadeUp> => startFixture(MOODY);
 
-/** A model that sorts tools at once, and the settings of a gateway that asks it. */
+/** A model that classifies tools without delay, and the settings for a gateway that uses it. */
 export async function startModel(): Promise<MadeUp & { env: Record<string, string> }> {
   const key = 'key-of-the-model-of-the-bench';
   const started = await startFixture(MODEL, '--key', key);
   return { ...started, env: { PORTICO_MODEL: 'scripted-1', PORTICO_MODEL_KEY: key } };
 }
 
-/** Ends one, by its id. */
+/** Kills one, by its process id. */
 export async function endUpstream({ child }: MadeUp): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
@@ -74,7 +74,7 @@ export async function endUpstream({ child }: MadeUp): Promise<void> {
 export class Stand {
   readonly #gateway: GatewayAddress;
   readonly #madeUp: MadeUp;
-  /** Where the moody server is. */
+  /** URL of the moody server. */
   readonly moodyUrl: string;
 
   constructor(gateway: GatewayAddress, madeUp: MadeUp, moody: MadeUp) {
@@ -83,7 +83,7 @@ export class Stand {
     this.moodyUrl = `http://127.0.0.1:${moody.port}`;
   }
 
-  /** Asks the REST API; gives what it said, whatever it was. */
+  /** Sends a request to the REST API; returns the response, whatever its status. */
   async ask(path: string, body?: object): Promise<{ status: number; json: unknown }> {
     const response = await fetch(`${this.#gateway.origin}/api/v1${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -96,7 +96,7 @@ export class Stand {
     return { status: response.status, json: await response.json() };
   }
 
-  /** Registers a server; gives its id. @throws Error where it is refused */
+  /** Registers a server; returns its id. @throws Error where it is refused */
   async register(name: string, url: string, health_check_url?: string): Promise<string> {
     const record = { name, transport_type: 'HTTP', connection_config: { url }, health_check_url };
     const { status, json } = await this.ask(SERVERS, record);
@@ -104,7 +104,7 @@ export class Stand {
     return (json as ServerView).id;
   }
 
-  /** The address of a made-up server. */
+  /** The URL of a generated server. */
   urlOf(server: number, tools: number, { port }: MadeUp = this.#madeUp): string {
     return `http://127.0.0.1:${port}/${server}/${tools}`;
   }
@@ -113,12 +113,12 @@ export class Stand {
     return (await this.ask(`${SERVERS}/${id}`)).json as ServerView;
   }
 
-  /** Its checks, newest first. */
+  /** Its checks, the newest first. */
   async checks(id: string): Promise<readonly Check[]> {
     return ((await this.ask(`${SERVERS}/${id}/health`)).json as { checks: Check[] }).checks;
   }
 
-  /** Waits until something is there. @throws Error after a while */
+  /** Polls until the probe returns a value. @throws Error after `PATIENCE_MS` */
   async until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
     const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -136,7 +136,7 @@ export class Stand {
     });
   }
 
-  /** The server of a name. @throws Error where there is none */
+  /** Finds a server by name. @throws Error where there is none */
   async named(wanted: string): Promise<ServerView> {
     const { json } = await this.ask(`${SERVERS}?name=${wanted}&limit=200`);
     const found = (json as { servers: ServerView[] }).servers.find(({ name }) => name === wanted);
@@ -144,7 +144,7 @@ export class Stand {
     return found;
   }
 
-  /** A name of a tool of a server, as calls have it. */
+  /** Returns the qualified name of a server's first tool. */
   async toolOf(server: string): Promise<string> {
     const { id } = await this.named(server);
     const listed = (await this.ask(`/tools?server=${id}`)).json as {
@@ -153,7 +153,7 @@ export class Stand {
     return listed.servers.flatMap(({ tools }) => tools)[0]?.name ?? '';
   }
 
-  /** Calls a tool by its whole name; gives the answer's status and, where it is an error, its code. */
+  /** Calls a tool by its qualified name; returns the response's status, and the code of an error. */
   async call(name: string): Promise<{ status: number; code?: string }> {
     const { status, json } = await this.ask('/tools/call', { name, arguments: {} });
     return { status, ...(json as { code?: string }) };

@@ -1,4 +1,4 @@
-/** The gateway's Worker with meters: what it takes from the platform for its objects is replaced by a class that counts. */
+/** Bundles the gateway's Worker with meters: the platform's base class of its objects is replaced by one that counts. */
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
 import { BUNDLE_OPTIONS } from '../../local/bundle.ts';

@@ -1,15 +1,15 @@
-/** What calls cost: operations and dollars for each, at several rates. */
+/** The cost of calls: operations and dollars per call, at several rates. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Era } from '../exchanges.ts';
 import { settled, startMetered, type Distances, type MeteredGateway } from './gateway.ts';
 import { dollarsPerMillion, perRequest, toOperations, type Operations } from './prices.ts';
 
-/** How calls come: so many, so many at once, and so long after each other. */
+/** How calls arrive: their number, the number of clients, and the interval. */
 export interface Rate {
   name: string;
   calls: number;
   clients: number;
-  /** Milliseconds from one call to the next of a client; 0 is at once. */
+  /** Milliseconds between two calls of a client; 0: no pause. */
   everyMs: number;
 }
 
@@ -25,9 +25,9 @@ export interface Cost {
   kind: string;
   rate: string;
   calls: number;
-  /** For one call. */
+  /** Per call. */
   operations: Operations;
-  /** For a million, beside the Worker's own requests and its processor time. */
+  /** Per million calls, without the Worker's own requests and processor time. */
   dollars: number;
 }
 
@@ -47,7 +47,7 @@ export interface Kind {
   name: string;
   make(gateway: MeteredGateway, connection: number): Promise<unknown>;
   env?: Record<string, string>;
-  /** Legacy servers have a stream of their own, and legacy clients can be asked on it. */
+  /** Legacy servers offer a notification stream, and legacy clients declare capabilities for server requests on it. */
   canAsk?: boolean;
   rates: readonly Rate[];
 }
@@ -58,7 +58,7 @@ const callOf =
     gateway.call(client, server, connection, tool);
 const MODERN = callOf('modern', 'modern');
 const LATER = RATES.slice(1);
-/** At 64 clients, of whom each waits for its call. */
+/** 64 clients, each waiting for its call. */
 const SLOW = RATES.slice(-1);
 
 export const KINDS: readonly Kind[] = [
@@ -99,7 +99,7 @@ export const KINDS: readonly Kind[] = [
   { name: 'modern, `off`', make: MODERN, env: { PORTICO_AUDIT_CALLS: 'off' }, rates: LATER },
 ];
 
-/** Measures one kind at its rates, each until all of it was handed over. */
+/** Measures one kind of call at its rates, each until everything was handed over. */
 export async function measureCosts(
   kind: Kind,
   distances: Distances,

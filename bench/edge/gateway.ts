@@ -5,7 +5,7 @@ import { requestJson, serverName, startBench, type Bench } from '../setup.ts';
 import { nextNumber } from '../load.ts';
 import { bundleMetered } from './bundle.ts';
 
-/** How far away everything is, in milliseconds: what the measurements of real deployments gave. */
+/** Distances of the stores and objects, in milliseconds, as measured at real deployments. */
 export const DISTANCES = { d1: 30, object: 25, kv: 10 };
 export type Distances = typeof DISTANCES;
 export const NEAR: Distances = { d1: 0, object: 0, kv: 0 };
@@ -13,24 +13,24 @@ export const NEAR: Distances = { d1: 0, object: 0, kv: 0 };
 const HOUR_MS = 3_600_000;
 
 export interface MeteredGateway {
-  /** One call of a tool, with its time in milliseconds. @throws Error where the answer is not right */
+  /** Calls a tool; returns the time in milliseconds. @throws Error where the answer is wrong */
   call(client: Era, server: Era, connection?: number, tool?: 'echo' | 'slow'): Promise<number>;
   /** `tools/list` of a modern client. */
   list(): Promise<void>;
   search(): Promise<void>;
-  /** A search with three words that were not said before, then a call of the tool that it finds. @throws Error where it finds another */
+  /** A search with three words not used before, then a call of the tool found. @throws Error where another tool is found */
   searchAndCall(): Promise<void>;
-  /** What was asked of stores and objects since the last time; `hops` are those one after the other. */
+  /** Operations on stores and objects since the last call of this; `hops` counts those one after the other. */
   takeCounts(): Promise<Record<string, number>>;
   setDistances(distances: Distances): Promise<void>;
-  /** The next request meets an isolate that remembers nothing. */
+  /** Makes the next request start on an isolate without any memory. */
   forget(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * @param env settings beside those of Cloudflare's defaults
- * @param canAsk legacy servers have a stream of their own, and legacy clients can be asked
+ * @param env settings in addition to Cloudflare's defaults
+ * @param canAsk legacy servers offer a notification stream, and legacy clients declare capabilities for server requests
  */
 export async function startMetered(
   env: Record<string, string> = {},
@@ -38,10 +38,10 @@ export async function startMetered(
 ): Promise<MeteredGateway> {
   const bench: Bench = await startBench({
     env: {
-      // On one machine calls are gathered for a second only, and monitors told of good ones every two.
+      // On one machine, the defaults gather calls for only a second and report good calls to monitors every two seconds.
       PORTICO_AUDIT_GATHER_MS: '25000',
       PORTICO_REPORT_INTERVAL_MS: '300000',
-      // What a monitor costs by itself is no call's.
+      // The cost of a monitor itself must not count for calls.
       PORTICO_DISCOVERY_INTERVAL_MS: String(HOUR_MS),
       PORTICO_HEALTH_INTERVAL_MS: String(HOUR_MS),
       ...env,
@@ -106,5 +106,5 @@ export async function startMetered(
   };
 }
 
-/** So long after the last call that everything of it was handed over, in milliseconds. */
+/** Waits until everything about the last call was handed over. */
 export const settled = (): Promise<void> => sleep(29_000);

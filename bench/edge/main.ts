@@ -1,6 +1,6 @@
 /**
- * `npm run bench:edge`: what calls cost on Cloudflare and how long they wait there, by a copy of the Worker that counts what it asks of
- * stores and objects, with those as far away as they are there. Loopback only; ends by itself.
+ * `npm run bench:edge`: the cost and the waiting time of calls on Cloudflare, measured with a copy of the Worker that counts its operations
+ * on stores and objects, at their real distances. Loopback only; ends by itself.
  */
 import { parseArgs } from 'node:util';
 import { KINDS, measureCosts, type Cost, type Kind } from './costs.ts';
@@ -89,7 +89,7 @@ async function run(
     process.stdout.write(`${toWaitTable(await measureWaits(quick ? 9 : 25, distances, say))}\n`);
 }
 
-/** @throws Error where one is no time */
+/** @throws Error where a value is not a time */
 function readDistances(given: Record<keyof Distances, string>): Distances {
   const read = (name: keyof Distances): number => {
     const ms = Number(given[name]);

@@ -1,11 +1,11 @@
-/** What Cloudflare charges, and what so many operations cost. Published prices of the paid plan, read 2026-11-24, beyond what a plan includes. */
+/** Cloudflare's prices, and the cost of operations. Published prices of the paid plan beyond the included amounts, read 2026-11-24. */
 
-/** Dollars for a million. */
+/** Dollars per million. */
 export const PRICES = {
   objectRequest: 0.15,
   objectRowWritten: 1,
   objectRowRead: 0.001,
-  /** Gigabyte-seconds; an object is billed as 128 MB while it is awake. */
+  /** Per million gigabyte-seconds; an object is billed as 128 MB while it is awake. */
   objectDuration: 12.5,
   d1RowWritten: 1,
   d1RowRead: 0.001,
@@ -14,7 +14,7 @@ export const PRICES = {
 };
 const OBJECT_GB = 0.128;
 
-/** Operations by kind; of objects all types together. */
+/** Operations by kind; for objects the sum over all types. */
 export interface Operations {
   objectRequests: number;
   objectRowsWritten: number;
@@ -27,7 +27,7 @@ export interface Operations {
   kvWrites: number;
 }
 
-/** The ledger's counters, summed over the types of objects. */
+/** Sums the ledger's counters over the types of objects. */
 export function toOperations(counts: Readonly<Record<string, number>>): Operations {
   const sum = (ending: string) =>
     Object.entries(counts).reduce(
@@ -47,7 +47,7 @@ export function toOperations(counts: Readonly<Record<string, number>>): Operatio
   };
 }
 
-/** Dollars for these operations, done a million times. */
+/** Dollars for a million times these operations. */
 export function dollarsPerMillion(done: Operations): number {
   return (
     done.objectRequests * PRICES.objectRequest +
@@ -61,7 +61,7 @@ export function dollarsPerMillion(done: Operations): number {
   );
 }
 
-/** Every number divided by how many requests there were. */
+/** Divides every number by the number of requests. */
 export function perRequest(done: Operations, requests: number): Operations {
   const entries = Object.entries(done).map(([name, n]) => [name, n / requests]);
   return Object.fromEntries(entries) as Operations;

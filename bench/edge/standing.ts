@@ -1,7 +1,7 @@
 /**
- * What stands and costs by the month though nobody calls: an idle server. Rounds of its monitor are counted with the pace sped up, after
- * they have become quiet, and multiplied with the rounds of a month at the default pace. Added on paper: the time that requests take to a
- * server that is far, and what is written again though it says the same.
+ * The monthly cost of an idle server. Check cycles of its monitor are counted at a faster pace, once nothing changes any more, and
+ * multiplied by the cycles of a month at the default pace. Two things are added by calculation: the time of requests to a distant server,
+ * and the repeated writes of unchanged data.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Era } from '../exchanges.ts';
@@ -9,17 +9,20 @@ import { startBench, type Bench } from '../setup.ts';
 import { bundleMetered } from './bundle.ts';
 import { dollarsPerMillion, perRequest, PRICES, toOperations, type Operations } from './prices.ts';
 
-/** Milliseconds: between rounds here, and at a server at which nothing happens with default settings. */
+/** Milliseconds between check cycles: here, and at a server without changes with default settings. */
 const SPED_UP_MS = 20_000;
 const QUIET_MS = 300_000;
 const MONTH_MS = 30 * 86_400_000;
-/** What one request takes there and back to a server on the internet, and to the database, in milliseconds. */
+/** Round-trip time to a server on the internet and to the database, in milliseconds. */
 const UPSTREAM_MS = 100;
 const D1_MS = 30;
 const SERVERS = 5;
 const ROUNDS = 4;
 const TOOLS = 100;
-/** Written again: what is remembered, a line of the history, the line in the database, every quarter of an hour; what was found beside, every ten minutes. */
+/**
+ * Dollars a month for repeated writes: the monitor's state, a history row and the database row every quarter of an hour; the results of the
+ * health address every ten minutes.
+ */
 const REPEATED =
   ((MONTH_MS / 900_000) * (2 * PRICES.objectRowWritten + PRICES.d1RowWritten) +
     (MONTH_MS / 600_000) * PRICES.objectRowWritten) /
@@ -42,7 +45,7 @@ const KINDS: readonly Kind[] = [...kindsOf('modern'), ...kindsOf('legacy')];
 /** One line of the table. */
 export interface Standing {
   name: string;
-  /** Of one round. */
+  /** Per check cycle. */
   operations: Operations;
   exchanges: number;
   rounds: number;
@@ -79,7 +82,7 @@ async function measureKind(bench: Bench, kind: Kind): Promise<Standing> {
     const ledger = `http://127.0.0.1:${bench.ports.portico}/ledger?reset`;
     return (await (await fetch(ledger)).json()) as Record<string, number>;
   };
-  // The first rounds find and write things.
+  // The first cycles discover and write things.
   await sleep(2 * SPED_UP_MS);
   await take();
   const exchangesBefore = total(await bench.counts());
@@ -88,7 +91,7 @@ async function measureKind(bench: Bench, kind: Kind): Promise<Standing> {
   const exchanged = total(await bench.counts()) - exchangesBefore;
   const rounds = counts['ServerMonitor.requests'] ?? 0;
   const measured = perRequest(toOperations(counts), rounds);
-  // A health address is asked beside, which the server does not count.
+  // A request to a health address is additional, and the server does not count it.
   const exchanges = exchanged / rounds + (hasHealthUrl ? 1 : 0);
   const objectAwakeMs = measured.objectAwakeMs + exchanges * UPSTREAM_MS + measured.d1Trips * D1_MS;
   const operations = { ...measured, objectAwakeMs };
@@ -96,7 +99,7 @@ async function measureKind(bench: Bench, kind: Kind): Promise<Standing> {
   return { name, operations, exchanges, rounds, dollarsAMonth };
 }
 
-/** Idle servers of each kind, one kind after the other: some twelve minutes. */
+/** Measures idle servers of each kind, one kind after the other: about twelve minutes. */
 export async function measureStanding(say: (line: string) => void): Promise<Standing[]> {
   const bench = await startBench({
     script: await bundleMetered(),

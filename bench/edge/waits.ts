@@ -1,20 +1,20 @@
-/** How much longer a call takes where stores and objects are far away: warm, after a pause, on a new isolate. */
+/** How much longer a call takes if stores and objects are far away: warm, after a pause, and on a new isolate. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Era } from '../exchanges.ts';
 import { NEAR, startMetered, type Distances, type MeteredGateway } from './gateway.ts';
 
-/** One line of the table: medians in milliseconds. */
+/** One line of the table; times are medians in milliseconds. */
 export interface Wait {
   call: string;
   client: Era;
   server: Era;
   nearMs: number;
   farMs: number;
-  /** Ways to stores and objects, one after the other. */
+  /** Sequential trips to stores and objects. */
   hops: number;
 }
 
-/** What comes before the call that is measured. */
+/** Done before the measured call. */
 const BEFORE: Record<
   string,
   (gateway: MeteredGateway, client: Era, server: Era) => Promise<unknown>
@@ -27,7 +27,7 @@ const BEFORE: Record<
 const median = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-/** @param rounds how often each is measured, near and far by turns */
+/** @param rounds of each measurement, near and far in turn */
 export async function measureWaits(
   rounds: number,
   distances: Distances,

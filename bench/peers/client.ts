@@ -1,6 +1,6 @@
 /**
  * The clients of the benchmark: the official SDK 1.x in the legacy era, 2.x in the modern one, behind one interface. They declare all
- * that a client may be asked, answer it always alike, and keep what they are told beside answers.
+ * client capabilities, answer server requests always alike, and keep notifications.
  */
 import {
   Client as Client2,
@@ -20,7 +20,7 @@ import {
 import type { Era } from '../exchanges.ts';
 import type { Endpoint } from './gateway.ts';
 
-/** A thing of a list, as the SDK gives it. */
+/** An item of a list as the SDK returns it. */
 export interface Listed {
   name: string;
   uri?: string;
@@ -28,26 +28,26 @@ export interface Listed {
   [key: string]: unknown;
 }
 
-/** What is said of a call beside its arguments. */
+/** Options of a call besides its arguments. */
 export interface CallOptions {
   onProgress?(progress: number): void;
   signal?: AbortSignal;
 }
 
-/** A client that is connected. */
+/** A connected client. */
 export interface BenchClient {
-  /** Every page of a list. */
+  /** Reads every page of a list. */
   list(kind: 'tools' | 'prompts' | 'resources' | 'templates'): Promise<Listed[]>;
   call(name: string, given?: object, options?: CallOptions): Promise<Record<string, unknown>>;
   prompt(name: string, given?: Record<string, string>): Promise<Record<string, unknown>>;
   complete(prompt: string, argument: string, value: string): Promise<readonly string[]>;
   read(uri: string): Promise<Record<string, unknown>>;
   subscribe(uri: string): Promise<void>;
-  /** Asks to be told of log messages and changed lists, as the era does it. */
+  /** Subscribes to log messages and list changes, in the way of the era. */
   listen(): Promise<void>;
-  /** The notifications so far, as JSON text. */
+  /** The notifications received so far, as JSON text. */
   told: string[];
-  /** What came over HTTP, as text; empty over stdio. */
+  /** The text received over HTTP; empty over stdio. */
   received(): string;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ const SAMPLED = {
   content: { type: 'text' as const, text: 'sampled' },
 };
 const FILLED_IN = { action: 'accept' as const, content: { name: 'Ada' } };
-/** What the clients say their roots are. */
+/** The roots that the clients declare. */
 export const ROOTS = [{ uri: 'file:///projects/here', name: 'here' }];
 const MEMBERS = {
   tools: 'tools',
@@ -78,7 +78,7 @@ const OFFERS = {
   templates: 'resources',
 } as const;
 
-/** A `fetch` that keeps a copy of what comes, while it is wanted. */
+/** A `fetch` that can keep a copy of the responses. */
 function createKeptFetch(isKept: boolean) {
   const decoder = new TextDecoder();
   let text = '';
@@ -201,7 +201,7 @@ async function connect2(endpoint: Endpoint, kept: Kept): Promise<BenchClient> {
   return {
     told,
     received: kept.received,
-    // The SDK answers what is not offered by itself, and says so on standard output.
+    // The SDK itself answers requests that the server does not support, and logs to standard output.
     list: async kind => (offered?.[OFFERS[kind]] ? readPages(lists, kind) : []),
     call: async (name, given = {}, options = {}) =>
       client.callTool({ name, arguments: { ...given }, ...meta }, toOptions(options)),
@@ -224,7 +224,7 @@ async function connect2(endpoint: Endpoint, kept: Kept): Promise<BenchClient> {
   };
 }
 
-/** Connects a client of an era. @param isKept keeps what comes over HTTP, for `received` */
+/** Connects a client of an era. @param isKept keep the text received over HTTP, for `received` */
 export async function connectClient(
   endpoint: Endpoint,
   era: Era,

@@ -1,6 +1,6 @@
 /**
- * The eighteen features that are looked at. Each check compares what a client has got with the true value: true where it is that,
- * false where an answer came and something is lost. What throws is an error.
+ * The eighteen features that are checked. Each check compares what a client got with the true value: true if they are equal, false if an
+ * answer came but something is lost. A thrown error counts as an error.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { PNG, WAV } from '../../test/fixtures/conformance-call.ts';
@@ -8,10 +8,10 @@ import { RAW_JSON } from '../../test/fixtures/raw-json.ts';
 import type { BenchClient, CallOptions, Listed } from './client.ts';
 import { until } from './until.ts';
 
-/** A server as a client sees it, through a gateway or not. */
+/** A server as a client sees it, through a gateway or directly. */
 export interface View {
   client: BenchClient;
-  /** The server's own tools, prompts and resources, to compare with. */
+  /** The server's own tools, prompts and resources, for comparison. */
   own: Record<'tools' | 'prompts' | 'resources' | 'templates', readonly Listed[]>;
 }
 
@@ -24,7 +24,7 @@ export interface Views {
 /** A feature: its name in the table and its check. */
 export interface Feature {
   name: string;
-  /** Undefined where it cannot be seen. */
+  /** Undefined where the check cannot be made. */
   works(views: Views): Promise<boolean | undefined>;
 }
 
@@ -40,7 +40,7 @@ const RESOURCES = [
 ];
 const BROKEN = { code: -31999, data: { kind: 'demo', list: [1, null, 'ü'] } };
 
-/** A gateway may put something before a name, or wrap a URI. */
+/** A gateway may prefix a name, or wrap a URI. */
 const isNamed = (seen: string, own: string) =>
   seen === own || seen.endsWith(own) || decodeURIComponent(seen).endsWith(own);
 
@@ -79,7 +79,7 @@ async function listsAll({ client, own }: View): Promise<boolean> {
   });
 }
 
-/** What all that is listed says when it is read. */
+/** Reads all listed resources. */
 async function readAll({ client }: View): Promise<unknown[]> {
   const read = (await client.list('resources')).map(async ({ uri = '' }) => {
     const { contents } = await client.read(uri);
@@ -109,7 +109,7 @@ async function passesError({ rich }: Views): Promise<boolean> {
   return code === BROKEN.code && isDeepStrictEqual(data, BROKEN.data);
 }
 
-/** Whether calls meet the same process of the server: where each starts its own, a change of one cannot be seen by another. */
+/** Whether calls reach the same process of the server: if each starts its own, no call sees another's change. */
 async function isShared({ conformance }: Views): Promise<boolean> {
   const changed = async () => textOf(await call(conformance, 'test_changing_tool'));
   const before = await changed();
@@ -117,7 +117,7 @@ async function isShared({ conformance }: Views): Promise<boolean> {
   return (await changed()) !== before;
 }
 
-/** What is false where it could not be seen is undefined. */
+/** A false result becomes undefined if the processes differ, since the feature could then not be checked. */
 const unlessHidden =
   (works: (views: Views) => Promise<boolean>) =>
   async (views: Views): Promise<boolean | undefined> =>
@@ -194,7 +194,7 @@ async function changes({ conformance }: Views): Promise<boolean> {
   const before = await described();
   await call(conformance, 'test_trigger_tool_change');
   if (!(await hears(conformance, 'notifications/tools/list_changed'))) return false;
-  // The definition may wait for approval: a list that no longer has the old one is right too.
+  // The definition may wait for approval: a list without the old one is right too.
   return until(async () => (await described()) !== before);
 }
 
@@ -204,7 +204,7 @@ const LINK = { type: 'resource_link', name: 'two', description: 'A note', size: 
 const isAsked = async ({ conformance }: Views, what: string, answer: string) =>
   textOf(await call(conformance, `test_input_required_result_${what}`)) === answer;
 
-/** In the order of the table; those that change something come last. */
+/** In the order of the table; checks that change something come last. */
 export const features: readonly Feature[] = [
   {
     name: 'tools/list: every tool, its schema and description',

@@ -1,4 +1,4 @@
-/** Which features reach a client: a gateway in front of both servers of an era, or nothing between, looked at by a client of the era. */
+/** Which features reach a client: a client of an era checks both servers of that era, through a gateway or directly. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { features, type Feature, type View, type Views } from './features.ts';
 import type { Endpoint, Gateway, Started, Upstream } from './gateway.ts';
 import { startFeatured } from './upstreams.ts';
 
-/** What became of a feature. */
+/** Result of a check. */
 export type Outcome = 'works' | 'lost' | 'error' | 'unseen';
 
-/** The outcome of each feature, and why it is none. */
+/** The result for each feature, and the reasons for failures. */
 export interface Fidelity {
   outcomes: Outcome[];
   reasons: string[];
@@ -24,7 +24,7 @@ const LATE = 'no answer in time';
 const FEATURE_MS = 12_000;
 const AGAIN_MS = 30_000;
 
-/** A folder of a gateway's own for as long as it is needed. */
+/** Gives a gateway a folder of its own for the duration of the work. */
 export async function withHome<T>(work: (home: string) => Promise<T>): Promise<T> {
   const home = await mkdtemp(join(tmpdir(), 'portico-bench-peers-'));
   try {
@@ -48,7 +48,7 @@ async function lookOnce(views: Views, works: Feature['works'], ms: number): Prom
   );
 }
 
-/** What is lost or late is looked at a second time: on a busy machine that may have been chance. */
+/** Lost or late features are checked a second time, since a busy machine may be the cause. */
 async function look(views: Views): Promise<Fidelity> {
   const fidelity: Fidelity = { outcomes: [], reasons: [] };
   for (const { name, works } of features) {
@@ -80,7 +80,7 @@ async function ownLists({ url }: Upstream, era: Era): Promise<View['own']> {
   return own;
 }
 
-/** Looks at a gateway; without one at the servers themselves. */
+/** Checks a gateway, or without one the servers themselves. */
 export async function measureFidelity(gateway: Gateway | undefined, era: Era): Promise<Fidelity> {
   return withHome(async home => {
     const { upstreams, stop } = await startFeatured(era);

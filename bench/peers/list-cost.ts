@@ -1,4 +1,4 @@
-/** What a list of 10,000 tools costs a model that reads all of it: tokens of o200k_base, tool by tool as JSON. */
+/** What a list of 10,000 tools costs a model that reads all of it: tokens of o200k_base, for the JSON of each tool. */
 import { performance } from 'node:perf_hooks';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { connectClient } from './client.ts';
@@ -6,7 +6,7 @@ import { withHome } from './fidelity.ts';
 import type { Endpoint, Gateway } from './gateway.ts';
 import { startWide } from './upstreams.ts';
 
-/** What one list costs. */
+/** The cost of one list. */
 export interface ListCost {
   name: string;
   tools: number;
@@ -26,7 +26,7 @@ async function countList(name: string, endpoint: Endpoint): Promise<ListCost> {
   return { name, tools: tools.length, tokens, tookMs };
 }
 
-/** @param total how many tools, of ten servers where a gateway joins them, else of one */
+/** @param total number of tools, on ten servers if a gateway joins them, else on one */
 export async function measureLists(
   gateway: Gateway | undefined,
   total: number,

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:peers`: Portico beside other gateways in one run. Exit code 0 with a table, 1 where the run failed, 2 for a wrong
- * command line, 130 after Ctrl-C. What it started ends with it, whatever happens.
+ * `npm run bench:peers`: Portico beside other gateways in one run. Exit code 0 with a table, 1 if the run failed, 2 for wrong usage, 130
+ * after Ctrl-C. Everything it started ends with it, whatever happens.
  */
 import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
@@ -124,7 +124,7 @@ function readOptions(names: readonly string[]): PeerOptions | undefined {
 const names = gateways.map(({ name }) => name);
 const options = readOptions(names);
 if (options) {
-  // Who watches over the children ends them when this process is gone.
+  // A watcher process ends the children when this process is gone.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => process.exit(130));
   }

@@ -1,18 +1,18 @@
-/** The command line of `npm run bench:peers`. Refuses what it does not know with one line that says what is wrong. */
+/** The command line of `npm run bench:peers`. Refuses unknown options with one line that says what is wrong. */
 import { parseArgs } from 'node:util';
 
-/** What a run does. */
+/** The options of a run. */
 export interface PeerOptions {
-  /** Names of gateways; undefined for all. */
+  /** Names of gateways; undefined: all. */
   only: string[] | undefined;
   rounds: number;
   sliceMs: number;
   tools: number;
-  /** Where the table is written too. */
+  /** A file to write the table to as well. */
   out: string | undefined;
 }
 
-/** What `--help` prints. @param names of the gateways */
+/** The text of `--help`. @param names of the gateways */
 export const toHelp = (names: readonly string[]): string => `npm run bench:peers [-- options]
 
 Measures Portico beside other gateways, which it installs in a folder of its own: what reaches a
@@ -30,7 +30,7 @@ Examples
   npm run bench:peers -- --out compared.md
 `;
 
-/** @returns undefined where help is asked for. @throws Error with one line */
+/** @returns undefined for `--help`. @throws Error with one line */
 export function parsePeerOptions(
   args: string[],
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** The packages of other gateways: where they lie, which version is pinned, what their programs are started with. */
+/** The packages of other gateways: their folder, pinned versions, and the environment of their programs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ const FOLDER = fileURLToPath(new URL('packages/', import.meta.url));
 const BOOTSTRAP = new URL('../../local/bootstrap.mjs', import.meta.url).href;
 const LOOPBACK_ONLY = new URL('packages/loopback-only.mjs', import.meta.url).href;
 
-/** Installs what `packages/package-lock.json` says, without scripts, unless it is there. */
+/** Installs the packages of `packages/package-lock.json`, without scripts, unless they are installed. */
 export async function installPackages(): Promise<void> {
   const { ensureInstalled }: { ensureInstalled(folder: string): Promise<void> } = await import(
     BOOTSTRAP
@@ -15,10 +15,10 @@ export async function installPackages(): Promise<void> {
   await ensureInstalled(FOLDER);
 }
 
-/** A file of `packages/`, by its path. */
+/** Path of a file below `packages/`. */
 export const packageFile = (path: string): string => join(FOLDER, path);
 
-/** The version that is pinned. @throws Error where there is none */
+/** Returns the pinned version. @throws Error where there is none */
 export function pinnedVersion(name: string): string {
   const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
     readFileSync(packageFile('package.json'), 'utf8'),
@@ -28,7 +28,7 @@ export function pinnedVersion(name: string): string {
   return version;
 }
 
-/** The environment of another gateway: it finds no other program and fetches from nowhere but loopback. */
+/** The environment of another gateway: it finds no other program, and can fetch only from loopback. */
 export const peerEnvironment = (home: string): Record<string, string> => ({
   PATH: '',
   HOME: home,
@@ -36,7 +36,7 @@ export const peerEnvironment = (home: string): Record<string, string> => ({
   NODE_OPTIONS: `--import ${LOOPBACK_ONLY}`,
 });
 
-/** The one upstream of a gateway that joins none. */
+/** Returns the only upstream, for a gateway that joins none. */
 export function onlyOne<T>(upstreams: readonly T[]): T {
   const [first] = upstreams;
   if (first === undefined || upstreams.length > 1) throw new Error('it takes one upstream');

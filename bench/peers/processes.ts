@@ -1,6 +1,4 @@
-/**
- * Programs that a run starts: each leads a process group of its own, which ends with `stop`, and also when the run itself is killed.
- */
+/** Programs that a run starts. Each leads a process group of its own, which ends with `stop`, or when the run itself is killed. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -11,17 +9,17 @@ const READY_MS = 60_000;
 const GRACE_MS = 5_000;
 const LOG_CHARS = 4_000;
 
-/** A program that runs. */
+/** A running program. */
 export interface Program {
   pid: number;
-  /** The end of what it wrote. */
+  /** The end of its output. */
   output(): string;
   hasEnded(): boolean;
-  /** Ends it and all that it started. @param signal SIGKILL ends it as a crash would */
+  /** Ends it and everything it started. @param signal SIGKILL simulates a crash */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** What a program is started with, beside its command. */
+/** Working folder and environment of a program. */
 export interface Surroundings {
   cwd?: string;
   env: Record<string, string>;
@@ -35,7 +33,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Starts a program of Node. @param args the file and what follows it */
+/** Starts a Node program. @param args the file, and its arguments */
 export function startProgram(args: readonly string[], { cwd, env }: Surroundings): Program {
   const child = spawn(process.execPath, args, {
     ...(cwd === undefined ? {} : { cwd }),
@@ -66,7 +64,7 @@ export function startProgram(args: readonly string[], { cwd, env }: Surroundings
   };
 }
 
-/** Waits until a program is ready. @throws Error with what it wrote where it ends first, or is not in time */
+/** Waits until a program is ready. @throws Error with its output where it ends first or is not ready in time */
 export async function whenReady(
   program: Program,
   isReady: () => Promise<boolean>,
@@ -81,7 +79,7 @@ export async function whenReady(
   }
 }
 
-/** Starts a program, and gives it when it is ready; where it does not come to that it is ended. @throws Error as `whenReady` */
+/** Starts a program and returns it when it is ready; otherwise ends it. @throws Error as `whenReady` */
 export async function startReady(
   args: readonly string[],
   surroundings: Surroundings,
@@ -97,7 +95,7 @@ export async function startReady(
   }
 }
 
-/** A port of loopback that nobody listens on. */
+/** Returns a free loopback port. */
 export async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -107,13 +105,13 @@ export async function findPort(): Promise<number> {
   return port;
 }
 
-/** Whether something listens there and answers HTTP, with whatever status. */
+/** Whether something responds over HTTP there, with any status. */
 export async function answers(url: string): Promise<boolean> {
   await (await fetch(url)).body?.cancel();
   return true;
 }
 
-/** Resident memory of processes and of all that they started, in MiB. */
+/** Resident memory of processes and their descendants, in MiB. */
 export function memoryOf(pids: readonly number[]): number {
   const text = execFileSync('ps', ['-axo', 'pid=,ppid=,rss='], { encoding: 'utf8' });
   const rows = text

@@ -1,6 +1,6 @@
 /**
- * What a client of a gateway lives through when the upstream crashes and comes back on its port: what it is told while it is gone, how
- * long after its return the first call succeeds, and whether that was in the same session.
+ * A crash and return of the upstream as a client of a gateway sees it: the error of a call meanwhile, the time from the return to the first
+ * good call, and whether that call used the same session.
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,11 +11,11 @@ import { startWide } from './upstreams.ts';
 
 /** How a gateway recovered. */
 export interface Recovery {
-  /** What a call was told while the upstream was gone. */
+  /** The error of a call while the upstream was gone. */
   told: string;
   /** From the upstream's return to the first good call; undefined where there was none. */
   tookMs: number | undefined;
-  /** Which client's call that was: that of before, or one that connected anew. */
+  /** Which client made that call: the former one, or one that connected anew. */
   by: 'same session' | 'new session' | 'none';
 }
 
@@ -30,7 +30,7 @@ async function echo(client: BenchClient, tool: string): Promise<void> {
   if (isError === true || said !== 'here') throw new Error(said);
 }
 
-/** Tries until it succeeds; whether it did in time. */
+/** Retries until it succeeds; returns whether it did in time. */
 async function retry(attempt: () => Promise<void>, withinMs: number): Promise<boolean> {
   const end = performance.now() + withinMs;
   while (performance.now() < end) {
@@ -53,7 +53,7 @@ async function echoAnew(endpoint: Endpoint, tool: string): Promise<void> {
   }
 }
 
-/** Without a gateway: what the SDK's client itself does. Undefined for who runs the upstream itself. */
+/** Without a gateway, measures the SDK's client itself. Undefined for a gateway that runs the upstream as its own process. */
 export async function measureRecovery(gateway: Gateway | undefined): Promise<Recovery | undefined> {
   if (gateway?.reaches === 'stdio') return undefined;
   return withHome(async home => {

@@ -1,4 +1,4 @@
-/** From what was measured to Markdown. Pure. */
+/** Formats the findings as Markdown. Pure. */
 import { features } from './features.ts';
 import type { Fidelity, Outcome } from './fidelity.ts';
 import type { Gateway } from './gateway.ts';
@@ -6,21 +6,21 @@ import type { ListCost } from './list-cost.ts';
 import type { Recovery } from './recovery.ts';
 import type { Speed } from './speed.ts';
 
-/** The machine and the day. */
+/** The machine, the date and the settings of the run. */
 export interface Circumstances {
   date: string;
   cores: number;
   processor: string;
   memoryGiB: number;
   node: string;
-  /** Load of the machine before the run: that of others. */
+  /** Load of the machine before the run, caused by other programs. */
   loadBefore: number;
   minutes: number;
   rounds: number;
   sliceMs: number;
 }
 
-/** All that a run found out. */
+/** All results of a run. */
 export interface Findings {
   circumstances: Circumstances;
   gateways: readonly Gateway[];
@@ -42,7 +42,7 @@ const toMs = (value: number) => `${value < 100 ? value.toFixed(2) : value.toFixe
 const toCount = (value: number) => Math.round(value).toLocaleString('en-US');
 const toCell = (text: string) => text.replaceAll('|', '\\|');
 
-/** A table: some columns to the left, those after them to the right. */
+/** A Markdown table; the first columns are aligned left, the rest right. */
 export function toTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

@@ -1,6 +1,6 @@
 /**
- * What a `tools/call` takes and how many are answered, by the clients of the SDK 1.x: every gateway and the upstream itself by turns in
- * each round. A gateway that its clients start has one client.
+ * Latency and throughput of `tools/call` with SDK 1.x clients: every gateway and the upstream itself in turn, in each round. A gateway that
+ * its clients start has one client.
  */
 import { performance } from 'node:perf_hooks';
 import type { Era } from '../exchanges.ts';
@@ -8,35 +8,35 @@ import { connectClient, type BenchClient } from './client.ts';
 import type { Endpoint } from './gateway.ts';
 import { median } from '../statistics.ts';
 
-/** Which numbers of clients are measured. */
+/** The measured numbers of clients. */
 export const CLIENTS = [1, 32] as const;
 
-/** One side of the comparison: a gateway in front of the upstream, or the upstream. */
+/** One side of the comparison: a gateway in front of the upstream, or the upstream itself. */
 export interface Side {
   name: string;
   endpoint: Endpoint;
-  /** Of its clients: the SDK 2.x in the modern one. */
+  /** Era of its clients: SDK 2.x in the modern one. */
   era?: Era;
 }
 
-/** What a slice gave. */
+/** Result of a slice. */
 export interface Slice {
   p50Ms: number;
   p95Ms: number;
   perSecond: number;
 }
 
-/** The medians of a side's slices, with those of the quotients to the upstream in the same round. */
+/** Medians of a side's slices, and of their ratios to the upstream in the same round. */
 export interface Speed extends Slice {
   name: string;
   clients: number;
-  /** Of the upstream's p50. */
+  /** Ratio to the upstream's p50. */
   times: number;
-  /** Of the upstream's calls per second. */
+  /** Ratio to the upstream's calls per second. */
   share: number;
 }
 
-/** Clients of a side that are connected. */
+/** A side's connected clients. */
 interface Connected {
   name: string;
   tool: string;
@@ -64,7 +64,7 @@ async function callUntil(client: BenchClient, tool: string, end: number, took: n
   }
 }
 
-/** Some clients call as fast as they are answered. */
+/** Runs some clients, each calling as fast as it gets answers. */
 async function runSlice({ tool, clients }: Connected, count: number, ms: number): Promise<Slice> {
   const took: number[] = [];
   const start = performance.now();
@@ -76,7 +76,7 @@ async function runSlice({ tool, clients }: Connected, count: number, ms: number)
   return { p50Ms: at(0.5), p95Ms: at(0.95), perSecond: (took.length / elapsedMs) * 1_000 };
 }
 
-/** Medians over the rounds of one side, with the quotients of each round. */
+/** Medians over the rounds of one side, with the ratios of each round. */
 export function toSpeed(
   name: string,
   clients: number,
@@ -97,13 +97,13 @@ export function toSpeed(
   };
 }
 
-/** What was measured, and what went wrong instead. */
+/** Measurements, and failures instead of them. */
 export interface Speeds {
   speeds: Speed[];
   failures: string[];
 }
 
-/** @param sides the first is the upstream itself @param whenLoaded called after the last call, with every client still there */
+/** @param sides the first is the upstream itself @param whenLoaded called after the last call, while every client is still connected */
 export async function measureSpeed(
   sides: readonly Side[],
   { rounds, sliceMs }: { rounds: number; sliceMs: number },

@@ -1,9 +1,9 @@
-/** Waiting for what shall come true. */
+/** Waits for a condition. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const REST_MS = 25;
 
-/** Whether it came true in time. */
+/** Returns whether the condition became true in time. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   withinMs = 3_000,

@@ -1,4 +1,4 @@
-/** The servers that gateways are put in front of, as processes of a run. */
+/** The servers behind the gateways, as processes of a run. */
 import { fileURLToPath } from 'node:url';
 import type { Era } from '../exchanges.ts';
 import type { Upstream } from './gateway.ts';
@@ -8,7 +8,7 @@ const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const WIDE = fileOf('wide-server.ts');
 const fixture = (name: string) => fileOf(`../../test/fixtures/${name}.ts`);
 
-/** Servers, and how they end. */
+/** Running servers, and how to stop them. */
 export interface Running<T> {
   upstreams: T;
   stop(): Promise<void>;
@@ -22,11 +22,11 @@ async function startServer(args: readonly string[], port: number): Promise<Progr
 
 /** The server that is called and restarted. */
 export interface WideServer {
-  /** It under several names, with so many tools beside `echo` each. */
+  /** The same server under several names, each with this many tools beside `echo`. */
   parts(servers: number, tools: number): Upstream[];
-  /** Ends it as a crash would. */
+  /** Ends it like a crash. */
   crash(): Promise<void>;
-  /** Starts it anew on its port. */
+  /** Restarts it on its port. */
   restart(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function startWide(): Promise<Running<WideServer>> {
   };
 }
 
-/** The two servers of an era whose features are looked at. */
+/** Starts the two servers of an era whose features are checked. */
 export async function startFeatured(
   era: Era,
 ): Promise<Running<{ conformance: Upstream; rich: Upstream }>> {

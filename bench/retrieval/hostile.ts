@@ -1,6 +1,6 @@
 /**
- * What a hostile definition gains: one tool is added on a server of its own, honest first, then stuffed in one way after another, and all requests of a
- * corpus are asked. Reported is how often it comes among the first, and how its score moves from that of the honest one.
+ * What a hostile definition gains: adds one tool on a server of its own, first an honest one, then one stuffed in each way, and runs all
+ * requests of a corpus. Reports how often it ranks among the first, and how its score differs from the honest one's.
  */
 import type { Embedding } from '../../src/search/text/embedding.ts';
 import { rank } from '../../src/search/rank/rank.ts';
@@ -16,7 +16,9 @@ const HONEST: SearchedTool = {
   readOnly: true,
 };
 
-/** The words that most definitions of a corpus have, most frequent first: what somebody would stuff who does not know the requests. */
+/**
+ * The words that occur in the most definitions of a corpus, most frequent first: what an attacker would use who does not know the requests.
+ */
 export function listCommonWords(corpus: Corpus, count: number): string[] {
   const counts = new Map<string, number>();
   for (const { tools } of corpus.servers) {
@@ -31,7 +33,7 @@ export function listCommonWords(corpus: Corpus, count: number): string[] {
   return sorted.slice(0, count).map(([word]) => word);
 }
 
-/** Ways to stuff the honest tool, by name; `query` is what will be asked, for somebody who knows it. */
+/** Ways to stuff the honest tool, by name; `query` is the request, for an attacker who knows it. */
 export function listAttacks(
   words: readonly string[],
 ): Record<string, (query: string) => SearchedTool> {
@@ -66,7 +68,7 @@ export function listAttacks(
   };
 }
 
-/** The table. */
+/** Returns the table. */
 export function measureHostile(corpus: Corpus, embedding: Embedding): string {
   const honest = corpus.servers.map(server => toSearched(server, embedding));
   const attacks = listAttacks(listCommonWords(corpus, 3_000));

@@ -1,6 +1,6 @@
 /**
- * What learning from use does: requests are asked, the right tool is called where it is among the first ten, by so many principals, and the requests are
- * asked again by another one; and what principals gain who call a wrong tool on purpose. All of it on one day.
+ * The effect of learning from use: requests are searched, a number of principals call the right tool if it is among the first ten, and
+ * another principal repeats the requests. Also what principals gain who call a wrong tool on purpose. All on one day.
  */
 import type { Embedding } from '../../src/search/text/embedding.ts';
 import { toLift, toSupport, type Use } from '../../src/search/learning/lift.ts';
@@ -14,7 +14,7 @@ import { toTable } from './text-table.ts';
 const SHOWN = 10;
 const READER = 'reader';
 
-/** What was used, by word and tool. */
+/** Uses by word and tool. */
 type Uses = Map<string, Map<string, Use[]>>;
 
 function createAsker(corpus: Corpus, embedding: Embedding) {
@@ -37,7 +37,7 @@ function use(uses: Uses, query: string, tool: string, principals: readonly strin
     const tools = uses.get(word) ?? new Map<string, Use[]>();
     uses.set(word, tools);
     const known = tools.get(tool) ?? [];
-    // Each counts once for a word and a tool.
+    // Each principal counts once per word and tool.
     const before = new Set(known.map(({ principalId }) => principalId));
     const fresh = principals.filter(principalId => !before.has(principalId));
     tools.set(tool, [...known, ...fresh.map(principalId => ({ principalId, day: 0 }))]);
@@ -84,7 +84,7 @@ export function measureLearning(name: string, corpus: Corpus, embedding: Embeddi
   );
 }
 
-/** `reader, other, other` as `the reader and 2 others`. */
+/** Writes `reader, other, other` as `the reader and 2 others`. */
 function toCounted(who: string): string {
   const count = who.split(', ').filter(each => each === 'other').length;
   const reader = who.includes(READER) ? ['the reader'] : [];
@@ -92,7 +92,7 @@ function toCounted(who: string): string {
   return [...reader, ...many].join(' and ') || who;
 }
 
-/** What principals gain for a wrong tool among the first ten that they call after each request. */
+/** What principals gain for a wrong tool among the first ten by calling it after each request. */
 export function measurePoisoning(name: string, corpus: Corpus, embedding: Embedding): string {
   const ask = createAsker(corpus, embedding);
   const rows = [1, 2, 3, 10, 1_000].map(count => {

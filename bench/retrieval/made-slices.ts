@@ -1,4 +1,4 @@
-/** How slices made by code are answered, for the half that the ranking is tuned on and the other: words alone, vectors alone and fused. */
+/** How generated slices are answered, for the half that the ranking is tuned on and the other: words alone, vectors alone and fused. */
 import type { Embedding } from '../../src/search/text/embedding.ts';
 import type { Corpus } from './corpus.ts';
 import { toMeasures } from './measures.ts';
@@ -10,18 +10,18 @@ import { toTable } from './text-table.ts';
 const COMPARED = ['words alone', 'vectors alone', 'fused'];
 const SHOWN = 10;
 
-/** What came of one request. */
+/** Result of one request. */
 interface Result {
   /** Over the tools of all its tasks. */
   ndcg10: number;
-  /** The first tool is one of a task, and none that was ruled out. */
+  /** 1 if the first tool belongs to a task. */
   first: number;
   isExcludedFirst: number;
   /** Each task has a tool among the first ten. */
   allInTen: number;
 }
 
-/** What a perfect division of a query into its tasks would show: what each finds alone, in turns. */
+/** What a perfect split of a query into its tasks would show: the results of each task in turn. */
 function interleave(lists: readonly (readonly string[])[]): string[] {
   const most = Math.max(...lists.map(list => list.length));
   const turns = Array.from({ length: most }, (_, turn) => lists.flatMap(list => list[turn] ?? []));
@@ -39,7 +39,7 @@ function toResult(ids: readonly string[], { tasks, excluded }: MadeRequest): Res
   };
 }
 
-/** A table of the slices of a corpus. */
+/** Returns a table of a corpus's slices. */
 export function measureMadeSlices(name: string, corpus: Corpus, embedding: Embedding): string {
   const answer = createAnswerer(corpus, embedding);
   const [tuned, others] = [makeSlices(corpus, true), makeSlices(corpus, false)];

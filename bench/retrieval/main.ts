@@ -1,7 +1,7 @@
 /**
- * `npm run bench:retrieval`: how well and how fast tools are found. Owns the run, its output (standard output and `bench/results/retrieval.md`) and its exit code: 1 with
- * one line where something is missing, 2 for a wrong command line. No network, but for the model that `--model` names and
- * the package of `--encoder`.
+ * `npm run bench:retrieval`: how well and how fast tools are found. Owns the run, its output (standard output and
+ * `bench/results/retrieval.md`) and its exit code: 1 with one line if something is missing, 2 for wrong usage. No network, except for the
+ * model of `--model` and the package of `--encoder`.
  */
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -73,7 +73,7 @@ async function compareModel(folder: string, embed: Embed): Promise<string> {
   ].join('\n\n');
 }
 
-/** The model that the command line names, if it names one. */
+/** Returns the model that the command line names, if it does. */
 function findModel(
   url: string | undefined,
   name: string,

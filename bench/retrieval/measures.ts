@@ -1,12 +1,12 @@
-/** What is measured of a ranking, and means of it. Pure. */
+/** Measures of a ranking, and their means. Pure. */
 
 export interface Measures {
   recall1: number;
   recall5: number;
   recall10: number;
-  /** Binary relevance, first ten. */
+  /** Binary relevance, first ten results. */
   ndcg10: number;
-  /** Reciprocal rank of the first that is relevant. */
+  /** Reciprocal rank of the first relevant result. */
   mrr: number;
 }
 
@@ -44,7 +44,10 @@ export function toMeans(all: readonly Measures[]): Measures {
   };
 }
 
-/** How well scores say how likely a tool is right: mean distance of score and share of right ones over ten bins, weighed. */
+/**
+ * How well scores predict that a tool is right: the distance between mean score and share of right ones over ten bins, weighted by their
+ * size.
+ */
 export function toCalibrationError(scored: readonly { score: number; right: boolean }[]): number {
   let error = 0;
   for (let bin = 0; bin < 10; bin += 1) {
@@ -55,7 +58,7 @@ export function toCalibrationError(scored: readonly { score: number; right: bool
   return error;
 }
 
-/** The value below which this share of them lies. @param values not empty */
+/** The value below which this share of the values lies. @param values not empty */
 export function percentileOf(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)] ?? Number.NaN;

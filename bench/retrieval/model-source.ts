@@ -1,18 +1,18 @@
-/** A model for vectors, asked at an OpenAI-compatible address. */
+/** An embedding model at an OpenAI-compatible address. */
 import { createHttpChat } from '../../src/models/http-chat.ts';
 import { OPENAI_CHAT_API } from '../../src/models/openai-api.ts';
 
 export interface ModelOptions {
-  /** Address of the API with its version. */
+  /** Base URL of the API, with its version. */
   url: string;
   name: string;
   key: string | undefined;
 }
 
-/** Vectors of texts, as many and in their order. */
+/** Returns one vector per text, in order. */
 export type Embed = (texts: readonly string[]) => Promise<number[][]>;
 
-/** The model at an address. */
+/** Returns the model at an address. */
 export function createEmbed({ url, name, key }: ModelOptions): Embed {
   const findKey = () => Promise.resolve(key);
   const { embed } = createHttpChat({

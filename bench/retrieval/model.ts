@@ -1,6 +1,6 @@
 /**
- * What a model for vectors adds: the quality of the ranking with and without it, with other weights, and the time of a query
- * over 10,000 tools with vectors of its length. Not asked of a model: how fast it is itself.
+ * What an embedding model adds: the quality of the ranking with and without it, with other weights, and the time of a query over 10,000
+ * tools with vectors of its length. The speed of the model itself is not measured.
  */
 import type { Embedding } from '../../src/search/text/embedding.ts';
 import {
@@ -24,7 +24,7 @@ const ROUNDS = 8;
 const AT_ONCE = 64;
 const TIMED = 50;
 
-/** What is compared: the model's weight, and that of the table beside a model of 1. */
+/** The compared settings: weights of the model, and weights of the table beside a model weight of 1. */
 const VARIANTS: readonly [string, Tuning][] = [
   ...[0, 0.5, 1, 1.5, 2].map((modelWeight): [string, Tuning] => [
     `model ${modelWeight}`,
@@ -49,7 +49,7 @@ async function toModelSearched(
 
 type Answer = (query: string, tuning: Tuning) => string[];
 
-/** @param queries all that will be answered */
+/** @param queries all queries that will be answered */
 async function createModelAnswerer(
   corpus: Corpus,
   queries: readonly string[],
@@ -72,7 +72,7 @@ async function createModelAnswerer(
     );
 }
 
-/** A table of one corpus. @throws where the model does not answer */
+/** Returns a table of one corpus. @throws where the model does not answer */
 export async function measureModel(
   title: string,
   corpus: Corpus,
@@ -106,7 +106,7 @@ export async function measureModel(
   return toTable([title, 'requests', 'recall@1', 'recall@5', 'recall@10', 'nDCG@10', 'MRR'], rows);
 }
 
-/** nDCG@10 of the slices of a corpus, with each weight. @throws where the model does not answer */
+/** nDCG@10 of a corpus's slices, with each weight. @throws where the model does not answer */
 export async function measureModelSlices(
   corpus: Corpus,
   embedding: Embedding,
@@ -138,7 +138,7 @@ export async function measureModelSlices(
   return toTable(['slice', ...VARIANTS.map(([variant]) => variant)], rows);
 }
 
-/** How long a query takes over 10 × 1,000 tools whose vectors are as long as the model's; its answer is at hand. */
+/** Time of a query over 10 × 1,000 tools with vectors as long as the model's; the query's vector is computed before. */
 export async function measureModelSpeed(
   { servers, requests }: Corpus,
   embedding: Embedding,

@@ -1,6 +1,6 @@
 /**
- * Which words of a table of word pieces mean about the same: those whose vectors have a cosine of `LEAST` at least, nearest first, a few for each,
- * one for each stem. Pieces that are no words (of two letters or less, stop words, what goes on with a word) have none and are none.
+ * Finds word pieces with similar meanings: those whose vectors have a cosine of at least `LEAST`, nearest first, a few for each, one per
+ * stem. Pieces that are not words (two letters or less, stop words, continuations) are left out on both sides.
  */
 import { STOP_WORDS } from '../../src/search/text/stop-words.ts';
 import { toTerms } from '../../src/search/text/terms.ts';
@@ -13,7 +13,7 @@ export interface Link {
 const LEAST = 0.5;
 const MOST_LINKS = 16;
 
-/** @param rows count × dimensions numbers @returns for each piece its neighbours */
+/** @param rows count × dimensions numbers @returns the neighbours of each piece */
 export function toNeighbours(pieces: readonly string[], rows: Float32Array): Link[][] {
   const dimensions = rows.length / pieces.length;
   const links: Link[][] = pieces.map(() => []);

@@ -1,10 +1,10 @@
-/** Requests that nothing answers: words of letters drawn at random, the same for each run. */
+/** Requests without an answer: words of random letters, the same in each run. */
 import { createSource } from './source.ts';
 
 const CONSONANTS = 'bcdfghklmnprstvwz';
 const VOWELS = 'aeiou';
 
-/** So many requests of one to six words. */
+/** Returns this many requests of one to six words. */
 export function createNonsense(count: number): string[] {
   const below = createSource(20260728);
   const letter = (letters: string): string => letters[below(letters.length)] ?? '';

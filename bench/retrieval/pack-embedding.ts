@@ -1,7 +1,7 @@
 /**
- * `node local/run.mjs bench/retrieval/pack-embedding.ts FOLDER [FILE]`: makes the file that `src/search/text/embedding.ts` reads of a folder with
- * `vocab.txt`, `scales.f32` and `vectors.i8` (its README says what these are). Takes a minute. To be run again when words are stemmed in another way.
- * Refuses a vocabulary in which two pieces have one hash.
+ * `node local/run.mjs bench/retrieval/pack-embedding.ts FOLDER [FILE]`: makes the file that `src/search/text/embedding.ts` reads from a
+ * folder with `vocab.txt`, `scales.f32` and `vectors.i8` (its README explains them). Takes a minute. Run it again when stemming changes.
+ * Refuses a vocabulary in which two pieces have the same hash.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { toNeighbours } from './neighbours.ts';
 
 const FILE = fileURLToPath(new URL('../../pages/search/embedding.bin', import.meta.url));
 
-/** The bytes of the file. @param scales one for each piece @param rows signed bytes, as many for each piece */
+/** Returns the bytes of the file. @param scales one per piece @param rows signed bytes, equally many per piece */
 export function packEmbedding(pieces: string[], scales: Float32Array, rows: Int8Array): Uint8Array {
   const count = pieces.length;
   const dimensions = rows.length / count;

@@ -1,6 +1,6 @@
 /**
- * How well requests are answered: words alone, vectors alone and both, for each kind of request and for the half of the requests that the
- * ranking was tuned on and the other; and whether scores mean something.
+ * How well requests are answered: words alone, vectors alone and both, for each kind of request and for both halves of the requests, the
+ * one the ranking was tuned on and the other; and whether scores are meaningful.
  */
 import type { Embedding } from '../../src/search/text/embedding.ts';
 import { rank } from '../../src/search/rank/rank.ts';
@@ -10,7 +10,7 @@ import { MEASURES, percentileOf, toCalibrationError, toMeans, toMeasures } from 
 import { toTable } from './text-table.ts';
 import { createNonsense } from './nonsense.ts';
 
-/** What is compared. */
+/** The compared settings. */
 export const VARIANTS: Record<string, Tuning> = {
   'words alone, no neighbours': { ...TUNING, semanticWeight: 0, neighbourWeight: 0 },
   'words alone': { ...TUNING, semanticWeight: 0 },
@@ -21,7 +21,7 @@ export const VARIANTS: Record<string, Tuning> = {
 
 const MOST = 10_000;
 
-/** Answers all requests of a corpus: for each, ids and scores, best first. */
+/** Returns a function that answers requests of a corpus with ids and scores, the best first. */
 export function createAnswerer(
   corpus: Corpus,
   embedding: Embedding,
@@ -34,7 +34,7 @@ export function createAnswerer(
     }));
 }
 
-/** A table of one corpus. */
+/** Returns a table of one corpus. */
 export function measureQuality(name: string, corpus: Corpus, embedding: Embedding): string {
   const answer = createAnswerer(corpus, embedding);
   const kinds = [...new Set(corpus.requests.map(({ kind }) => kind))];
@@ -68,7 +68,7 @@ export function measureQuality(name: string, corpus: Corpus, embedding: Embeddin
   return toTable(headings, rows);
 }
 
-/** What scores say: of the first five of each request that was not tuned on, and of the first of nonsense. */
+/** How meaningful scores are: for the first ten results of each request that was not tuned on, and for the first result of nonsense. */
 export function measureScores(name: string, corpus: Corpus, embedding: Embedding): string {
   const answer = createAnswerer(corpus, embedding);
   const held = corpus.requests.filter(({ query }) => !isTuned(query));

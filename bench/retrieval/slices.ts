@@ -1,6 +1,5 @@
 /**
- * Slices of our own: requests that stand for others of the gateway corpus, said another way
- * (`slices/README.md`). Measured beside the requests they stand for, words alone and fused.
+ * Our own slices: requests of the gateway corpus in other words (`slices/README.md`). Measured beside the originals, words alone and fused.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,17 +14,17 @@ import { toTable } from './text-table.ts';
 const FOLDER = fileURLToPath(new URL('slices/', import.meta.url));
 const COMPARED = ['words alone', 'fused'] as const;
 
-/** Requests said another way, and those they stand for. */
+/** Reworded requests, and their originals. */
 export interface Slice {
   name: string;
   requests: Request[];
   originals: Request[];
 }
 
-/** The key of a request in the files: it is not written there itself. */
+/** The key of a request in the files, which do not contain the request itself. */
 export const keyOf = (query: string): string => hashText(query).toString(16).padStart(8, '0');
 
-/** All slices. Throws where one stands for a request that the corpus has not got. */
+/** Reads all slices. Throws where one refers to a request that is not in the corpus. */
 export function readSlices(corpus: Corpus): Slice[] {
   const byKey = new Map(corpus.requests.map(request => [keyOf(request.query), request]));
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' });
@@ -47,7 +46,7 @@ export function readSlices(corpus: Corpus): Slice[] {
     });
 }
 
-/** A table of all slices of a corpus. */
+/** Returns a table of all slices of a corpus. */
 export function measureSlices(corpus: Corpus, embedding: Embedding): string {
   const answer = createAnswerer(corpus, embedding);
   const rows = readSlices(corpus).flatMap(({ name, requests, originals }) =>

@@ -1,6 +1,6 @@
-/** Random whole numbers that are the same for each run (mulberry32). */
+/** Random whole numbers that are equal in each run (mulberry32). */
 
-/** @returns a source of numbers from 0 to below its argument */
+/** @returns a function that returns numbers from 0 to below its argument */
 export function createSource(seed: number): (limit: number) => number {
   let state = seed >>> 0;
   return limit => {

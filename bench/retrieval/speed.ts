@@ -1,7 +1,7 @@
 /**
- * What the search costs in Node at several sizes: building and reading the index, its bytes, the first query and the ones after. The tools are those of the
- * corpora under new names, so words are as common as they are there. A warm query is the best of several rounds, so that other work on
- * the machine is left out; the last p99 leaves nothing out.
+ * The cost of the search in Node at several sizes: building and reading the index, its bytes, the first query and the following ones. The
+ * tools are those of the corpora under new names, so words are as frequent as there. A warm query is the best of several rounds, which
+ * excludes other work on the machine; the last p99 excludes nothing.
  */
 import type { Embedding } from '../../src/search/text/embedding.ts';
 import type { Searched } from '../../src/search/index/part.ts';
@@ -27,7 +27,7 @@ interface Made {
   tools: SearchedTool[];
 }
 
-/** So many servers of so many tools, drawn from those that are given. */
+/** Generates servers with this many tools each, drawn from the given ones. */
 export function multiplyServers(
   from: readonly CorpusServer[],
   servers: number,
@@ -52,7 +52,7 @@ function toMb(bytes: number): string {
   return (bytes / 1e6).toFixed(1);
 }
 
-/** The table. @param embeddingBytes of the file, which is in memory too */
+/** Returns the table. @param embeddingBytes of the file, which is in memory too */
 export function measureSpeed(
   folder: string,
   requests: readonly Request[],
@@ -108,7 +108,7 @@ export function measureSpeed(
   );
 }
 
-/** The very first query; for each request the best of all rounds after the first; all of these. */
+/** The very first query; for each request the best of all later rounds; and all of these. */
 function measureQueries(
   requests: readonly Request[],
   searched: readonly Searched[],

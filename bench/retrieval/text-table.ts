@@ -1,6 +1,6 @@
-/** Aligned Markdown of rows of texts; all but the first column to the right. */
+/** Rows of texts as an aligned Markdown table; all but the first column are right-aligned. */
 
-/** @param rows as many cells as headings each */
+/** @param rows each with as many cells as headings */
 export function toTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, 3, ...rows.map(row => row[column]?.length ?? 0)),

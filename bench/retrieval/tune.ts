@@ -1,6 +1,6 @@
 /**
- * Looks for better numbers of the ranking, one after the other, on the half of the requests that is for it. Prints each step with what it makes of the other
- * half; nothing is written: whoever reads it decides.
+ * Looks for better parameters of the ranking, one after the other, on the half of the requests for tuning. Prints each step with its effect
+ * on the other half. Writes nothing: the reader decides.
  */
 import type { Embedding } from '../../src/search/text/embedding.ts';
 import { TUNING, type Tuning } from '../../src/search/rank/tuning.ts';
@@ -10,10 +10,10 @@ import { createAnswerer } from './quality.ts';
 
 const FACTORS = [0.5, 0.7, 1.4, 2];
 const LEAST_GAIN = 0.0015;
-/** Recall counts less than nDCG, because the two say much the same. */
+/** Recall counts less than nDCG, since both say much the same. */
 const RECALL_WEIGHT = 0.3;
 
-/** Every number of a tuning: how it is called, and the tuning with another in its place. */
+/** Every parameter of a tuning with other values: a label, and the changed tuning. */
 function listChanges(tuning: Tuning): { label: string; changed: Tuning }[] {
   const changes: { label: string; changed: Tuning }[] = [];
   const visit = (value: unknown, path: readonly (string | number)[]): void => {
@@ -35,7 +35,7 @@ function listChanges(tuning: Tuning): { label: string; changed: Tuning }[] {
   return changes.filter(({ label }) => !label.startsWith('semanticWeight'));
 }
 
-/** Two rounds over all numbers. @param say is told each step */
+/** Two rounds over all parameters. @param say called with each step */
 export function tune(
   corpora: readonly Corpus[],
   embedding: Embedding,

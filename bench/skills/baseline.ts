@@ -1,4 +1,4 @@
-/** What the classifier is compared with: the nearest centroid of TF-IDF vectors over the same texts. */
+/** The baseline for the classifier: the nearest centroid of TF-IDF vectors over the same texts. */
 import type { ClassifiedTool } from '../../src/search/skills/features.ts';
 import { toTerms } from '../../src/search/text/terms.ts';
 
@@ -13,7 +13,7 @@ const textOf = ({ tool, server }: ClassifiedTool): string =>
     server.description,
   ].join(' ');
 
-/** @returns scores a tool for each of `count` classes */
+/** @returns a function that scores a tool for each of `count` classes */
 export function trainBaseline(
   tools: readonly ClassifiedTool[],
   labels: readonly (readonly number[])[],

@@ -1,25 +1,24 @@
 /**
- * What keeps a class from being said of more tools than it is of: an offset for each skill, found
- * on tools that were not trained on. Where a score says little, the commonest class would win
- * everywhere, because it is the safest to say.
+ * Keeps a class from being predicted for more tools than it belongs to: an offset for each skill, found on tools that were not trained on.
+ * Where scores say little, the commonest class would win everywhere, because it is the safest guess.
  */
 import { ranked } from './measure.ts';
 
-/** A class is said first of so many times its share of first labels at most… */
+/** A class is predicted first for at most this multiple of its share of first labels… */
 const TIMES = 1.25;
-/** …and of this share of all tools at most, whatever its share is. */
+/** …and for at most this share of all tools, whatever its share is. */
 const MOST = 0.16;
-/** What a rare class may have in any case. */
+/** What a rare class is allowed in any case. */
 const LEAST = 0.02;
 const STEPS = 400;
-/** By which part of the spread of all scores a class is lowered at a time. */
+/** A class is lowered by this fraction of the standard deviation of all scores at a time. */
 const STEP = 0.01;
 
 /**
- * Lowers each class that is said first too often until none is.
+ * Lowers each class that is predicted first too often, until none is.
  * @param scores of tools that were not trained on
  * @param shares for each skill the share of tools whose first label it is
- * @returns what is to be added to the score of each skill, 0 or less
+ * @returns the offset to add to each skill's score, 0 or less
  */
 export function toOffsets(
   scores: readonly Float32Array[],
@@ -42,7 +41,7 @@ export function toOffsets(
   return offsets;
 }
 
-/** Scores with what is to be added to them. */
+/** Returns scores with the offsets added. */
 export const withOffsets = (scores: Float32Array, offsets: Float32Array): Float32Array =>
   scores.map((score, k) => score + (offsets[k] ?? 0));
 

@@ -1,4 +1,4 @@
-/** The texts of the taxonomy as samples: each as a tool of a server that nothing is known of. */
+/** The texts of the taxonomy as samples: each as a tool of a server about which nothing is known. */
 import { toFeatures } from '../../src/search/skills/features.ts';
 import type { Material } from './prepare.ts';
 import type { Sample } from './train.ts';
@@ -6,7 +6,7 @@ import type { Sample } from './train.ts';
 /** How often each counts. */
 const TIMES = 3;
 
-/** @returns a description and some examples of each skill */
+/** @returns samples of the description and examples of each skill */
 export function toExamples({ taxonomy, embedding }: Material): Sample[] {
   return taxonomy.flatMap((skill, place) =>
     [skill.description, ...skill.examples].flatMap((text, i) => {

@@ -1,6 +1,6 @@
 /**
- * The labelled tools: those of the corpus, each with the ids of its skills, and split by server, so that no server is on both sides of a
- * split. Labels are an LLM's, one set for each server; `Others` is no skill, and who has no other label is left out.
+ * The labelled tools of the corpus, each with the ids of its skills, and split by server, so that no server is on both sides of a split.
+ * Labels were made by an LLM, one set per server; `Others` is not a skill, and tools without another label are left out.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import type { Skill } from './taxonomy.ts';
 
 export interface Labelled {
   tool: ClassifiedTool['tool'];
-  /** What may be known of its server: its name alone, or what is written about it too. */
+  /** What is known of its server: only its name, or also its description. */
   server: { short: ClassifiedTool['server']; whole: ClassifiedTool['server'] };
-  /** What it is grouped by. */
+  /** Key for grouping: its server. */
   group: string;
-  /** Ids of its skills, the most fitting first. */
+  /** Ids of its skills, the best fitting first. */
   labels: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function readLabelled(folder: string, taxonomy: readonly Skill[]): Labell
   });
 }
 
-/** Each sample's fold, by its group: the same for the same seed. */
+/** Returns the fold of each sample, by its group; equal for the same seed. */
 export function toFolds(samples: readonly Labelled[], folds: number, seed: number): number[] {
   const groups = [...new Set(samples.map(({ group }) => group))].toSorted();
   const random = toRandom(seed);

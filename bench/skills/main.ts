@@ -1,6 +1,6 @@
 /**
- * `npm run bench:skills [-- --seed N]`: how good the embedded classifier of skills is on servers it was not trained on, beside a TF-IDF
- * baseline. With `--write` it trains the classifier on everything instead and writes `pages/search/skills.bin`.
+ * `npm run bench:skills [-- --seed N]`: how good the embedded skill classifier is on servers it was not trained on, beside a TF-IDF
+ * baseline. With `--write` it instead trains the classifier on everything and writes `pages/search/skills.bin`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

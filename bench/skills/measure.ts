@@ -1,37 +1,39 @@
-/** How good a classifier is: the right skill first, among the first three, and how far its confidence is from how often it is right. */
+/**
+ * How good a classifier is: how often the right skill is first or among the first three, and how far its confidence is from its accuracy.
+ */
 
-/** What a classifier said of one tool. */
+/** A classifier's prediction for one tool. */
 export interface Said {
-  /** For each skill; more is more fitting, 0 is not said at all. */
+  /** For each skill; higher fits better, 0 means not predicted. */
   scores: ArrayLike<number>;
-  /** Of the first; undefined where the classifier has none. */
+  /** Confidence in the first; undefined where the classifier has none. */
   confidence?: number;
-  /** The most fitting first. */
+  /** The best fitting first. */
   labels: readonly number[];
 }
 
 export interface Figures {
   tools: number;
-  /** How often the first label is said first, and how often among the first three. */
+  /** How often the first label is predicted first, or among the first three. */
   firstAtOne: number;
   firstAtThree: number;
-  /** How often any label is said first, and how often one is among the first three. */
+  /** How often any label is predicted first, or among the first three. */
   anyAtOne: number;
   anyAtThree: number;
-  /** How many have any class. */
+  /** How many tools get any class. */
   classified: number;
-  /** The share of tools that the commonest class is said first of. */
+  /** The share of tools for which the most frequent class is predicted first. */
   commonest: number;
-  /** Expected calibration error over ten bins, of being the first label. */
+  /** Expected calibration error over ten bins, for the first label. */
   ece: number | undefined;
-  /** How many have a primary skill, and how often that is the first label. */
+  /** How many tools have a primary skill, and how often that is the first label. */
   primaries: number | undefined;
   rightPrimaries: number | undefined;
 }
 
 const BINS = 10;
 
-/** Places in the order of their scores. */
+/** Indexes in order of their scores. */
 export function ranked(scores: ArrayLike<number>): number[] {
   return Array.from(scores, (score, i) => [score, i] as const)
     .toSorted(([a], [b]) => b - a)

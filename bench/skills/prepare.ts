@@ -1,4 +1,4 @@
-/** Labelled tools as the trainer wants them: each twice, with all that is written about its server and with the server's name alone. */
+/** Prepares labelled tools for the trainer: each twice, with the full description of its server, and with only the server's name. */
 import type { Embedding } from '../../src/search/text/embedding.ts';
 import { toFeatures } from '../../src/search/skills/features.ts';
 import type { Labelled } from './labels.ts';
@@ -15,7 +15,7 @@ export interface Material {
   embedding: Embedding;
 }
 
-/** A sample as the trainer wants it, for one view. */
+/** A sample for the trainer, in one view. */
 export interface Prepared extends Sample {
   labelled: Labelled;
   view: View;

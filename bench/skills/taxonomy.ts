@@ -1,4 +1,4 @@
-/** The default taxonomy as its migration seeds it, read by running that migration, so that it is written down once. */
+/** The default taxonomy, read by running the migration that seeds it, so that it is written down only once. */
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -11,10 +11,10 @@ export interface Skill {
 
 const MIGRATION = new URL('../../migrations/0017_skills.sql', import.meta.url);
 
-/** In the order of their ids. */
+/** In order of id. */
 export function readTaxonomy(): Skill[] {
   const database = new DatabaseSync(':memory:');
-  // Only what makes and fills the table: the rest needs those before it.
+  // Only the part that creates and fills the table: the rest needs earlier migrations.
   const [seed = ''] = readFileSync(MIGRATION, 'utf8').split('-- Counts the edits of the taxonomy');
   database.exec(seed);
   const rows = database.prepare('SELECT id, name, description, examples FROM skills ORDER BY id');

@@ -1,8 +1,7 @@
 /**
- * Trains the embedded classifier over the features of `src/search/skills/features.ts`: a softmax
- * that is to find the first label (the others count a share of it; AdaGrad, a few passes, seeded),
- * to which the centroid of each skill's terms is added; and how scores become confidences (Platt).
- * A server counts with the fourth root of how many tools it has.
+ * Trains the embedded classifier on the features of `src/search/skills/features.ts`: a softmax for the first label (the others count as a
+ * fraction; AdaGrad, a few passes, seeded), plus the centroid of each skill's terms; and the conversion of scores to confidences (Platt). A
+ * server counts with the fourth root of its number of tools.
  */
 import { BUCKETS, type Features } from '../../src/search/skills/features.ts';
 import {
@@ -15,30 +14,30 @@ import {
 } from '../../src/search/skills/weights.ts';
 import { toRandom } from './labels.ts';
 
-/** A sample: features, the places of its labels, the server it is of. */
+/** A sample: features, indexes of its labels, and its server. */
 export interface Sample {
   features: Features;
-  /** The most fitting first. */
+  /** The best fitting first. */
   labels: readonly number[];
   group: string;
 }
 
-/** What is trained: how rare each bucket is, and for each feature the weight of each skill. */
+/** The result of training: the rarity of each bucket, and for each feature the weight of each skill. */
 export interface Trained {
   rarity: Uint8Array;
   weights: Float32Array;
 }
 
-/** How it is trained. */
+/** Training parameters. */
 export interface Recipe {
   passes: number;
   rate: number;
   decay: number;
-  /** What each label counts beside the one before it. */
+  /** Weight of each label relative to the one before it. */
   fading: number;
-  /** How much centroids weigh beside the softmax. */
+  /** Weight of the centroids relative to the softmax. */
   centroids: number;
-  /** By which power of how many tools a server has each of them counts less. */
+  /** Each tool counts less by this power of its server's number of tools. */
   sizing: number;
 }
 
@@ -51,7 +50,7 @@ export const RECIPE: Recipe = {
   sizing: 0.75,
 };
 
-/** @param count how many skills there are */
+/** @param count number of skills */
 export function train(
   samples: readonly Sample[],
   count: number,
@@ -74,7 +73,7 @@ export function train(
 
 interface Course {
   inputs: readonly Numbered[];
-  /** For each sample and skill what is to come out, 1 together. */
+  /** For each sample the target share of each skill; they sum to 1. */
   targets: readonly Float32Array[];
   importance: readonly number[];
   count: number;
@@ -154,7 +153,7 @@ function shuffle(order: number[], random: () => number): void {
   }
 }
 
-/** For each skill the mean direction of the terms of its tools. */
+/** For each skill the mean direction of its tools' terms. */
 function toCentroids({ inputs, targets, count, features }: Course): Float32Array {
   const last = features - 1;
   const first = last - ALL_BUCKETS;
@@ -187,7 +186,7 @@ function scoreNumbered(
   return sums;
 }
 
-/** The scores of a sample under weights as they were trained. */
+/** Returns the scores of a sample with trained weights. */
 export function scoreOf(
   { rarity, weights }: Trained,
   features: Features,
@@ -202,7 +201,7 @@ function add(numbers: Float32Array | Float64Array, at: number, value: number): v
   numbers[at] = (numbers[at] ?? 0) + value;
 }
 
-/** The slope and offset under which scores are the likelihoods of what came true (Newton's method on the log loss). */
+/** Returns the slope and offset that turn scores into likelihoods (Newton's method on the log loss). */
 export function calibrate(
   pairs: readonly (readonly [score: number, isTrue: boolean])[],
 ): Calibration {

@@ -1,7 +1,6 @@
 /**
- * Trials of the classifiers on servers they were not made of: five folds by server, each tried by
- * what was trained on the other four and on the examples of the taxonomy. What bounds and
- * calibrates the scores of a fold is found on those of the other folds.
+ * Tests the classifiers on servers they were not trained on: five folds by server, each scored by a model trained on the other four and on
+ * the examples of the taxonomy. The offsets and the calibration of a fold come from the other folds.
  */
 import type { Features } from '../../src/search/skills/features.ts';
 import { hasEvidence, nearness } from '../../src/search/skills/embedded-classifier.ts';
@@ -17,18 +16,18 @@ import { calibrate, scoreOf, train } from './train.ts';
 
 export const FOLDS = 5;
 
-/** What each classifier said, by its name and what it knew. */
+/** Predictions of each classifier, by its name and view. */
 export type Trials = Record<string, Record<View, Said[]>>;
 
-/** A sample, scored by what was not trained on its server. */
+/** A sample, scored by a model that was not trained on its server. */
 export interface Tried extends Prepared {
   fold: number;
   scores: Float32Array;
-  /** How near it is to the vector of each skill. */
+  /** Its nearness to the vector of each skill. */
   near: readonly number[];
 }
 
-/** Score all samples. @param seed of the folds */
+/** Scores all samples. @param seed of the folds */
 export function tryFolds(material: Material, prepared: readonly Prepared[], seed: number): Tried[] {
   const { taxonomy, embedding } = material;
   const folds = foldsOf(prepared, seed);
@@ -47,7 +46,7 @@ export function tryFolds(material: Material, prepared: readonly Prepared[], seed
   return tried;
 }
 
-/** What is done with scores before they are shown: bounded by class, and made confidences. */
+/** How scores are processed before they are shown: offsets by class, and conversion to confidences. */
 export interface Course {
   shares: readonly number[];
   offsets: Record<View, Float32Array>;
@@ -55,7 +54,7 @@ export interface Course {
   nearness: Record<View, Calibration>;
 }
 
-/** @param tried samples that tell it, all of servers that were not trained on */
+/** @param tried samples to derive it from, all of servers that were not trained on */
 export function toCourse(tried: readonly Tried[], count: number): Course {
   const shares = toShares(
     tried.map(({ labels }) => labels),
@@ -75,7 +74,7 @@ export function toCourse(tried: readonly Tried[], count: number): Course {
   };
 }
 
-/** Try everything on everything. @param seed of the folds */
+/** Tests every classifier on everything. @param seed of the folds */
 export function tryAll(material: Material, prepared: readonly Prepared[], seed: number): Trials {
   const count = material.taxonomy.length;
   const tried = tryFolds(material, prepared, seed);
@@ -111,7 +110,7 @@ function foldsOf(prepared: readonly Prepared[], seed: number): number[] {
   return toFolds(samples, FOLDS, seed);
 }
 
-/** How a score says how likely a skill is the first label, by what was known of the server. */
+/** Calibrates how likely a skill is the first label for a score, for each view of the server. */
 function calibrateBoth(
   tried: readonly Tried[],
   scoresOf: (sample: Tried) => ArrayLike<number>,
@@ -129,7 +128,7 @@ function calibrateBoth(
   return { whole, short };
 }
 
-/** What the classifier says: nothing of a skill without evidence. */
+/** The classifier's prediction: nothing for a skill without evidence. */
 function toSaid(
   scores: ArrayLike<number>,
   calibration: Calibration,

@@ -1,7 +1,6 @@
 /**
- * The weights that are shipped: trained on all labelled tools and on the examples of the taxonomy,
- * calibrated by five folds in which nothing is judged by what it was trained on. Two skills are
- * missing among the labels; tools get them by what their names say.
+ * The shipped weights: trained on all labelled tools and on the examples of the taxonomy, calibrated by five folds in which nothing is
+ * judged by a model trained on it. Two skills are missing in the labels; tools get them by their names.
  */
 import type { Calibration, Calibrations, WeightsHead } from '../../src/search/skills/weights.ts';
 import { toExamples } from './examples.ts';
@@ -10,7 +9,7 @@ import { prepare, type Material, type View } from './prepare.ts';
 import { train, type Trained } from './train.ts';
 import { toCourse, tryFolds } from './trials.ts';
 
-/** What the names of tools, or of their servers, say that belong to the skills nobody labelled. */
+/** Patterns of tool and server names that belong to the skills without labels. */
 const NAMED: Record<string, { tool: RegExp; server?: RegExp }> = {
   issue_tracking: { tool: /issue|ticket|bug|jira|epic|backlog/i },
   code_management: {
@@ -18,7 +17,7 @@ const NAMED: Record<string, { tool: RegExp; server?: RegExp }> = {
     server: /github|gitlab|bitbucket|gitee|gitea/i,
   },
 };
-/** Labels that say less than those. */
+/** Labels that are less specific than those. */
 const VAGUE = ['development_tools', 'api_integration'];
 
 export function trainWeights(material: Material): Trained & { head: WeightsHead } {
@@ -45,7 +44,7 @@ const toCalibrations = ({ whole, short }: Record<View, Calibration>): Calibratio
   bare: short,
 });
 
-/** What a tool's name says outweighs what its server's says. */
+/** A tool's name takes precedence over its server's. */
 function withNamed({ tool, server, labels }: Labelled): string[] {
   const skills = Object.entries(NAMED);
   const byTool = skills.filter(([, pattern]) => pattern.tool.test(tool.name));

@@ -1,6 +1,6 @@
 /**
- * The gateway with meters, for `npm run bench:edge`; never deployed. `/ledger` tells what was counted, `/forget` makes the next request
- * meet an isolate that remembers nothing.
+ * The gateway with meters, for `npm run bench:edge`; never deployed. `/ledger` returns the counters, `/forget` makes the next request start
+ * on an isolate without any memory.
  */
 import gateway from '../../../src/index.ts';
 import { handleLedger, LEDGER } from './ledger.ts';
@@ -24,7 +24,7 @@ export default {
     const url = new URL(request.url);
     if (url.pathname === '/ledger') return handleLedger(url);
     if (url.pathname === '/forget') {
-      // Another environment is another application.
+      // A new environment object makes a new application.
       seen = { ...env };
       return new Response();
     }

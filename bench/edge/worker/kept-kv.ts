@@ -1,10 +1,10 @@
 /**
- * KV whose values stay in memory once they were read, so that a read takes its way and no longer: the local emulation works half a
- * millisecond and more on each of a hundred keys, in the Worker's own process. Values never change, as the gateway's do not.
+ * A KV namespace that keeps values in memory after the first read, so that a read takes only its set distance: the local emulation takes
+ * half a millisecond and more for each of a hundred keys, in the Worker's own process. Values never change, as in the gateway.
  */
 import type { Ledger } from './ledger.ts';
 
-/** The namespace as it is, where the ledger keeps no values. */
+/** Passes through to the namespace if the ledger keeps no values. */
 export function keepValues(kv: KVNamespace, ledger: Ledger): KVNamespace {
   const get = async (keys: string | string[], type: 'text') => {
     const kept = ledger.values;

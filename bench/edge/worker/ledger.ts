@@ -1,6 +1,6 @@
-/** What is asked of stores and objects, counted; each way to one takes as long as it is told to. */
+/** Counts operations on stores and objects; each trip takes its set distance. */
 
-/** How far away each kind of thing is, in milliseconds. */
+/** Distance of each kind, in milliseconds. */
 export interface Distances {
   d1: number;
   object: number;
@@ -9,29 +9,29 @@ export interface Distances {
 export type FarKind = keyof Distances;
 
 export class Ledger {
-  /** Counters by name, as `d1.trips` or `AuditLog.rowsWritten`. */
+  /** Counters by name, like `d1.trips` or `AuditLog.rowsWritten`. */
   readonly counts: Record<string, number> = {};
   readonly distances: Distances = { d1: 0, object: 0, kv: 0 };
-  /** What KV gave, where that stays in memory (`kept-kv.ts`). */
+  /** Values read from KV, if they are kept in memory (`kept-kv.ts`). */
   values: Map<string, string> | undefined;
-  /** What was asked since this was emptied, in order: `DB.batch`, `CATALOG.get`, `AUDIT_LOG.begin`. */
+  /** Operations since the last reset, in order: `DB.batch`, `CATALOG.get`, `AUDIT_LOG.begin`. */
   readonly asked: string[] = [];
-  /** Every answer waits for what this gave when it was asked for. */
+  /** Every answer waits for the promise that this returned when the operation began. */
   hold: (() => Promise<void> | undefined) | undefined;
   #hops = 0;
-  /** Objects in which something is under way, and since when. */
+  /** Objects with running work, and its start. */
   readonly #busy = new Map<string, { n: number; since: number }>();
 
   add(name: string, n = 1): void {
     this.counts[name] = (this.counts[name] ?? 0) + n;
   }
 
-  /** The longest chain of ways that each began after the one before it had ended. */
+  /** Length of the longest chain of trips that each began after the former had ended. */
   get hops(): number {
     return this.#hops;
   }
 
-  /** Goes there and back, which takes the distance of its kind. */
+  /** Makes a round trip, which takes the distance of its kind. */
   async travel<T>(kind: FarKind, what: string, act: () => Promise<T> | T): Promise<T> {
     const hop = this.#hops + 1;
     const held = this.hold?.();
@@ -47,7 +47,7 @@ export class Ledger {
     }
   }
 
-  /** Counts the time in which anything of an object is under way, as it is billed. */
+  /** Counts the time during which an object has running work, which is billed. */
   async whileAwake<T>(key: string, type: string, act: () => Promise<T> | T): Promise<T> {
     const known = this.#busy.get(key) ?? { n: 0, since: performance.now() };
     if (known.n === 0) known.since = performance.now();
@@ -61,7 +61,7 @@ export class Ledger {
     }
   }
 
-  /** Begins anew; what is under way in objects is counted on. */
+  /** Resets the counters; running work of objects is still counted. */
   reset(): void {
     for (const name of Object.keys(this.counts)) delete this.counts[name];
     this.asked.length = 0;
@@ -69,10 +69,10 @@ export class Ledger {
   }
 }
 
-/** Of the metered Worker, whose objects are in its isolate. */
+/** The ledger of the metered Worker, whose objects run in the same isolate. */
 export const LEDGER = new Ledger();
 
-/** Sets what is far away, or the ledger back; tells what was counted. */
+/** Sets distances, or resets the ledger; returns the counters. */
 export function handleLedger(url: URL): Response {
   for (const kind of Object.keys(LEDGER.distances) as FarKind[]) {
     const ms = url.searchParams.get(kind);

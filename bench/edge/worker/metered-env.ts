@@ -1,4 +1,4 @@
-/** Bindings that are counted and far away: the database, KV, and objects as a Worker or another object calls them. */
+/** Bindings with meters and distances: the database, KV, and objects as called by a Worker or another object. */
 import { keepValues } from './kept-kv.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -15,7 +15,7 @@ const OBJECTS: Record<string, string> = {
 
 type Meta = { meta?: { rows_read?: number; rows_written?: number } };
 
-/** The way to the database. */
+/** Trips to the database. */
 class Trips {
   readonly #ledger: Ledger;
 
@@ -36,7 +36,7 @@ class Trips {
   }
 }
 
-/** The real statement behind each that is metered: a batch takes real ones. */
+/** The real statement of each metered one: a batch needs the real ones. */
 const real = new WeakMap<object, D1PreparedStatement>();
 
 function meterStatement(statement: D1PreparedStatement, trips: Trips): D1PreparedStatement {
@@ -69,7 +69,7 @@ function meterDatabase(db: D1Database, trips: Trips): D1Database {
   } as unknown as D1Database;
 }
 
-/** @param on told of each function that is called */
+/** @param on called for each method call */
 function watchCalls<T extends object>(
   target: T,
   on: (name: string, act: () => unknown) => unknown,
@@ -104,7 +104,7 @@ function meterObjects<T extends object>(objects: T, binding: string, ledger: Led
 
 const metered = new WeakMap<Ledger, WeakMap<Env, Env>>();
 
-/** The same bindings, metered; one object for each environment, by which the application is remembered. */
+/** Returns the bindings with meters; always the same object for an environment, since the application is cached by it. */
 export function meterEnv(env: Env, ledger: Ledger): Env {
   const envs = metered.get(ledger) ?? new WeakMap<Env, Env>();
   metered.set(ledger, envs);

@@ -1,4 +1,4 @@
-/** The base class of the objects, in place of the platform's: what they write, and how long they are awake, is counted. */
+/** The base class of the objects, instead of the platform's: counts their writes and how long they are awake. */
 import { DurableObject as PlatformObject } from 'cloudflare:workers';
 import { LEDGER } from './ledger.ts';
 import { meterEnv } from './metered-env.ts';
@@ -13,7 +13,7 @@ function meterSql(sql: SqlStorage, type: string): SqlStorage {
       if (member !== 'exec') return value.bind(sql);
       return (query: string, ...bindings: unknown[]) => {
         const cursor = sql.exec(query, ...bindings);
-        // A cursor knows what it read once it was read.
+        // A cursor has its counts only after it was read.
         queueMicrotask(() => {
           LEDGER.add(`${type}.rowsRead`, cursor.rowsRead);
           LEDGER.add(`${type}.rowsWritten`, cursor.rowsWritten);
@@ -24,7 +24,7 @@ function meterSql(sql: SqlStorage, type: string): SqlStorage {
   });
 }
 
-/** Rows that a function of the storage writes, as they are billed. */
+/** Billed rows that a storage method writes. */
 function writtenBy(name: string, [first]: unknown[]): number {
   if (name === 'setAlarm') return 1;
   if (name === 'delete') return Array.isArray(first) ? first.length : 1;
@@ -47,7 +47,7 @@ function meterStorage(storage: DurableObjectStorage, type: string): DurableObjec
   });
 }
 
-/** Every method of a class counts the time in which the object is awake; alarms and messages are requests too. */
+/** Makes every method of a class count the time the object is awake; alarms and messages count as requests too. */
 function watchClass(prototype: Record<string, unknown>, type: string): void {
   if (watched.has(prototype)) return;
   watched.add(prototype);
@@ -56,7 +56,7 @@ function watchClass(prototype: Record<string, unknown>, type: string): void {
     if (name === 'constructor' || typeof value !== 'function') continue;
     prototype[name] = function (this: { ctx: DurableObjectState }, ...given: unknown[]) {
       if (name === 'alarm') LEDGER.add(`${type}.requests`);
-      // Twenty messages of a socket are one request.
+      // Twenty WebSocket messages are billed as one request.
       if (name === 'webSocketMessage') LEDGER.add(`${type}.requests`, 1 / 20);
       return LEDGER.whileAwake(`${type} ${this.ctx.id}`, type, () =>
         Reflect.apply(value, this, given),

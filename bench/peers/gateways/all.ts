@@ -1,4 +1,4 @@
-/** Every gateway that is measured, in the order of the tables. A new one is a file beside this one and a line here. */
+/** Every measured gateway, in the order of the tables. To add one, add a file beside this one and a line here. */
 import type { Gateway } from '../gateway.ts';
 import { civicPassthrough } from './civic-passthrough.ts';
 import { mcpHub } from './mcp-hub.ts';

@@ -1,4 +1,4 @@
-/** Civic's passthrough server, set up by its environment. */
+/** Civic's passthrough server, configured by environment variables. */
 import type { Gateway } from '../gateway.ts';
 import { onlyOne, packageFile, peerEnvironment, pinnedVersion } from '../packages.ts';
 import { answers, findPort, startProgram, whenReady } from '../processes.ts';
@@ -23,7 +23,7 @@ export const civicPassthrough: Gateway = {
         TARGET_SERVER_TRANSPORT: 'httpStream',
       },
     });
-    // Its own endpoint has the path of its upstream.
+    // Its endpoint has the path of its upstream.
     const url = `http://127.0.0.1:${port}${target.pathname}`;
     const stop = () => program.stop();
     await whenReady(program, () => answers(url)).catch(async (error: unknown) => {

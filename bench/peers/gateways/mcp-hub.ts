@@ -1,4 +1,4 @@
-/** Mcp-hub with a configuration file of URLs; its clients come over HTTP+SSE. */
+/** Mcp-hub with a configuration file of URLs; its clients use HTTP+SSE. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Gateway } from '../gateway.ts';
@@ -32,7 +32,7 @@ export const mcpHub: Gateway = {
         servers.every(({ status }) => status !== 'connecting' && status !== 'disconnected')
       );
     };
-    // A server that it cannot reach stays disconnected: its clients shall be told, not the run ended.
+    // A server that it cannot reach stays disconnected: its clients get the error, but the run continues.
     await whenReady(program, isReady, 15_000).catch(async (error: unknown) => {
       if (program.hasEnded()) throw error;
     });

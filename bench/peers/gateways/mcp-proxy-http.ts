@@ -1,4 +1,4 @@
-/** Mcp-proxy's functions in front of a server that has a URL, which its command cannot reach. */
+/** Mcp-proxy's functions in front of a server with a URL, which its command cannot reach. */
 import type { Gateway } from '../gateway.ts';
 import { onlyOne, packageFile, peerEnvironment, pinnedVersion } from '../packages.ts';
 import { answers, findPort, startReady } from '../processes.ts';

@@ -1,4 +1,4 @@
-/** Mcp-remote: a process that each client starts and speaks stdio with. */
+/** Mcp-remote: each client starts a process and uses it over stdio. */
 import type { Gateway } from '../gateway.ts';
 import { onlyOne, packageFile, peerEnvironment, pinnedVersion } from '../packages.ts';
 

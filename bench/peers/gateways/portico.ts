@@ -1,4 +1,4 @@
-/** Portico as `npm start` runs it, with an ordinary token and the settings it has by itself. */
+/** Portico as `npm start` runs it, with an ordinary token and default settings. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

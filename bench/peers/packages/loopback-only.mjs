@@ -1,4 +1,4 @@
-/** Loaded before a gateway that is measured: what it would fetch from elsewhere is refused. */
+/** Loaded before a measured gateway: refuses any fetch beyond loopback. */
 const real = globalThis.fetch;
 
 globalThis.fetch = async (input, init) => {

@@ -1,6 +1,6 @@
 /**
- * mcp-proxy in front of a server that has a URL. Its command runs programs only; this does what that does, by the functions of the same
- * package, with the SDK's transport over HTTP in place of the one over stdio. Arguments: PORT URL.
+ * mcp-proxy in front of a server with a URL. Its command only runs programs; this does the same with the functions of the package, and the
+ * SDK's HTTP transport instead of the one over stdio. Arguments: PORT URL.
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Server } from '@modelcontextprotocol/server';

@@ -1,6 +1,9 @@
-/** Sentences that people write around a request, our own. One list for each half of the requests, so that what helps one is not what was learnt from it. */
+/**
+ * Sentences that people write around a request, written by us. One list for each half of the requests, so that what is learned from one
+ * does not help the other.
+ */
 
-/** Around requests that the ranking is tuned on. */
+/** For requests that the ranking is tuned on. */
 export const TUNED_CHATTER = [
   'Hi there, I hope your week has been going well so far.',
   'I was in meetings the whole morning and I am a bit behind now.',
@@ -20,7 +23,7 @@ export const TUNED_CHATTER = [
   'Once that is done we can talk about the rest of the plan over a coffee.',
 ];
 
-/** Around the others. */
+/** For the other requests. */
 export const OTHER_CHATTER = [
   'Good evening, this is the first time that I write to an assistant like you.',
   'We moved to another office this spring and everything is still in boxes.',

@@ -1,12 +1,12 @@
-/** A request that code made, and what answers it. */
+/** A generated request, and its answers. */
 
-/** A request that was made. */
+/** A generated request. */
 export interface MadeRequest {
   query: string;
-  /** Ids of tools by task: one set for each thing that is asked for. */
+  /** Ids of tools by task: one set for each thing that is requested. */
   tasks: ReadonlySet<string>[];
-  /** Where several things are asked for: each of them by itself. */
+  /** For several tasks: the request of each on its own. */
   alone?: string[];
-  /** What must not come first. */
+  /** Tools that must not come first. */
   excluded?: ReadonlySet<string>;
 }

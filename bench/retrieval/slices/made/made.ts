@@ -1,6 +1,7 @@
 /**
- * Development slices made by code of the requests of a corpus: the same requests inside chatter, with a typo, two or three at once, with something ruled out, and tools
- * asked for by their names. Drawn with a seed, the same for each run. The texts come from the corpus at run time and lie nowhere.
+ * Development slices generated from the requests of a corpus: the same requests inside chatter, with a typo, two or three at once, with
+ * something ruled out, and tools requested by name. Seeded, so equal in each run. The texts come from the corpus at run time and are stored
+ * nowhere.
  */
 import { STOP_WORDS } from '../../../../src/search/text/stop-words.ts';
 import { hashText } from '../../../../src/search/text/terms.ts';
@@ -34,7 +35,7 @@ const MAKERS: Record<string, Make> = {
   negation: (request, below, corpus) => toNegation(request, below, corpus),
 };
 
-/** All slices of one half of a corpus, by name. */
+/** Returns all slices of one half of a corpus, by name. */
 export function makeSlices(corpus: Corpus, tuned: boolean): Map<string, MadeRequest[]> {
   const half = corpus.requests.filter(({ query }) => isTuned(query) === tuned);
   return new Map(
@@ -49,7 +50,7 @@ export function makeSlices(corpus: Corpus, tuned: boolean): Map<string, MadeRequ
 
 const countWords = (text: string): number => text.split(/\s+/).length;
 
-/** Sentences before and after, so many words in all. */
+/** Adds sentences before and after, about this many words in total. */
 function toChatter({ query, relevant }: Request, below: Below, words: number): MadeRequest {
   const left = [...(isTuned(query) ? TUNED_CHATTER : OTHER_CHATTER)];
   const [before, after]: [string[], string[]] = [[], []];
@@ -62,7 +63,7 @@ function toChatter({ query, relevant }: Request, below: Below, words: number): M
   return { query: [...before, asked, ...after].join(' '), tasks: [relevant] };
 }
 
-/** One letter left out, doubled, swapped with the next or put for another, in one word that says something. */
+/** One letter left out, doubled, swapped with the next or replaced, in one word that carries meaning. */
 function toTypo({ query, relevant }: Request, below: Below): MadeRequest[] {
   const words = [...query.matchAll(/[a-z]{5,}/gi)].filter(
     ([word]) => !STOP_WORDS.has(word.toLowerCase()),
@@ -91,7 +92,7 @@ function toTypo({ query, relevant }: Request, below: Below): MadeRequest[] {
 
 const JOINTS = ['. Then ', ', and then ', ' and ', '. Also, ', '; '];
 
-/** A request and others that have no tool in common. */
+/** Joins a request with others that share no tool. */
 function toTasks(
   request: Request,
   below: Below,
@@ -110,7 +111,7 @@ function toTasks(
   return chosen.length < count ? [] : [{ query, tasks: chosen.map(one => one.relevant), alone }];
 }
 
-/** "X, not Y", where Y is another tool of a server that has what is asked for. */
+/** "X, not Y", where Y is another tool of a server that has a right answer. */
 function toNegation({ query, relevant }: Request, below: Below, corpus: Corpus): MadeRequest[] {
   const tools = corpus.servers
     .filter(server => server.tools.some(({ id }) => relevant.has(id)))

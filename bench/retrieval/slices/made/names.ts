@@ -1,4 +1,4 @@
-/** Requests that name tools as they are called, in the ways that names are written. */
+/** Requests that name tools, in all ways to write a name. */
 import type { Corpus, Request } from '../../corpus.ts';
 import type { MadeRequest } from './made-request.ts';
 
@@ -12,7 +12,7 @@ const capitalise = (part: string): string => `${part.charAt(0).toUpperCase()}${p
 const toCamel = (parts: readonly string[]): string =>
   parts.map((part, i) => (i === 0 ? part : capitalise(part))).join('');
 
-/** A name in each way. @param server its parts @param tool its parts */
+/** Returns a name in each form. @param server parts of its name @param tool parts of its name */
 function listForms(server: readonly string[], tool: readonly string[]): string[] {
   const both = [...server, ...tool];
   return [
@@ -27,7 +27,7 @@ function listForms(server: readonly string[], tool: readonly string[]): string[]
   ];
 }
 
-/** The first tool of a request by its name, in each way; or so many at once, in one way. */
+/** The first tool of a request by name, in each form; or several tools at once, in one form. */
 export function toNameRequests(
   request: Request,
   below: (limit: number) => number,
@@ -46,7 +46,7 @@ export function toNameRequests(
   }
   const named = chosen.map(({ server, parts, id }) => ({
     forms: listForms(toParts(server.name), parts),
-    // Where the name alone is said, a tool of the same name on another server is as right.
+    // If only the name is given, a tool with the same name on another server is right too.
     same: new Set(all.filter(one => one.parts.join('') === parts.join('')).map(one => one.id)),
     own: new Set([id]),
   }));
