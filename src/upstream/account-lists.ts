@@ -1,7 +1,7 @@
 /**
- * Reads the lists that a server shows to an account, and keeps which of the shared catalog they lack. Lives in the object of a principal at
- * a server, so that one read runs at a time; no list and no call waits for it. What cannot be read changes nothing, and is tried again
- * after a rest that grows.
+ * Reads the lists that a server shows to an account, and stores which items of the shared catalog they lack. Lives in the object of a
+ * principal at a server, so that one read runs at a time; no list and no call waits for it. A read that fails changes nothing, and is
+ * retried after a pause that grows.
  */
 import { createDeadline } from '../http/deadline.ts';
 import { areListsDue, toOwnLists, type OwnServer } from '../servers/accounts/account-lists.ts';
@@ -26,11 +26,11 @@ import { createHttpChannel } from './session/channel.ts';
 export interface AccountListPorts {
   db: D1Database;
   endpoints: Pick<UpstreamEndpoints, 'of' | 'renewed' | 'want'>;
-  /** A server as the principal reaches it whose object this is. */
+  /** Returns a server as the principal of this object reaches it. */
   findServer(serverId: string): Promise<Server | undefined>;
-  /** The text of a catalog; undefined where nobody has it any more. */
+  /** Returns the text of a catalog; undefined if it is stored nowhere any more. */
   findText(serverId: string, hash: string): Promise<string | undefined>;
-  /** The principal sees something else now. */
+  /** Called when the principal sees something else now. */
   onChanged(): Promise<unknown>;
   waitUntil: WaitUntil;
   maxBytes: number;
@@ -38,7 +38,7 @@ export interface AccountListPorts {
 
 /** Longest time of one read, in milliseconds. */
 const READ_MS = 20_000;
-/** Rest after a read, in milliseconds; it doubles with each failure in a row. */
+/** Pause after a read, in milliseconds; it doubles with each failure in a row. */
 const REST_MS = 2_000;
 const MAX_REST_MS = 900_000;
 
@@ -46,7 +46,7 @@ export class AccountLists {
   readonly #ports: AccountListPorts;
   #reading: Promise<void> | undefined;
   #isAskedAgain = false;
-  /** With which credential was read last, or could not be. */
+  /** The account and its revision that were last read, or failed to be. */
   #last = '';
   #failures = 0;
   #restUntil = 0;
@@ -55,7 +55,7 @@ export class AccountLists {
     this.#ports = ports;
   }
 
-  /** Read them in the background, where they are due. */
+  /** Reads the lists in the background, if they are due. */
   read(serverId: string): void {
     if (this.#reading) {
       this.#isAskedAgain = true;
@@ -77,7 +77,7 @@ export class AccountLists {
     const restMs = due && keyOfRead(due) === this.#last ? this.#restUntil - Date.now() : 0;
     if (restMs <= 0) return this.#readOf(due);
     if (this.#failures > 0) return;
-    // Its catalog is another one so soon; whoever asked is told by its stream.
+    // The catalog has changed again so soon: wait before the next read. The client that asked gets the change on its stream.
     await scheduler.wait(restMs);
     return this.#readOf(await this.#findDue(serverId));
   }
@@ -124,7 +124,7 @@ export class AccountLists {
 
 const keyOfRead = ({ account }: OwnServer): string => `${account.id} ${account.revision}`;
 
-/** Reads the lists of those kinds of which the shared catalog has something, as a client that cannot be asked. */
+/** Reads the lists of those kinds of which the shared catalog has items, as a client without capabilities. */
 async function listBy(
   endpoint: UpstreamEndpoint,
   { verdict }: OwnServer,
@@ -152,7 +152,7 @@ async function listBy(
   }
 }
 
-/** The keys of what was listed, by kind; not of a list that failed. */
+/** Returns the keys of listed items, by kind; leaves out lists that failed. */
 function keysOf({ items, failed }: Discovered): Partial<Record<Kind, ReadonlySet<string>>> {
   const read = KINDS.filter(kind => !failed.some(list => list.kind === kind));
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * One request sent to a server, once: a fresh id, the era's form, the deadline's end told to a
- * legacy server, and what the server says on a notification stream meanwhile.
+ * Sends one request to a server, once: with a fresh id and in the form of the era. When the deadline ends, a legacy server gets a
+ * cancellation. What the server sends on a notification stream meanwhile is delivered with the reply.
  */
 import type { Era } from '../shared/protocol.ts';
 import type { CallContext } from './protocol/call.ts';
@@ -31,12 +31,12 @@ export interface Attempt {
 export interface Sent {
   reply: Reply;
   protocol: NegotiatedProtocol;
-  /** Settles when the server has been told that it is cancelled, if it is. */
+  /** Settles when the cancellation has been sent to the server, if there is one. */
   told(): Promise<void>;
 }
 
 /**
- * @param listener hears what the server says beside the answer; closed with the call
+ * @param listener gets what the server sends beside its response; closed with the call
  * @throws PorticoError with an `upstream_*` code; SessionForgotten
  */
 export async function send(
@@ -63,14 +63,14 @@ export async function send(
     bytes: context.bytes,
   };
   let telling = Promise.resolve();
-  // Told from within the event, since a request whose client is gone begins nothing later.
+  // Sent from within this event, since a request whose client has gone can begin nothing later.
   const onAbort = () => {
     const notification = { method: 'notifications/cancelled', params: { requestId: id } };
     telling = sendNotification(endpoint, protocol, notification);
     context.waitUntil(telling);
   };
   const told = () => telling;
-  // A modern server hears of it by the connection's end.
+  // A modern server learns of it from the end of the connection.
   const isTold = protocol.era === 'legacy';
   const settle = isTold ? deadline.onEnd(onAbort) : () => {};
   try {
@@ -93,7 +93,7 @@ export async function send(
   }
 }
 
-/** The messages; tells at their end whether the response was among them. */
+/** Passes the messages on; reports at their end whether the response was among them. */
 async function* settling(
   messages: AsyncGenerator<UpstreamMessage, void, undefined>,
   onEnd: (isAnswered: boolean) => void,

@@ -1,4 +1,4 @@
-/** The client of the servers behind the gateway, as the requests of an isolate use it. */
+/** Creates the client for the servers behind the gateway, as the requests of an isolate use it. */
 import { Upstreams, type ObjectPort, type SessionPort } from './upstream-client.ts';
 import type { UpstreamEndpoints } from './endpoint.ts';
 
@@ -6,15 +6,15 @@ export interface UpstreamDeps {
   endpoints: UpstreamEndpoints;
   sessions: SessionPort & { call: ObjectPort };
   config: { callTimeoutMs: number; questionTimeoutMs: number; maxAnswerBytes: number };
-  /** The objects that look after the servers. */
+  /** The objects that monitor the servers. */
   monitors: { wake(serverId: string): Promise<unknown> };
   now(): number;
 }
 
-/** A server is looked at this often at most on suspicion of this isolate, in milliseconds. */
+/** Shortest time between two wakes of a server's monitor on suspicion of this isolate, in milliseconds. */
 const SUSPECT_GAP_MS = 2_000;
 
-/** @returns what puts a request to a server */
+/** @returns the function that sends a request to a server */
 export function createUpstreams({ endpoints, sessions, config, monitors, now }: UpstreamDeps) {
   const suspected = new Map<string, number>();
   const { callTimeoutMs, questionTimeoutMs, maxAnswerBytes } = config;

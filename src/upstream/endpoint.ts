@@ -19,16 +19,16 @@ import {
   type OutboundFetch,
 } from './protocol/without-credential.ts';
 
-/** What of an upstream endpoint is data, which may be handed to an object. */
+/** The part of an upstream endpoint that is data and may be handed to an object. */
 export interface Address {
   serverId: string;
   name: string;
   url: string;
   /** Header names in lower case. Holds credentials: never logged, never answered. */
   headers: Readonly<Record<string, string>>;
-  /** What the server's answers must not repeat to anybody. */
+  /** Texts that the server's answers must not repeat to anybody. */
   hidden: readonly string[];
-  /** Changes when address or credential change; sessions and verdicts hang on it. */
+  /** Changes when address or credential change; sessions and negotiated protocols depend on it. */
   credentialKey: string;
   /** Which access token is sent, if one is. */
   tokenSerial?: number;
@@ -36,11 +36,11 @@ export interface Address {
 
 export interface UpstreamEndpoint extends Address {
   fetch: OutboundFetch;
-  /** Counts what answers hold in memory where no caller's request does: those to requests of our own. */
+  /** Counts the bytes that answers hold in memory for requests of the gateway itself, which no caller's request accounts for. */
   openBytes?: () => RequestBytes;
 }
 
-/** An upstream endpoint without its way out. */
+/** Returns an upstream endpoint without its fetch. */
 export function addressOf({
   fetch: _fetch,
   openBytes: _bytes,
@@ -49,19 +49,19 @@ export function addressOf({
   return address;
 }
 
-/** Where tokens of accounts are to be had (`servers/accounts/remote-account-tokens.ts`). */
+/** Provides tokens of accounts (`servers/accounts/remote-account-tokens.ts`). */
 export type AccountTokenSource = Pick<
   RemoteAccountTokens,
   'newest' | 'isFresh' | 'current' | 'refuse' | 'want'
 >;
 
-/** The network. */
+/** Fetches over the network. */
 const direct: OutboundFetch = (url, init) => fetch(url, init);
 
-/** Credentials whose forms are remembered. */
+/** Most credentials whose encoded forms are remembered. */
 const MAX_NEEDLES = 1_000;
 
-/** Makes upstream endpoints of registry records. */
+/** Makes upstream endpoints from registry records. */
 export class UpstreamEndpoints {
   readonly #credentials: OpenedCredentials;
   readonly #allowsLoopback: boolean;
@@ -89,8 +89,8 @@ export class UpstreamEndpoints {
   }
 
   /**
-   * Remembered with the record where nothing of it can change before the record does.
-   * @throws PorticoError where the address is not allowed or the credential cannot be used
+   * Returns the endpoint of a server; it is remembered with the record if nothing in it can change before the record does.
+   * @throws PorticoError if the address is not allowed or the credential cannot be used
    */
   of(server: Server): UpstreamEndpoint | Promise<UpstreamEndpoint> {
     if (!server.account) return this.#known.get(server) ?? this.#find(server);
@@ -108,7 +108,7 @@ export class UpstreamEndpoints {
     return endpoint;
   }
 
-  /** The way to an address that was decided on before. */
+  /** Returns the endpoint for an address that was already allowed. */
   visible(address: Address): UpstreamEndpoint {
     const place = parsePlace(address.url);
     const outboundFetch = place ? this.#connectors(place.connectorId, place.server) : direct;
@@ -129,7 +129,7 @@ export class UpstreamEndpoints {
   async #addressOf(server: Server): Promise<Address> {
     refuseWithout(server);
     if (server.transportType === 'STDIO') {
-      // Who it is on that machine is its connector's matter; no credential of ours goes there.
+      // The connector decides as whom it runs on that machine; no credential of the gateway goes there.
       const { id: serverId, name, url } = server;
       return { serverId, name, url, headers: {}, hidden: [], credentialKey: url };
     }
@@ -157,7 +157,7 @@ export class UpstreamEndpoints {
     };
   }
 
-  /** The server refused what was sent; an access token is replaced, in the background. */
+  /** The server refused the credential; an access token is replaced, in the background. */
   async refuse(server: Server, { tokenSerial }: UpstreamEndpoint): Promise<void> {
     if (tokenSerial === undefined) return;
     if (server.account) await this.renewed(server, { tokenSerial }).catch(() => {});
@@ -165,7 +165,8 @@ export class UpstreamEndpoints {
   }
 
   /**
-   * The server refused the token of an account. @returns whether there is another one, which it has not seen
+   * The server refused the token of an account.
+   * @returns whether there is another one that it has not refused
    * @throws PorticoError `account_required`, `credential_unavailable`
    */
   async renewed(
@@ -175,19 +176,19 @@ export class UpstreamEndpoints {
     return tokenSerial !== undefined && this.#accounts.refuse(server, tokenSerial);
   }
 
-  /** The server wants more of an account than it may; its owner is asked for that at the next sign-in. */
+  /** The server asks for a larger scope than the account has; its owner is asked for it at the next sign-in. */
   want(server: Server, scope: string): Promise<void> {
     return this.#accounts.want(server, scope);
   }
 }
 
-/** @throws PorticoError `account_required` where the caller has to have an account, and has none that works */
+/** @throws PorticoError `account_required` if the caller needs an account and has none that works */
 export function refuseWithout({ needsAccount, account }: Server): void {
   if (!needsAccount) return;
   throw new PorticoError('account_required', account?.ended ? toEndText(account.ended) : undefined);
 }
 
-/** Give whoever holds an upstream endpoint the newest access token; all else of it stays the same. */
+/** Gives the holder of an upstream endpoint the newest access token; everything else stays the same. */
 export function renew(held: UpstreamEndpoint, fresh: UpstreamEndpoint): void {
   if (held.credentialKey === fresh.credentialKey) Object.assign(held, fresh);
 }

@@ -1,11 +1,10 @@
 /**
- * One POST of a JSON-RPC request to an upstream and the reading of its answer, in either form the
- * transport allows (JSON, or an event stream with notifications before the response).
+ * Sends one JSON-RPC request to an upstream by POST and reads the answer, in either form that the transport allows (JSON, or an event
+ * stream with notifications before the response).
  *
- * Refuses: redirects, other content types and encodings, answers past the bound, answers that are no response to
- * the request. Never sends anything twice. A JSON answer is read whole before any of it is
- * forwarded, so that a broken one becomes a clear error; events of a stream are forwarded as they
- * come. Source: MCP 2026-07-28 and 2025-11-25, Streamable HTTP.
+ * Refuses: redirects, other content types and encodings, answers past the bound, answers that are no response to the request. Never sends
+ * anything twice. A JSON answer is read whole before any of it is forwarded, so that a broken one becomes a clear error; events of a stream
+ * are forwarded as they come. Source: MCP 2026-07-28 and 2025-11-25, Streamable HTTP.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
@@ -35,15 +34,15 @@ export interface ExchangeRequest {
   id: RequestId;
   /** The request names a session, so a 404 means that the server forgot it. */
   inSession: boolean;
-  /** Counts what the answer has in memory. */
+  /** Counts the bytes of the answer in memory. */
   bytes?: RequestBytes | undefined;
-  /** Of what is answered, where they are not the usual ones. */
+  /** Bounds of the answer, if they are not the usual ones. */
   bounds?: JsonBounds | undefined;
 }
 
 export interface Reply {
   headers: Headers;
-  /** The response, where it came without notifications before it. */
+  /** The response, if it came without notifications before it. */
   response?: RawResponse;
   /** Otherwise every message in order, the response last. */
   messages?: AsyncGenerator<UpstreamMessage, void, undefined>;
@@ -53,7 +52,7 @@ export interface Reply {
 export class SessionForgotten extends Error {}
 
 /**
- * Send a request and read up to its first message.
+ * Sends a request and reads up to its first message.
  * @throws PorticoError with an `upstream_*` code; SessionForgotten
  */
 export async function exchange(
@@ -65,7 +64,7 @@ export async function exchange(
   if (!ANSWERED.has(response.status)) {
     return failed(response, request, deadline, maxBytes);
   }
-  // It is sent, and never again: what is kept of it is the caller's.
+  // The request is never sent again, so its text is released here; the caller decides what else is kept.
   request.body = '';
   const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
   const encoding = response.headers.get('content-encoding');
@@ -93,7 +92,7 @@ export async function exchange(
   throw new PorticoError('upstream_bad_content_type');
 }
 
-/** Statuses of an answer: the transport names none, and some frameworks answer each POST with 201. */
+/** Statuses that carry an answer: the transport names none, and some frameworks answer each POST with 201. */
 const ANSWERED: ReadonlySet<number> = new Set([200, 201]);
 /** Encodings that the platform asks servers for, and decodes. */
 const DECODED: ReadonlySet<string> = new Set(['gzip', 'br', 'identity', '']);
@@ -130,7 +129,7 @@ async function readAnswer(
   }
 }
 
-/** A message, parsed where there is room for that. */
+/** Parses a message once there is room for that. */
 async function parsed(
   text: string,
   { id, bytes, bounds }: ExchangeRequest,
@@ -148,10 +147,13 @@ async function parsed(
   }
 }
 
-/** Longest error that is read where it came with its status. */
+/** Most bytes that are read of an answer with an error status. */
 const MAX_ERROR_BYTES = 1_048_576;
 
-/** An answer of another status: a JSON-RPC error to our request passes, all else has a code. What is too large to be read has that of its status. */
+/**
+ * Handles an answer with another status: a JSON-RPC error to this request passes, everything else becomes an error with a code. If the body
+ * is too large to be read, the status decides.
+ */
 async function failed(
   response: Response,
   request: ExchangeRequest,
@@ -173,7 +175,7 @@ async function failed(
   return { headers: response.headers, response: verdict };
 }
 
-/** The messages of an event stream, ending with the response to the request. */
+/** Yields the messages of an event stream, ending with the response to the request. */
 async function* readMessages(
   opened: ReadableStream<Uint8Array>,
   request: ExchangeRequest,
@@ -205,15 +207,15 @@ async function* readMessages(
   throw deadline.explain(new PorticoError(failure));
 }
 
-/** How often one answer may be gone on with, and how long a server may have us wait for it. */
+/** How often one answer may be resumed, and how long a server may make the gateway wait for that, in milliseconds. */
 const MAX_RESUMED = 20;
 const MAX_RETRY_MS = 30_000;
 const RETRY_MS = 1_000;
 
 /**
- * Go on with a stream of a legacy session that ended before its response (2025-11-25, Resumability):
- * a GET that names the last event. The request itself is not sent again.
- * @returns undefined where the stream cannot be gone on with
+ * Resumes a stream of a legacy session that ended before its response (2025-11-25, Resumability): a GET that names the last event. The
+ * request itself is not sent again.
+ * @returns undefined if the stream cannot be resumed
  */
 async function resume(
   { endpoint, headers, inSession }: ExchangeRequest,

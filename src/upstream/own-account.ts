@@ -1,6 +1,7 @@
 /**
- * A call by an account of the caller's own. What the server refuses for the account's sake, it has not done: a token that it takes no more is
- * renewed, and the call is sent again with the new one, once. All else is told to the account's owner, and is no fault of the server.
+ * Makes a call by an account of the caller's own. A call that the server refuses because of the account was not executed: a token that the
+ * server no longer accepts is renewed, and the call is sent again with the new one, once. Other refusals of the account are reported to its
+ * owner, and are no fault of the server.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { WaitUntil } from '../shared/util/wait-until.ts';
@@ -39,7 +40,7 @@ export async function byOwnAccount<T>(
   }
 }
 
-/** Most characters of a server's scope that are repeated. */
+/** Most characters of a server's scope that an error repeats. */
 const MAX_SHOWN = 200;
 
 const isRefusal = (thrown: unknown): boolean =>

@@ -1,7 +1,7 @@
 /**
- * The other direction of a call: what the server asks while it works, and what it is told. Questions
- * go to the caller where the client said that it answers them, with the way back; all others are
- * answered here. While a question waits, the call's deadline waits for it.
+ * What a server sends to its client while a call runs, and the answers. A server request goes to the caller if the client declared that it
+ * answers such requests, with a function for the answer; all others are answered here. While a server request waits, the call's deadline is
+ * held.
  */
 import type { Deadline } from '../http/deadline.ts';
 import type { CallContext, CallMessages } from './protocol/call.ts';
@@ -18,25 +18,25 @@ import type { RequestId } from '../shared/protocol.ts';
 import { LIST_CHANGED } from './streams/session-events.ts';
 import { requestHeaders, type NegotiatedProtocol } from './protocol/wire-request.ts';
 
-/** The call whose server talks back, and the way to it. */
+/** The call whose server sends messages, and how that server is reached. */
 export interface Talk {
   endpoint: UpstreamEndpoint;
   protocol: NegotiatedProtocol;
   deadline: Deadline;
   context: CallContext;
   questionTimeoutMs: number;
-  /** Settles when the server has been told that the call is cancelled, if it is. */
+  /** Settles when the cancellation of the call has been sent to the server, if there is one. */
   told?(): Promise<void>;
-  /** The caller gave a progress token; progress nobody asked for is dropped. */
+  /** The caller gave a progress token; progress without one is dropped. */
   wantsProgress: boolean;
   /** The caller knows the tasks of this server by ids of its own. */
   hearsTasks: boolean;
 }
 
-/** A question on its way to the client. */
+/** A server request on its way to the client. */
 interface Asked {
   question: Question;
-  /** Lets the call's time go on. */
+  /** Lets the call's deadline run again. */
   resume: () => void;
   /** It came on a stream that other calls share. */
   isShared: boolean;
@@ -46,8 +46,8 @@ const REFUSAL: RawAnswer = { error: '{"code":-32601,"message":"Method not found"
 const GONE: RawAnswer = { error: '{"code":-32603,"message":"The client went away"}' };
 
 /**
- * The messages of a call as its caller sees them. Releases the deadline at their end.
- * @param onChange told of the server when one of its lists changed
+ * Yields the messages of a call as its caller sees them. Releases the deadline at their end.
+ * @param onChange called with the id of the server when one of its lists changed
  */
 export async function* toCallMessages(
   messages: AsyncIterable<UpstreamMessage> | Iterable<UpstreamMessage>,
@@ -55,7 +55,7 @@ export async function* toCallMessages(
   onChange: (serverId: string) => Promise<unknown>,
 ): CallMessages {
   const { deadline, context, endpoint } = talk;
-  /** Questions that wait; those of this call alone are lost with it, those of a shared stream are not. */
+  /** Open server requests; those of this call alone are lost with it, those of a shared stream are not. */
   const asked = new Map<RequestId, Asked>();
   try {
     for await (const message of messages) {
@@ -96,7 +96,7 @@ export async function* toCallMessages(
           context.waitUntil(onChange(endpoint.serverId));
           continue;
         }
-        // Of tasks hears who speaks of tasks; what is told of them elsewhere nobody may rely on.
+        // Only a caller that takes tasks gets their notifications; no other may rely on them.
         if (isTaskNotification(message.method) && !talk.hearsTasks) continue;
         if (message.method !== 'notifications/progress') yield message;
         else if (talk.wantsProgress) {
@@ -118,12 +118,12 @@ export async function* toCallMessages(
   }
 }
 
-/** Give a server the answer to its question. Whether it arrives, the call itself will show. */
+/** Sends a server the answer to its request. Whether it arrives, the call itself will show. */
 function sendAnswer(talk: Talk, id: RequestId, answer: RawAnswer): Promise<void> {
   return postText(talk.endpoint, talk.protocol, toAnswerText(id, answer));
 }
 
-/** POST a message that is no request; its fate is nobody's concern. */
+/** POSTs a message that is no request; whether it arrives does not matter. */
 export function postText(
   endpoint: UpstreamEndpoint,
   protocol: NegotiatedProtocol,
@@ -141,7 +141,7 @@ export function postText(
   });
 }
 
-/** Tell a server something whose fate nobody waits for. */
+/** Sends a notification; nobody waits to see whether it arrives. */
 export function sendNotification(
   endpoint: UpstreamEndpoint,
   protocol: NegotiatedProtocol,
@@ -150,7 +150,7 @@ export function sendNotification(
   return briefly(deadline => postNotification(endpoint, protocol, notification, deadline));
 }
 
-/** Work whose outcome nobody waits for, with an end. */
+/** Runs work whose outcome nobody waits for, within a deadline. */
 async function briefly(work: (deadline: Deadline) => Promise<void>): Promise<void> {
   const deadline = createDeadline(5_000);
   await work(deadline).catch(() => {});

@@ -1,7 +1,7 @@
 /**
- * The path of a call to an upstream: built raw, sent once, answered as it comes. Owns deadline,
- * cancellation and the one permitted repetition (a session the server forgot, told before it did
- * anything). Everything else that fails after dispatch fails once, with a reason.
+ * The path of a call to an upstream: built raw, sent once, answered as it comes. Owns the deadline, the cancellation and the one permitted
+ * repetition (the server forgot its session, and said so before it did anything). Every other failure after dispatch fails once, with a
+ * reason.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
@@ -31,25 +31,25 @@ import { progressTokenIn } from './protocol/progress-token.ts';
 import type { SseConnection } from './streams/sse-connection.ts';
 import { toCallMessages } from './server-messages.ts';
 
-/** A session for one call, and what hears its server beside the call's own stream. */
+/** A session for one call, and the listener for what its server sends outside the call's own stream. */
 export interface CallSession {
   sessionId: string;
   protocolVersion: string;
-  /** Absent where nothing can come but on the call's own stream. */
+  /** Absent if nothing can come outside the call's own stream. */
   listener?: CallListener | undefined;
 }
 
-/** What a call wants of what its server says beside its answer. */
+/** What a call needs of what its server sends beside its answer. */
 export interface Hearing {
-  /** What is called: calls of the same are alike. */
+  /** What is called (`kindOf`): calls with the same value are alike. */
   what: string;
-  /** Reads the raw token of the call. */
+  /** Reads the raw progress token of the call. */
   progressToken(): string | undefined;
   /** Its client asked for log messages. */
   wantsLogs: boolean;
 }
 
-/** Sessions at upstreams, kept by the client's object. */
+/** Sessions at upstreams, stored by the client's object. */
 export interface SessionPort {
   acquire(context: CallContext, endpoint: UpstreamEndpoint, hearing: Hearing): Promise<CallSession>;
   forget(context: CallContext, endpoint: UpstreamEndpoint, sessionId: string): Promise<void>;
@@ -63,8 +63,8 @@ export interface ObjectCall {
 }
 
 /**
- * Calls that an object makes: they hold a connection, or may outlive the request.
- * @param here makes the call in this isolate, where that may be; absent where only an object can
+ * Makes calls in an object: they hold a connection, or may outlive the request.
+ * @param here makes the call in this isolate, if that is possible; absent if only an object can
  */
 export type ObjectPort = (
   call: ObjectCall,
@@ -75,25 +75,25 @@ export type ObjectPort = (
 export interface UpstreamsOptions {
   endpoints: UpstreamEndpoints;
   sessions: SessionPort;
-  /** Absent inside of an object, which makes the calls itself. */
+  /** Absent inside an object, which makes the calls itself. */
   throughObject?: ObjectPort;
   /**
-   * The HTTP+SSE connection for a call, there only inside of an object: the client's own, or one for
-   * this call alone where the call may be suspended.
+   * Returns the HTTP+SSE connection for a call: the client's own, or one for this call alone if the call may be suspended. Present only
+   * inside an object.
    */
   connectSse?(endpoint: UpstreamEndpoint, context: CallContext): Promise<SseConnection>;
   callTimeoutMs: number;
-  /** Longest time a question may wait for its answer, in milliseconds. */
+  /** Longest time a server request may wait for its answer, in milliseconds. */
   questionTimeoutMs: number;
   maxAnswerBytes: number;
-  /** Told when a server behaves unlike its verdict or its catalog, so that it is looked at. */
+  /** Called if a server behaves unlike its negotiated protocol or its catalog, so that it is discovered again. */
   requestRecheck(serverId: string): Promise<unknown>;
 }
 
 /** A server refused the handshake of a session; the cause says how. */
 class NoSession extends Error {}
 
-/** How a call may end without a doubt about its server. */
+/** Errors of a call that cast no doubt on its server. */
 const BLAMELESS: ReadonlySet<ErrorCode> = new Set([
   'upstream_timeout',
   'upstream_no_room',
@@ -109,9 +109,9 @@ export class Upstreams {
   }
 
   /**
-   * Put a request to a server.
-   * @param request the server's own names in its raw params
-   * @param name what the mirrored header repeats of them, if anything
+   * Sends a request to a server.
+   * @param request with the server's own names in its raw params
+   * @param name the one that the mirrored header repeats, if any
    * @throws PorticoError with an `upstream_*` code
    */
   async call(
@@ -213,7 +213,7 @@ export class Upstreams {
     return maySuspend(context) ? closingAfter(seen, connection) : seen;
   }
 
-  /** A call in no session: in the modern era where the server speaks that. */
+  /** Makes a call without a session: in the modern era if the server speaks that. */
   #withoutSession(attempt: Attempt, { era, protocolVersion, modernVersion }: Verdict) {
     const { maxAnswerBytes } = this.#options;
     if (modernVersion === undefined) {
@@ -224,8 +224,8 @@ export class Upstreams {
   }
 
   /**
-   * A call in an upstream session; a forgotten one is opened anew, once. Where a server of both eras opens none, the call, which it
-   * has not seen, is made in the modern one.
+   * Makes a call in an upstream session; a forgotten one is opened anew, once. If a server of both eras opens none, the call, which it has
+   * not seen, is made in the modern era.
    */
   async #inSession(attempt: Attempt, verdict: Verdict): Promise<Sent> {
     try {
@@ -267,7 +267,7 @@ export class Upstreams {
     }
   }
 
-  /** A call in a session that logs as the caller wants it. */
+  /** Makes a call in a session that logs as the caller wants it. */
   async #withLevel(attempt: Attempt, { listener, ...session }: CallSession): Promise<Sent> {
     const { endpoint, request, era } = attempt;
     const { maxAnswerBytes } = this.#options;

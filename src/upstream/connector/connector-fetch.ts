@@ -1,7 +1,7 @@
 /**
- * Requests to servers of connectors: each is one channel on a socket of its own to the connector's object, which hands frames on
- * and may sleep meanwhile. Here, where the caller waits, the frames become a response again, whose body is asked for in the
- * measure in which it is read.
+ * Sends requests to servers of connectors. Each request is one channel on a socket of its own to the connector's object, which passes
+ * frames on and may sleep in between. Here, where the caller waits, the frames become a response again, whose body is requested at the pace
+ * at which it is read.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ConnectorFetch, OutboundFetch } from '../protocol/without-credential.ts';
@@ -17,19 +17,19 @@ import {
   type Payload,
 } from './frames.ts';
 
-/** Opens a channel to the object of a connector; not yet accepted. */
+/** Opens a channel to the object of a connector; it is not accepted yet. */
 export type OpenChannel = (connectorId: string) => Promise<WebSocket | null>;
 
 /** Statuses whose responses cannot have a body. */
 const BODILESS = new Set([101, 204, 205, 304]);
-/** The channel is over, and the connector knows or need not know. */
+/** Close code of a channel that is over, and whose connector knows that or need not know. */
 const DONE = 1000;
-/** Longest text of a machine in an error, in UTF-16 units. */
+/** Longest text of a machine that an error quotes, in UTF-16 units. */
 const MAX_SAID_CHARS = 500;
-/** Data that was read is told back in pieces of this many bytes. */
+/** Data that was read is credited in steps of this many bytes. */
 const CREDIT_BYTES = WINDOW_BYTES / 4;
 
-/** The ways to servers of connectors. */
+/** Makes the fetch for servers of connectors. */
 export function createConnectorFetch(open: OpenChannel): ConnectorFetch {
   return (connectorId, server) => (_url, init) => {
     const request = new ChannelRequest(server, init);
@@ -37,7 +37,7 @@ export function createConnectorFetch(open: OpenChannel): ConnectorFetch {
   };
 }
 
-/** One request and its answer. */
+/** One request and its response. */
 class ChannelRequest {
   readonly #server: string;
   readonly #init: RequestInit;
@@ -45,7 +45,7 @@ class ChannelRequest {
   readonly #answer = Promise.withResolvers<Response>();
   #socket: WebSocket | undefined;
   #body: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Bytes that came, and of these the ones the connector was told that they were read. */
+  /** Bytes that came, and how many of them were credited to the connector as read. */
   #received = 0;
   #credited = 0;
   #hasBegun = false;
@@ -57,7 +57,7 @@ class ChannelRequest {
     this.#signal = init.signal ?? undefined;
   }
 
-  /** @throws PorticoError `upstream_unreachable` where the connector cannot be asked or goes away before its answer begins */
+  /** @throws PorticoError `upstream_unreachable` if the connector cannot be reached or goes away before its response begins */
   async send(open: () => Promise<WebSocket | null>): Promise<Response> {
     if (this.#signal?.aborted) throw aborted();
     const socket = await open();
@@ -132,7 +132,7 @@ class ChannelRequest {
 
   #take(bytes: Uint8Array): void {
     this.#received += bytes.length;
-    // The connector does not keep to the window: what it sends on cannot be held.
+    // The connector exceeds the window: there is no room for what it sends.
     if (this.#received - this.#credited > WINDOW_BYTES) {
       this.#reset('too_large', 'More was sent than was asked for');
       this.#fail(unreachable('Its connector sent more than was asked for'));
@@ -141,7 +141,7 @@ class ChannelRequest {
     this.#body?.enqueue(bytes);
   }
 
-  /** Ask for as much more as was read. */
+  /** Asks for as much more as was read. */
   #credit(): void {
     const waiting = WINDOW_BYTES - (this.#body?.desiredSize ?? 0);
     const bytes = this.#received - waiting - this.#credited;
@@ -162,7 +162,7 @@ class ChannelRequest {
     this.#over();
   }
 
-  /** The object is gone, and what it knew of the connector with it. */
+  /** The object is gone, and with it what it knew of the connector. */
   #lost(): void {
     if (this.#isOver) return;
     this.#over();
@@ -181,7 +181,9 @@ class ChannelRequest {
   }
 }
 
-/** Why a channel ended; the gateway's own frames have no channel, and all others are the machine's words, which are shown as such. */
+/**
+ * Returns why a channel ended. Frames of the gateway itself have channel 0; the text of all others is the machine's, and is shown as such.
+ */
 function whyEnded({ channel, payload }: Frame): string {
   const message = parsePayload('reset', payload)?.message ?? '';
   const said = toOneLine(message, MAX_SAID_CHARS);

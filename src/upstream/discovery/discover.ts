@@ -1,8 +1,7 @@
 /**
- * Reads what a server offers: every page of its tools, resources, templates and prompts, each item
- * as the raw JSON the server wrote. An item that is not valid is left out and counted; the others
- * stay. A list that fails is noted, and the others stay too; only where none can be read the whole
- * fails. Bounds: pages, items and characters.
+ * Reads what a server offers: every page of its tools, resources, templates and prompts, each item as the raw JSON that the server wrote.
+ * An invalid item is left out and counted; the others stay. A list that fails is noted, and the other lists stay; the discovery fails only
+ * if no list can be read. Bounds: pages, items and characters.
  */
 import type { Verdict } from '../../servers/registry/server-schema.ts';
 import {
@@ -24,7 +23,7 @@ import { mendItem, type MendedItem } from './mended-item.ts';
 import { withoutSecrets } from '../protocol/message.ts';
 import { toSaid } from '../protocol/error-text.ts';
 
-/** A list that could not be read, and why in one line. */
+/** A list that could not be read, and the reason in one line. */
 export interface FailedList {
   kind: Kind;
   error: PorticoError;
@@ -34,30 +33,30 @@ export interface Discovered {
   /** Raw JSON of each item by kind, in the server's order, keys unique within a kind. */
   items: Record<Kind, string[]>;
   ttlMs: ListTtls;
-  /** One line where something was left out. */
+  /** One line if something was left out. */
   warning: string | null;
-  /** The lists that could not be read; there are no items of them. */
+  /** The lists that could not be read; their items are missing. */
   failed: readonly FailedList[];
 }
 
 export const MAX_PAGES = 500;
 /** Most items of one kind. */
 export const MAX_ITEMS = 5_000;
-/** Validators of clients, and our own, go down an item level by level. */
+/** Deepest nesting of an item: the validators of clients, and the gateway's own, recurse into it level by level. */
 const MAX_ITEM_DEPTH = 200;
 export const MAX_CATALOG_CHARS = 20_000_000;
 
-/** What of a server its lists are read with. */
+/** What it takes to read a server's lists. */
 export interface Listing {
   channel: Channel;
   deadline: Deadline;
-  /** What a list's failure must not repeat. */
+  /** Texts that the error of a list must not repeat. */
   hidden: readonly string[];
 }
 
 /**
- * @param capabilities what the server says it has; tools are asked for in any case
- * @throws PorticoError with an `upstream_*` code where no list can be read; SessionForgotten
+ * @param capabilities those that the server advertises; tools are requested in any case
+ * @throws PorticoError with an `upstream_*` code if no list can be read; SessionForgotten
  */
 export async function discover(listing: Listing, capabilities: JsonObject): Promise<Discovered> {
   const items: Discovered['items'] = {
@@ -80,7 +79,7 @@ export async function discover(listing: Listing, capabilities: JsonObject): Prom
   };
   const isOffered = (kind: Kind) => capabilities[KIND_FACTS[kind].capability] !== undefined;
   const others = KINDS.filter(kind => kind !== 'tools' && isOffered(kind));
-  // Tools come before what may hang; of the others none waits for another.
+  // Tools come first, before lists that may hang; the other lists do not wait for each other.
   await read('tools');
   await Promise.all(others.map(read));
   const [first] = failed;
@@ -94,7 +93,7 @@ export async function discover(listing: Listing, capabilities: JsonObject): Prom
   };
 }
 
-/** What kinds are called in messages. */
+/** Names of the kinds in messages. */
 const WORDS: Record<Kind, string> = {
   tools: 'tools',
   resources: 'resources',
@@ -102,20 +101,20 @@ const WORDS: Record<Kind, string> = {
   prompts: 'prompts',
 };
 
-/** Of several lists each says which one it is. */
+/** Names the list in its error, since there are several. */
 const toNamed = ({ kind, error: { code, message } }: FailedList): FailedList => ({
   kind,
   error: new PorticoError(code, `Its ${WORDS[kind]} cannot be listed: ${message}`),
 });
 
-/** Items that did not come as they are, each with its name and the reason. */
+/** Items that were left out or changed, each with its name and the reason. */
 interface Notes {
   leftOut: string[];
-  /** Items that came without a part. */
+  /** Items that were kept without a part. */
   mended: string[];
 }
 
-/** One line; of each kind the first is named, with the reason. */
+/** Returns one line, which names the first of each sort and the reason. */
 function toWarning({ leftOut, mended }: Notes): string | null {
   const lines = [
     leftOut.length > 0 && `${leftOut.length} invalid items were left out (${leftOut[0]})`,
@@ -162,7 +161,7 @@ async function listPage({ channel, deadline, hidden }: Listing, kind: Kind, para
   const answered = await channel.request(KIND_FACTS[kind].method, params, deadline);
   const response = withoutSecrets(answered, hidden);
   if ('error' in response) {
-    // A server need not know the method of what it does not have.
+    // A server need not know the method of a list that it does not have.
     if (response.parsed['code'] === -32601)
       return { raw: [], nextCursor: undefined, ttlMs: MAX_LIST_TTL_MS };
     throw new PorticoError('upstream_4xx', `The server refused${toSaid(response.parsed)}`);
@@ -179,20 +178,23 @@ async function listPage({ channel, deadline, hidden }: Listing, kind: Kind, para
 }
 
 /**
- * Whole seconds, since a server that counts down must not make a new catalog at every look. Without
- * a number, as in the legacy era, the server leaves it to us.
+ * Rounds down to whole seconds, since a server that counts down must not make a new catalog at each discovery. Without a number, as in the
+ * legacy era, the server leaves the TTL to the gateway.
  */
 function toTtlMs(value: unknown): number {
   if (typeof value !== 'number') return MAX_LIST_TTL_MS;
   return Math.max(0, Math.floor(Math.min(value, MAX_LIST_TTL_MS) / 1_000) * 1_000);
 }
 
-/** Most characters of an item's name that are told. */
+/** Most characters of an item's name in a message. */
 const MAX_NAMED_CHARS = 64;
 
 const toName = (key: string): string => JSON.stringify(key.slice(0, MAX_NAMED_CHARS));
 
-/** The key of an item and its text as clients can take it, or why it is left out: it is none, or would keep a client from the whole list. */
+/**
+ * Returns the key of an item and its text in a form that clients can take, or why the item is left out: it is invalid, or a client would
+ * refuse the whole list for it.
+ */
 function readItem(
   kind: Kind,
   text: string,
@@ -205,7 +207,7 @@ function readItem(
   const value = isObject(item) ? item[KIND_FACTS[kind].key] : undefined;
   const key = typeof value === 'string' ? value : '';
   if (others.has(key)) return { key, fault: 'listed twice' };
-  // Nobody may ask for a name that is longer.
+  // A longer name could not be requested.
   const isName = KIND_FACTS[kind].key === 'name';
   const maxChars = (isName ? MAX_NAME_CHARS : MAX_URI_CHARS) - QUALIFIER_CHARS;
   if (key.length > maxChars) return { key, fault: `longer than ${maxChars} characters` };
@@ -216,19 +218,19 @@ function readItem(
   return fault === undefined ? { key, ...mended } : { key, fault };
 }
 
-/** Why a tool is invalid by its `x-mcp-header` annotations, if it is. */
+/** Returns why the `x-mcp-header` annotations of a tool are invalid, if they are. */
 function headerFault(text: string): string | undefined {
   const parsed = parseParamHeaders(rawMembers(text).get('inputSchema') ?? '{}');
   return 'invalid' in parsed ? parsed.invalid : undefined;
 }
 
-/** What a look found. */
+/** What a discovery found. */
 export interface DiscoveryResult extends Discovered {
   verdict: Verdict;
   capabilities: JsonObject;
   instructions: string | undefined;
   /** Which items are not for every client. */
   conditions?: Conditions | undefined;
-  /** What a modern server says it has in the legacy era, where it keeps sessions there. */
+  /** What a modern server advertises in the legacy era, if it keeps sessions there. */
   legacyCapabilities?: JsonObject | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Asks the health address of a server: one GET, guarded as every address, nothing followed, the body not read. The server's
- * credential goes along only to the server's own origin.
+ * Requests the health address of a server: one GET, under the address policy; redirects are not followed and the body is not read. The
+ * server's credential is sent only to the server's own origin.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Deadline } from '../../http/deadline.ts';
@@ -8,7 +8,7 @@ import type { UpstreamEndpoint } from '../endpoint.ts';
 import { decideAddress } from '../../http/address-policy.ts';
 import { statusError } from '../protocol/status-error.ts';
 
-/** @throws PorticoError with an `upstream_*` code where the answer is not 2xx */
+/** @throws PorticoError with an `upstream_*` code if the answer is not 2xx */
 export async function askHealthUrl(
   { url: serverUrl, headers, hidden }: UpstreamEndpoint,
   url: string,

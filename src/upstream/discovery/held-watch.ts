@@ -1,4 +1,4 @@
-/** The one standing relation of a monitor to its server, renewed where the server's address or credential changed. */
+/** Holds the one watch of a monitor on its server, and replaces it if the server's address or credential changed. */
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { renew, type UpstreamEndpoint } from '../endpoint.ts';
 import type { WatchMemory } from './known-upstream.ts';
@@ -19,12 +19,12 @@ export class HeldWatch {
     this.#options = options;
   }
 
-  /** The relation there is, if any. */
+  /** The present watch, if there is one. */
   get current(): UpstreamWatch | undefined {
     return this.#watch;
   }
 
-  /** @throws PorticoError where the address is not allowed or the credential cannot be had */
+  /** @throws PorticoError if the address is not allowed or the credential is unavailable */
   async of(server: Server): Promise<UpstreamWatch> {
     const endpoint = await this.#options.endpointOf(server);
     if (this.#watch?.credentialKey === endpoint.credentialKey) {
@@ -36,7 +36,7 @@ export class HeldWatch {
     return this.#watch;
   }
 
-  /** The next message negotiates anew. */
+  /** Drops the watch: the next message negotiates anew. */
   drop(): void {
     this.#watch?.close();
     this.#watch = undefined;

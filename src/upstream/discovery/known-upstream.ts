@@ -1,19 +1,19 @@
-/** What a monitor remembers of how its server is reached, over its own sleep. */
+/** What a monitor remembers across its sleep of how its server is reached. */
 import type { Aside } from './side-discoveries.ts';
 import type { Negotiated } from './negotiate.ts';
 
-/** What was found beside the first look, and until when that holds, in milliseconds. */
+/** What side discoveries found, and until when that holds, in milliseconds since the epoch. */
 export interface KnownAside {
   aside: Aside;
-  /** A hash of the lists it was found beside. */
+  /** A hash of the lists that the first discovery had then. */
   lists: string;
   until: number;
-  /** A session of the other era was looked at. */
+  /** Whether a session of the other era was discovered. */
   wasAwake: boolean;
 }
 
 export interface KnownUpstream {
-  /** Of the address and credential it was found with. */
+  /** Key of the address and credential that it was found with. */
   credentialKey: string;
   negotiatedAt: number;
   negotiated: Omit<Negotiated, 'channel'>;

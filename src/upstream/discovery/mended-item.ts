@@ -1,6 +1,6 @@
 /**
- * Items of a server's lists as clients can take them. A parser that refuses one item takes its user the whole list. Where it is only a
- * part that need not be there (a title that is a number, null for nothing), the part is left out and the item stays. Pure.
+ * Mends items of a server's lists so that clients can take them. A parser that refuses one item costs its user the whole list. If only an
+ * optional part is invalid (a title that is a number, null for nothing), that part is left out and the item stays. Pure.
  */
 import { z } from 'zod';
 import type { Kind } from '../../servers/catalog/catalog.ts';
@@ -14,7 +14,7 @@ import {
   type JsonObject,
 } from '../../shared/protocol.ts';
 
-/** As strict as the strictest of the published SDKs: Python's takes no broken `size` and no title of an argument that is no text. */
+/** As strict as the strictest of the published SDKs: Python's refuses a broken `size`, and a title of an argument that is no text. */
 const SCHEMAS = {
   tools: ToolSchema,
   resources: ResourceSchema.extend({ size: z.int().optional() }),
@@ -33,7 +33,7 @@ const SCHEMAS = {
   }),
 };
 
-/** Without these an item is nothing. */
+/** Members that an item must have. */
 const NEEDED: Record<Kind, readonly string[]> = {
   tools: ['name', 'inputSchema'],
   resources: ['uri', 'name'],
@@ -41,22 +41,22 @@ const NEEDED: Record<Kind, readonly string[]> = {
   prompts: ['name'],
 };
 
-/** Most characters of where a fault is, that are told. */
+/** Most characters of the path of a fault in a message. */
 const MAX_PATH_CHARS = 64;
 
 type Path = readonly PropertyKey[];
 
 export interface MendedItem {
-  /** JSON text of the item, as it came where nothing had to be left out. */
+  /** JSON text of the item, unchanged if nothing had to be left out. */
   text: string;
-  /** The first part that was left out and said something, if any. */
+  /** The first part that was left out and was not null, if any. */
   left: string | undefined;
 }
 
 /**
  * @param text JSON text of an item
- * @param item the same parsed
- * @returns the item as clients can take it, or why nobody can
+ * @param item the same, parsed
+ * @returns the item in a form that clients can take, or why there is none
  */
 export function mendItem(kind: Kind, text: string, item: unknown): MendedItem | { fault: string } {
   const paths = faultsOf(kind, item);
@@ -73,19 +73,19 @@ export function mendItem(kind: Kind, text: string, item: unknown): MendedItem | 
 const faultsOf = (kind: Kind, item: unknown): Path[] =>
   SCHEMAS[kind].safeParse(item).error?.issues.map(({ path }) => path) ?? [];
 
-/** How much of a path is the part that is left out: a member of an argument of a prompt, else a member of the item. */
+/** Returns how much of a path is the part to leave out: a member of a prompt's argument, else a member of the item. */
 const partLength = (path: Path): number => (path[0] === 'arguments' && path.length > 1 ? 3 : 1);
 
-/** Whether an item is whole without the part that a path leads into. */
+/** Whether an item is complete without the part that a path leads into. */
 function isSpare(kind: Kind, path: Path, item: unknown): boolean {
   const [member] = path;
   if (typeof member !== 'string' || NEEDED[kind].includes(member)) return false;
   if (member !== 'arguments') return true;
-  // Without its arguments a prompt is another one.
+  // Without its arguments a prompt would be another one.
   return path.length === 1 ? valueAt(item, path) === null : path.length > 2 && path[2] !== 'name';
 }
 
-/** The text without the parts that the paths lead into, in one reading, however many they are. */
+/** Returns the text without the parts that the paths lead into, in one pass for all of them. */
 function without(text: string, paths: readonly Path[]): string {
   const own = paths.filter(path => partLength(path) === 1).map(([member]) => String(member));
   const inArguments = new Map<unknown, string[]>();

@@ -1,7 +1,6 @@
 /**
- * Finds out which era and transport a server speaks: the modern probe first, then the legacy
- * handshake, then the deprecated HTTP+SSE transport. Network failures, 401, 403 and 5xx are never
- * taken for a verdict. Source: MCP 2026-07-28, Streamable HTTP, Backward Compatibility.
+ * Finds out which era and transport a server speaks: the modern probe first, then the legacy handshake, then the deprecated HTTP+SSE
+ * transport. Network failures, 401, 403 and 5xx never decide on an era. Source: MCP 2026-07-28, Streamable HTTP, Backward Compatibility.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
@@ -31,7 +30,7 @@ export interface NegotiateOptions {
   onNotification?: (method: string, text: string) => void;
 }
 
-/** Answers to a legacy POST with which an old HTTP+SSE server shows itself. */
+/** Errors of a legacy POST by which an old HTTP+SSE server is recognised. */
 const NOT_STREAMABLE = new Set(['upstream_4xx', 'upstream_bad_content_type']);
 
 /** @throws PorticoError with an `upstream_*` code */
@@ -114,7 +113,7 @@ async function negotiateSse(
   };
 }
 
-/** What a modern server says of itself, or undefined where the answer says that it is none. */
+/** Returns what a modern server advertises; undefined if the answer shows that the server is not modern. */
 async function probeModern(
   endpoint: UpstreamEndpoint,
   deadline: Deadline,
@@ -131,7 +130,7 @@ async function probeModern(
     throw error;
   }
   if ('error' in response) {
-    // A modern server that refused the version and yet names it is asked once more.
+    // A modern server that refused the version and yet lists it gets the probe once more.
     const isOffered = !isRetry && offersModern(response.parsed);
     return isOffered ? probeModern(endpoint, deadline, maxBytes, true) : undefined;
   }
@@ -145,14 +144,14 @@ async function probeModern(
   };
 }
 
-/** An `UnsupportedProtocolVersionError` that lists the version it was asked for. */
+/** Whether an error is an `UnsupportedProtocolVersionError` that lists the requested version. */
 function offersModern({ code, data }: JsonObject): boolean {
   const supported = isObject(data) ? data['supported'] : undefined;
   const isAnswer = code === RPC.unsupportedProtocolVersion && Array.isArray(supported);
   return isAnswer && supported.includes(MODERN_VERSION);
 }
 
-/** What a legacy server may answer to a method it does not know. */
+/** Errors that a legacy server may give for a method that it does not know. */
 const LEGACY_SIGNS = new Set([
   'upstream_4xx',
   'upstream_bad_content_type',

@@ -1,8 +1,8 @@
 /**
- * What a server offers beside what its first look found: to a client that can be asked, in sessions of its own, and in the legacy era
- * where it is modern. Sessions are opened for a look and ended after it; the monitor's own one declares nothing.
+ * Discovers what a server offers beyond its first discovery: to clients with capabilities, in sessions of their own, and in the legacy era
+ * if the server is modern. Sessions are opened for a discovery and ended after it; the monitor's own session declares no capabilities.
  *
- * Invariants: what fails here fails no look; a server is looked at in a bounded number of sessions, two where nothing differs.
+ * Invariants: a failure here fails no discovery; a server is discovered in a bounded number of sessions, two if nothing differs.
  */
 import { type Conditions, type Kind, KINDS } from '../../servers/catalog/catalog.ts';
 import { toConditions, type ClientView } from '../../servers/catalog/client-views.ts';
@@ -27,14 +27,14 @@ import type { Negotiated } from './negotiate.ts';
 import { openSse } from '../streams/sse-connection.ts';
 import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
-/** What the side looks found. */
+/** What the side discoveries found. */
 export interface Aside {
-  /** Items that the first look did not find, raw, by kind. */
+  /** Items that the first discovery did not find, raw, by kind. */
   more: Partial<Record<Kind, readonly string[]>>;
   conditions: Conditions | undefined;
-  /** How a modern server speaks the legacy era, where it does. */
+  /** How a modern server speaks the legacy era, if it does. */
   legacy: Verdict['legacy'];
-  /** What it says then that it has. */
+  /** The capabilities that it advertises there. */
   legacyCapabilities: JsonObject | undefined;
 }
 
@@ -45,19 +45,19 @@ export const NOTHING_ASIDE: Aside = {
   legacyCapabilities: undefined,
 };
 
-/** A program of a connector that may speak the legacy era and has no process for it now: who it is for finds out. */
+/** For a connector's program that may speak the legacy era but has no process for it now: its legacy clients find out. */
 export const ASLEEP: Aside = {
   ...NOTHING_ASIDE,
   legacy: { protocolVersion: LATEST_LEGACY_VERSION, sessionful: true },
 };
 
-/** Longest time of all side looks at a server, in milliseconds. */
+/** Longest time of all side discoveries at a server, in milliseconds. */
 const ASIDE_MS = 8_000;
-/** A modern server that has not answered the legacy handshake by then is taken for one that did not say, in milliseconds. */
+/** Time in which a modern server has to answer the legacy handshake, in milliseconds; without an answer nothing is known. */
 const OTHER_ERA_MS = 2_000;
-/** Lists that may depend on who asks. */
+/** Lists that may depend on the client. */
 const LOOKED_AT: readonly Kind[] = ['tools', 'prompts'];
-/** With these a modern server says that it does not speak the legacy era; all else may pass. */
+/** Errors by which a modern server says that it does not speak the legacy era; all others may be temporary. */
 const REFUSALS = new Set([
   'upstream_4xx',
   'upstream_bad_content_type',
@@ -66,7 +66,7 @@ const REFUSALS = new Set([
   'upstream_no_response',
 ]);
 
-/** A session at the server that was opened for a look. */
+/** A session at the server that was opened for a discovery. */
 interface SideSession {
   protocolVersion: string;
   isKept: boolean;
@@ -76,8 +76,8 @@ interface SideSession {
 }
 
 /**
- * @param first what the first look found
- * @returns undefined where the looks failed, which says nothing
+ * @param first what the first discovery found
+ * @returns undefined if the side discoveries failed, from which nothing follows
  */
 export async function lookAside(
   endpoint: UpstreamEndpoint,
@@ -103,14 +103,14 @@ export async function lookAside(
 
 type Open = (features: readonly ClientFeature[], within?: Deadline) => Promise<SideSession>;
 
-/** A legacy server, as clients see it that can be asked. */
+/** Discovers a legacy server as clients with capabilities see it. */
 async function lookAsOthers(first: Discovered, open: Open, deadline: Deadline): Promise<Aside> {
   const plain: ClientView = { features: [], era: 'legacy', items: first.items };
   const others = await viewsOf(plain, open, deadline);
   return { ...NOTHING_ASIDE, ...toConditions([plain, ...others]) };
 }
 
-/** A modern server in the legacy era, where it speaks that and keeps sessions; elsewhere its modern era has all there is. */
+/** Discovers a modern server in the legacy era, if it speaks that and keeps sessions; otherwise its modern era has everything. */
 async function lookAtOtherEra(
   first: Discovered,
   open: Open,
@@ -133,9 +133,9 @@ async function lookAtOtherEra(
 }
 
 /**
- * Whether a modern server may keep sessions in the legacy era: what keeps them refuses a GET without one (400). A handshake of the other era is nothing to
- * try at a server of this one only, which may hold it against its client. A connector says besides (428) that its program may, in a process of its own that
- * is started for a legacy client and not for a look.
+ * Finds out whether a modern server may keep sessions in the legacy era: one that does refuses a GET without a session (400). The handshake
+ * of the other era must not be tried at a server that speaks only this one, since the server may hold it against its client. A connector
+ * may also answer 428: its program may keep sessions, in a process of its own that is started for a legacy client and not for a discovery.
  */
 async function signOfSessions(endpoint: UpstreamEndpoint): Promise<'may' | 'asleep' | 'none'> {
   const within = createDeadline(OTHER_ERA_MS);
@@ -156,7 +156,7 @@ async function signOfSessions(endpoint: UpstreamEndpoint): Promise<'may' | 'asle
   }
 }
 
-/** A legacy session at a modern server, or undefined where the server says that it has none. */
+/** Opens a legacy session at a modern server; undefined if the server says that it has none. */
 async function openLegacy(open: Open): Promise<SideSession | undefined> {
   const within = createDeadline(OTHER_ERA_MS);
   try {
@@ -170,8 +170,8 @@ async function openLegacy(open: Open): Promise<SideSession | undefined> {
 }
 
 /**
- * What a server offers to clients that can be asked: to one that can be asked everything, and where that is more than `plain`, to
- * those with one feature each; what none of them is offered, to those that lack one.
+ * Discovers what a server offers to clients with capabilities: to one that has all of them; if that shows more than `plain`, to clients
+ * with one feature each; and if these do not show all of it, to clients that lack one set of features each.
  */
 async function viewsOf(plain: ClientView, open: Open, deadline: Deadline): Promise<ClientView[]> {
   const see = async (features: readonly ClientFeature[]) =>
@@ -204,7 +204,7 @@ async function viewOf(
   }
 }
 
-/** Whether a view has nothing that none of the others has, by the text of the items. */
+/** Whether each item of a view is in one of the others too, by name. */
 function isWithin({ items }: ClientView, others: readonly ClientView[]): boolean {
   return KINDS.every(kind => {
     if (!LOOKED_AT.includes(kind)) return true;
@@ -215,7 +215,7 @@ function isWithin({ items }: ClientView, others: readonly ClientView[]): boolean
 
 const keyText = (text: string): string => String((JSON.parse(text) as JsonObject)['name']);
 
-/** @throws PorticoError with an `upstream_*` code; whoever opens one ends it */
+/** Opens a session, which the caller must end. @throws PorticoError with an `upstream_*` code */
 export async function openSession(
   endpoint: UpstreamEndpoint,
   transport: Verdict['transport'],

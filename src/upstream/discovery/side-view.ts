@@ -1,6 +1,6 @@
 /**
- * What a monitor knows of its server beside the first look (`side-discoveries.ts`), looked for again only where that may differ now: what
- * the first look found is another thing, somebody doubts it, or it is old.
+ * What a monitor knows of its server beyond the first discovery (`side-discoveries.ts`). Side discoveries are repeated only if they may
+ * find something else now: the first discovery found something else, their findings are in doubt, or they are old.
  */
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { KINDS } from '../../servers/catalog/catalog.ts';
@@ -12,9 +12,9 @@ import type { Negotiated } from './negotiate.ts';
 import { ASLEEP, lookAside, NOTHING_ASIDE, type Aside } from './side-discoveries.ts';
 
 const NOTHING_KNOWN = { lists: '', until: 0, wasAwake: false };
-/** After this time it is looked for again in any case, in milliseconds. */
+/** After this time side discoveries are repeated in any case, in milliseconds. */
 const OLD_MS = 600_000;
-/** After this time where looking failed. */
+/** The same after side discoveries that failed. */
 const FAILED_MS = 60_000;
 
 export class SideView {
@@ -23,19 +23,19 @@ export class SideView {
   #known: KnownAside;
   #negotiated: Negotiated | undefined;
 
-  /** @param legacy what was known of the server's legacy era before */
+  /** @param legacy what was known before of the server's legacy era */
   constructor(endpoint: UpstreamEndpoint, maxBytes: number, legacy: Verdict['legacy']) {
     this.#endpoint = endpoint;
     this.#maxBytes = maxBytes;
     this.#known = { ...NOTHING_KNOWN, aside: { ...NOTHING_ASIDE, legacy } };
   }
 
-  /** What is known now; another object after each look. */
+  /** What is known now; another object after each side discovery. */
   get known(): KnownAside {
     return this.#known;
   }
 
-  /** Go on from what was known before, in this channel. */
+  /** Goes on from what was known before, on this channel. */
   recall(negotiated: Negotiated, known: KnownAside): void {
     this.#negotiated = negotiated;
     this.#known = known;
@@ -45,17 +45,17 @@ export class SideView {
     this.#negotiated = undefined;
   }
 
-  /** @param first what the first look found in this channel */
+  /** @param first what the first discovery found on this channel */
   async beside(negotiated: Negotiated, first: Discovered): Promise<Aside> {
     const lists = await sha256Hex(`${first.items.tools.join()}\n${first.items.prompts.join()}`);
     const { aside: before, wasAwake, lists: lastLists, until } = this.#known;
     const isKnown = this.#negotiated === negotiated && lastLists === lists;
     if (isKnown && Date.now() < until) return before;
-    // With what could not be listed nothing can be compared.
+    // Lists that could not be read cannot be compared.
     if (first.failed.length > 0) return before;
     this.#negotiated = negotiated;
     const found = await lookAside(this.#endpoint, negotiated, first, this.#maxBytes);
-    // What was found while it was awake is true still.
+    // What was found while the program was awake still holds.
     const aside = found && !(found === ASLEEP && wasAwake) ? found : before;
     this.#known = {
       aside,
@@ -67,7 +67,7 @@ export class SideView {
   }
 }
 
-/** What a look found, with what was found beside. */
+/** Returns a discovery together with what side discoveries found. */
 export function withAside(discovery: DiscoveryResult, aside: Aside): DiscoveryResult {
   const { more, conditions, legacy, legacyCapabilities } = aside;
   const items = { ...discovery.items };

@@ -1,8 +1,8 @@
 /**
- * A monitor's standing relation to one upstream: negotiated once, also over the monitor's sleep, its
- * channel kept, its change stream open where there is something to hear that is wanted. `look` reads the lists; a channel that fails is
- * replaced by a fresh negotiation once, since reading a list again does no harm. Resources that
- * clients subscribed to are subscribed to here, once, and again after every new negotiation.
+ * A monitor's lasting connection to one upstream. It is negotiated once, also across the monitor's sleep; its channel is kept, and its
+ * change stream is open while the server announces something that is wanted. `discover` reads the lists; a channel that fails is replaced
+ * by a fresh negotiation once, since reading a list again does no harm. Resources that clients subscribed to are subscribed to here, once,
+ * and again after each new negotiation.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
@@ -20,12 +20,12 @@ import { SideView, withAside } from './side-view.ts';
 import type { WatchOptions } from './watch-options.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 
-/** A stream that lived this long was a real one, in milliseconds. */
+/** A stream that lived this long counts as one that worked, in milliseconds. */
 const STABLE_MS = 5_000;
 const UNSUBSCRIBE_MS = 5_000;
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 
-/** A change stream; a later one takes over once it has begun to speak. */
+/** A change stream; a later one takes over with its first message. */
 interface ChangeListener {
   controller: AbortController;
   isDeaf: boolean;
@@ -39,7 +39,7 @@ export class UpstreamWatch {
   readonly #aside: SideView;
   #negotiated: Negotiated | undefined;
   #negotiatedAt = 0;
-  /** What of the side view the memory has. */
+  /** The side view that is stored in the memory. */
   #keptAside: KnownAside | undefined;
   #negotiating: Promise<Negotiated> | undefined;
   #listener: ChangeListener | undefined;
@@ -54,19 +54,19 @@ export class UpstreamWatch {
     this.#aside = new SideView(endpoint, options.maxBytes, options.legacy);
   }
 
-  /** How the server is reached now; another access token of it is used from the next request on. */
+  /** How the server is reached now; a new access token is used from the next request on. */
   get endpoint(): UpstreamEndpoint {
     return this.#endpoint;
   }
 
-  /** Whether the server says that it tells of changed lists; not before anything was asked of it. */
+  /** Whether the server advertises that it announces changed lists; false before it was negotiated. */
   get tellsOfLists(): boolean {
     return (
       this.#negotiated !== undefined && tellsOfChanges(this.#negotiated.capabilities).length > 0
     );
   }
 
-  /** Nothing stays open; the next message goes on in the same session where the transport has one without a stream. */
+  /** Closes what is open. The next message goes on in the same session, if the transport has sessions without a stream. */
   rest(): void {
     if (this.#negotiated?.verdict.transport === 'sse') this.#drop();
     const listener = this.#listener;
@@ -80,7 +80,7 @@ export class UpstreamWatch {
   }
 
   /**
-   * A light message, to see whether the server answers; what it answers does not matter.
+   * Sends a light request to see whether the server answers; the content of the answer does not matter.
    * @throws PorticoError with an `upstream_*` code
    */
   ping(deadline: Deadline): Promise<void> {
@@ -91,7 +91,7 @@ export class UpstreamWatch {
   }
 
   /**
-   * Have the server tell of a resource, which `uris` names by now.
+   * Subscribes to a resource, which `uris` names by now.
    * @throws PorticoError with an `upstream_*` code
    */
   subscribe(uri: string, deadline: Deadline): Promise<void> {
@@ -106,7 +106,7 @@ export class UpstreamWatch {
     }, deadline);
   }
 
-  /** Nobody wants to hear of a resource any more, which `uris` no longer names. */
+  /** Unsubscribes from a resource, which `uris` no longer names. */
   async unsubscribe(uri: string): Promise<void> {
     const negotiated = this.#negotiated;
     const wasSubscribed = this.#subscribed.delete(uri);
@@ -119,18 +119,18 @@ export class UpstreamWatch {
     deadline.release();
   }
 
-  /** What other clients than this one are offered may be another thing now: the next look finds out. */
+  /** What clients with capabilities are offered may have changed: the next discovery finds out. */
   doubt(): void {
     this.#aside.doubt();
   }
 
-  /** Stop listening and end the session at the server, as a courtesy nobody waits for. */
+  /** Stops listening and ends the session at the server, as a courtesy that nobody waits for. */
   close(): void {
     this.#closed = true;
     this.#drop();
   }
 
-  /** Work on the channel; one that fails is replaced once. */
+  /** Runs work on the channel; a channel that fails is replaced once. */
   async #withChannel<T>(
     work: (negotiated: Negotiated) => Promise<T>,
     deadline: Deadline,
@@ -175,7 +175,7 @@ export class UpstreamWatch {
     return negotiated;
   }
 
-  /** The channel that was negotiated before the monitor slept. */
+  /** Restores the channel that was negotiated before the monitor slept. */
   async #recall(): Promise<Negotiated | undefined> {
     const known = await this.#options.memory.find(this.credentialKey);
     if (!known || this.#closed || this.#negotiated) return this.#negotiated;
@@ -189,7 +189,7 @@ export class UpstreamWatch {
     return negotiated;
   }
 
-  /** Remember the channel and what a look found beside, where that is new; one of HTTP+SSE is its stream. */
+  /** Stores the channel and the findings of side discoveries, if they are new; a channel of HTTP+SSE is its stream and cannot be stored. */
   async #keep({ channel: _channel, ...negotiated }: Negotiated): Promise<void> {
     const aside = this.#aside.known;
     if (aside === this.#keptAside || this.#closed || negotiated.verdict.transport === 'sse') return;
@@ -199,7 +199,7 @@ export class UpstreamWatch {
     await this.#options.memory.keep({ credentialKey, negotiatedAt, negotiated, aside });
   }
 
-  /** Listen before the list is read, so that no change falls between. */
+  /** Opens the change stream before it reads the lists, so that no change is lost in between. */
   async #read(negotiated: Negotiated, deadline: Deadline): Promise<DiscoveryResult> {
     const { verdict, channel, capabilities, instructions } = negotiated;
     if (!this.#listener) await this.#listen(negotiated);
@@ -212,7 +212,7 @@ export class UpstreamWatch {
     return withAside(found, aside);
   }
 
-  /** A new session at the server knows nothing of what was subscribed to before. */
+  /** Subscribes again: a new session at the server knows nothing of earlier subscriptions. */
   async #subscribeAnew({ protocol, channel }: Negotiated, deadline: Deadline): Promise<void> {
     if (protocol.era === 'modern') return;
     for (const uri of await this.#options.uris()) {
@@ -224,8 +224,8 @@ export class UpstreamWatch {
   }
 
   /**
-   * Open the change stream, one after the other, so that each takes over from the last; who comes
-   * while another is being opened shares the next.
+   * Opens change streams one after the other, so that each takes over from the last; calls that come while one is being opened share the
+   * next.
    * @returns whether one is open
    */
   #listen(negotiated: Negotiated): Promise<boolean> {
@@ -267,7 +267,10 @@ export class UpstreamWatch {
     return true;
   }
 
-  /** An end after a while is news: the server may be gone. One at once would make a loop. */
+  /**
+   * Requests a discovery if a stream ends after a while, since the server may be gone. After a stream that ended at once it would make a
+   * loop.
+   */
   async #follow(listener: ChangeListener, ended: Promise<void>): Promise<void> {
     const openedAt = Date.now();
     await ended;
@@ -286,7 +289,7 @@ export class UpstreamWatch {
   }
 }
 
-/** The lists of which a server says that it tells when they change. */
+/** Returns the lists whose changes a server says that it announces. */
 function tellsOfChanges(capabilities: JsonObject): string[] {
   return ['tools', 'resources', 'prompts'].filter(name => {
     const capability = capabilities[name];

@@ -1,4 +1,4 @@
-/** What a call to an upstream takes and gives: shared by the Worker and the objects that call. */
+/** What a call to an upstream takes and returns: shared by the Worker and the objects that make calls. */
 import type { Operation } from '../../telemetry/operation.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
@@ -13,34 +13,34 @@ export interface CallContext {
   signal: AbortSignal;
   /** Name of the ClientSession object that holds this client's session at a server. */
   owner(serverId: string): string;
-  /** Copies of the client's sessions at servers, as its own session's row has them; absent where it has none. */
+  /** Copies of the client's sessions at servers, from the row of its own session; absent if it has none. */
   copies?: string | undefined;
-  /** Of the gateway, as the client asks it; absent where nobody is to be sent there. */
+  /** Origin under which the client reaches the gateway; absent if nobody must be sent there. */
   origin?: string | undefined;
   /** Runs work that outlives the response. */
   waitUntil: WaitUntil;
-  /** What of the client's capabilities concerns questions; empty where it cannot be asked. */
+  /** The client capabilities; empty if the client answers no server requests. */
   capabilities: JsonObject;
   /**
-   * How a question reaches the client: `ask` while its call goes on, or `suspend`: the call's answer is
-   * the question, and the call waits until the client calls again.
+   * How a server request reaches the client. `ask`: while its call goes on. `suspend`: as the answer of the call, which then waits until
+   * the client calls again.
    */
   questions: 'ask' | 'suspend';
-  /** Counts what the call has in memory; absent where that is bounded in another way. */
+  /** Counts what the call holds in memory; absent if that is bounded in another way. */
   bytes?: RequestBytes | undefined;
-  /** The request it serves, as it is seen from outside; absent where nobody looks. */
+  /** The request that it serves, for telemetry; absent if nothing observes it. */
   operation?: Operation | undefined;
-  /** Told in answer to the call that a resource of the server changed; `params` is raw JSON. */
+  /** Called if the server announces a changed resource in answer to the call; `params` is raw JSON. */
   onUpdated?(serverId: string, uri: string, params: string): void;
-  /** Told when the request leaves for the upstream. */
+  /** Called when the request is sent to the upstream. */
   onDispatch?(): void;
-  /** Told what ends the call before its time. */
+  /** Gets the function that ends the call before its time. */
   onCuttable?(cut: () => void): void;
-  /** Timers of the request that is served; absent where it has none to share. */
+  /** Timers of the served request; absent if it has none to share. */
   timers?: RequestTimers;
 }
 
-/** What a caller sees of a call: notifications and questions, the response last. */
+/** What a caller sees of a call: notifications and server requests, the response last. */
 export type CallMessage =
   RawResponse | (UpstreamMessage & { kind: 'notification' }) | Question | RequestCancellation;
 

@@ -1,18 +1,18 @@
 /**
- * How a server can write what it was sent to authenticate with: as it is, as JSON escapes it, in Base64, percent-encoded. Pure. What a
- * server makes of a credential on purpose to hide it, nobody can find.
+ * The forms in which a server may repeat the credential that it was sent: as it is, as JSON escapes it, in Base64, percent-encoded. Pure. A
+ * form that a server makes on purpose to hide the credential cannot be found.
  */
 import { toNeedle, type Needle } from '../../shared/redaction/byte-replacer.ts';
 
 export const REDACTED = '[redacted]';
-/** Shorter texts are not looked for: they stand in ordinary words. */
+/** Shorter texts are not searched for: they occur in ordinary words. */
 export const MIN_SECRET_CHARS = 8;
-/** JSON outside of strings: digits are replaced by digits there, so that a number stays one. */
+/** JSON outside of strings: its digits are replaced by digits, so that a number stays one. */
 const NUMBER_LIKE = /^[\d\s.,:+\-[\]{}]+$/;
-/** What some writers of JSON escape without need: in markup, in Base64. */
+/** Characters that some writers of JSON escape without need: in markup, in Base64. */
 const NEEDLESSLY_ESCAPED = /[<>&'+=`]/g;
 
-/** What to look for, and what to write in its place. @param hidden texts of a credential */
+/** Returns what to search for, and what to write in its place. @param hidden texts of a credential */
 export function toNeedles(hidden: readonly string[]): Needle[] {
   const secrets = hidden.filter(text => text.length >= MIN_SECRET_CHARS);
   const forms = new Set(secrets.flatMap(formsOf));
@@ -27,7 +27,7 @@ function formsOf(text: string): string[] {
   const percent = encodeURIComponent(text);
   return [
     json,
-    // JSON as a text of JSON.
+    // JSON inside a JSON string.
     inJson(json),
     json.replaceAll('/', '\\/'),
     escapedMore(text, code => code.toUpperCase()),
@@ -41,10 +41,10 @@ function formsOf(text: string): string[] {
   ];
 }
 
-/** As JSON writes it, without the quotes around. */
+/** Returns a text as JSON writes it, without the quotes. */
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** The same as writers do it whose JSON has to be safe in markup. @param toCode the case of hexadecimal digits */
+/** The same for writers whose JSON has to be safe in markup. @param toCode the case of hexadecimal digits */
 function escapedMore(text: string, toCode: (code: string) => string): string {
   const escape = (character: string) => {
     const code = character.charCodeAt(0).toString(16).padStart(4, '0');

@@ -1,8 +1,8 @@
-/** The response of a reply, for those who cannot pass on what comes before it. */
+/** Returns the response of a reply, for callers that cannot pass on what comes before it. */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { RawResponse } from './message.ts';
 
-/** @throws PorticoError `upstream_no_response` where the messages end without one */
+/** @throws PorticoError `upstream_no_response` if the messages end without one */
 export async function finalResponse(reply: {
   response?: RawResponse;
   messages?: AsyncIterable<

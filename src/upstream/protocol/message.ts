@@ -1,7 +1,7 @@
 /**
- * JSON-RPC messages as an upstream sent them: classified, with the raw text of what is forwarded, and without its credential (SEC-2).
- * What is written as it was sent is gone already (`without-credential.ts`); here each text of an error is read as JSON means it, of a
- * response and of a task which failed, where servers repeat what they were sent.
+ * Parses JSON-RPC messages of an upstream: classifies them, keeps the raw text of what is forwarded, and removes the credential (SEC-2).
+ * The credential as it was sent is gone already (`without-credential.ts`). Here each string in an error is decoded and searched, in a
+ * response and in a failed task, where servers repeat what they were sent.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import {
@@ -31,14 +31,14 @@ export type RawResponse =
   | { kind: 'response'; result: string; parsed: JsonObject }
   | { kind: 'response'; error: string; parsed: JsonObject };
 
-/** A question of the server. */
+/** A server request. */
 export interface UpstreamRequest {
   kind: 'request';
   method: string;
   id: RequestId;
   /** Raw JSON. */
   params: string;
-  /** The way of its answer, where that is not a POST of the call's own; does nothing but once. */
+  /** Sends the answer, if that is not a POST of the call's own; has an effect only once. */
   reply?(answer: RawAnswer): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export type UpstreamMessage =
   | { kind: 'foreign' };
 
 /**
- * Classify one message.
+ * Classifies one message.
  * @param text the message's JSON text
  * @param id id of the request that is waited for
  * @param bounds of the message
@@ -87,7 +87,7 @@ export function parseMessage(text: string, id: RequestId, bounds?: JsonBounds): 
   throw new PorticoError('upstream_bad_message');
 }
 
-/** The id in a message's text, if there is a valid one. */
+/** Returns the id in a message's text, if there is a valid one. */
 export function idOf(text: string): RequestId | undefined {
   try {
     const { id } = withExactIds(parseWithin(text), text) as { id?: unknown };
@@ -97,13 +97,13 @@ export function idOf(text: string): RequestId | undefined {
   }
 }
 
-/** Whether a result of a call is a task, in the form of the modern era or of the legacy one. */
+/** Returns the era in whose form a call's result is a task; undefined if it is none. */
 export function taskFormOf(result: JsonObject): 'modern' | 'legacy' | undefined {
   if (result['resultType'] === 'task') return 'modern';
   return isObject(result['task']) && result['content'] === undefined ? 'legacy' : undefined;
 }
 
-/** JSON text of the answer to a question. */
+/** Returns the JSON text of the answer to a server request. */
 export function toAnswerText(id: RequestId, answer: RawAnswer): string {
   const [member, raw] =
     'result' in answer ? (['result', answer.result] as const) : (['error', answer.error] as const);
@@ -114,7 +114,7 @@ function isRpcError(value: unknown): value is JsonObject {
   return isObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
 }
 
-/** A response whose error repeats no secret. @param hidden what must not be repeated, as it is sent */
+/** Returns a response whose error repeats no secret. @param hidden what must not be repeated, as it is sent */
 export function withoutSecrets(response: RawResponse, hidden: readonly string[]): RawResponse {
   if ('error' in response) {
     const error = redacted(response.error, hidden);
@@ -136,11 +136,11 @@ export function taskWithoutSecrets(task: string, hidden: readonly string[]): str
   return fromRawMembers(members.set('error', redacted(error, hidden)));
 }
 
-/** Raw JSON of a notification, without the secrets. */
+/** Returns the raw JSON of a notification without the secrets. */
 export const noteRedacted = (json: string, hidden: readonly string[]): string =>
   hidden.some(value => value.length >= MIN_SECRET_CHARS) ? redacted(json, hidden) : json;
 
-/** Raw JSON without the secrets; string by string, since one text can be written in JSON in many ways. */
+/** Removes the secrets from raw JSON, string by string, since JSON can write one text in many ways. */
 function redacted(json: string, hidden: readonly string[]): string {
   const secrets = new Set(hidden.filter(value => value.length >= MIN_SECRET_CHARS));
   const needles = Array.from(secrets, secret => toNeedle(secret, REDACTED));
@@ -162,8 +162,8 @@ function redacted(json: string, hidden: readonly string[]): string {
 }
 
 /**
- * Whether a server is not what it was at the last look: its mirrored headers were made of a schema that it no longer has, or it
- * no longer speaks the era of the request.
+ * Whether a server differs from what the last discovery found: its mirrored headers were made from a schema that it no longer has, or it no
+ * longer speaks the era of the request.
  */
 export function isStranger(response: RawResponse): boolean {
   const code = 'error' in response ? response.parsed['code'] : undefined;

@@ -1,11 +1,11 @@
 /**
- * Mirrored headers. `Mcp-Param-*`: parameters of a tool that its schema wants mirrored (`x-mcp-header`). Reads the annotations of a
- * schema, writes the headers of a call, checks those of a client. And the value form of all of them: plain ASCII, or the Base64 sentinel
- * for all else. Pure.
+ * Mirrored headers. `Mcp-Param-*` headers repeat parameters of a tool if its schema asks for that (`x-mcp-header`). This file reads the
+ * annotations of a schema, writes the headers of a call, and checks those of a client. It also has the value form of all mirrored headers:
+ * plain ASCII, or the Base64 sentinel for everything else. Pure.
  *
- * Invariants: a tool without annotations costs one look at its text, once; values are read from the
- * raw arguments, so no number loses its digits. Where the body has no value, a header that claims
- * one is a mismatch: whoever routed by it was told something the server does not see.
+ * Invariants: a tool without annotations costs one search of its text, once; values are read from the raw arguments, so no number loses
+ * digits. If the body has no value, a header that claims one is a mismatch: a router that trusted it relied on something that the server
+ * does not see.
  * Source: MCP 2026-07-28, Streamable HTTP, Custom Headers from Tool Parameters and Value Encoding.
  */
 import type { CatalogItem } from '../../servers/catalog/catalog.ts';
@@ -31,20 +31,20 @@ const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 /** An annotation deeper than this is invalid. */
 const MAX_DEPTH = 64;
 
-/** Keywords that hold a schema or a list of schemas, through which no annotation is reached. */
+/** Keywords that hold a schema or a list of schemas; an annotation in one of those cannot be reached. */
 const APPLICATORS =
   'items prefixItems additionalItems contains unevaluatedItems additionalProperties ' +
   'unevaluatedProperties propertyNames contentSchema allOf anyOf oneOf not if then else';
-/** Keywords that hold schemas by name, likewise. */
+/** Keywords that hold schemas by name; the same holds for them. */
 const NAMED_APPLICATORS = 'patternProperties dependentSchemas dependencies $defs definitions';
 
 interface Place {
   schema: unknown;
-  /** Undefined where the place is not reached by `properties` alone. */
+  /** Undefined if the place is not reached by `properties` alone. */
   path: readonly string[] | undefined;
 }
 
-/** The annotations of an input schema, or why its tool is invalid. @param text valid JSON */
+/** Returns the annotations of an input schema, or why its tool is invalid. @param text valid JSON */
 export function parseParamHeaders(text: string): ParamHeaders {
   // A key may be written with escapes.
   if (!text.includes(KEY) && !text.includes('\\u')) return { valid: [] };
@@ -105,7 +105,7 @@ function pushPlaces(places: Place[], schema: JsonObject, path: Place['path']): v
 
 const known = new WeakMap<CatalogItem, readonly ParamHeader[]>();
 
-/** The mirrored parameters of a tool of a catalog; none where its schema is invalid. */
+/** Returns the mirrored parameters of a catalog's tool; none if its schema is invalid. */
 export function paramHeadersOf(tool: CatalogItem): readonly ParamHeader[] {
   const held = known.get(tool);
   if (held) return held;
@@ -116,7 +116,7 @@ export function paramHeadersOf(tool: CatalogItem): readonly ParamHeader[] {
 }
 
 /**
- * The headers that go with a call.
+ * Returns the headers that go with a call.
  * @param args raw JSON of the call's arguments, if it has any
  */
 export function toParamHeaders(
@@ -132,8 +132,8 @@ export function toParamHeaders(
 }
 
 /**
- * Check what a client mirrored against the call's arguments.
- * @param read value of a header by its name, null where the request has none
+ * Checks what a client mirrored against the call's arguments.
+ * @param read returns the value of a header by its name, null if the request has none
  * @throws PorticoError `header_mismatch`
  */
 export function checkParamHeaders(
@@ -161,7 +161,7 @@ function mismatch(detail: string): PorticoError {
   return new PorticoError('header_mismatch', `Header mismatch: ${detail}`);
 }
 
-/** Raw JSON at a path, or undefined where nothing is there. */
+/** Returns the raw JSON at a path, or undefined if nothing is there. */
 function valueAt(args: string | undefined, path: readonly string[]): string | undefined {
   let raw = args;
   for (const key of path) {
@@ -173,7 +173,10 @@ function valueAt(args: string | undefined, path: readonly string[]): string | un
 
 const DECIMAL = /^-?\d+(?:\.\d+)?$/;
 
-/** A raw primitive as a header has it, a number with all its digits; undefined for null, for what is absent, for all else. */
+/**
+ * Returns a raw primitive as a header writes it, a number with all its digits; undefined for null, for a missing value and for all other
+ * JSON.
+ */
 function textOf(raw: string | undefined): string | undefined {
   if (raw === undefined || raw === 'null' || raw.startsWith('{') || raw.startsWith('[')) {
     return undefined;
@@ -183,7 +186,7 @@ function textOf(raw: string | undefined): string | undefined {
   return Number.isSafeInteger(number) ? String(number) : raw;
 }
 
-/** `42.0` is 42; digits beyond what a number holds are compared as they are. */
+/** `42.0` equals 42; digits beyond what a number holds are compared as text. */
 function equalNumbers(claimed: string, raw: string | undefined): boolean {
   const text = textOf(raw);
   if (text === undefined || claimed === text) return text !== undefined;
@@ -195,9 +198,9 @@ function equalNumbers(claimed: string, raw: string | undefined): boolean {
 const SENTINEL_PREFIX = '=?base64?';
 const SENTINEL_SUFFIX = '?=';
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
-/** What may come in plain: white space around a value belongs to the header, not to the value. */
+/** Characters of a plain value: white space around a value belongs to the header, not to the value. */
 const VISIBLE = /^[\t\x20-\x7e]*$/;
-/** RFC 4648, section 4, with its padding; `atob` alone would take less. */
+/** RFC 4648, section 4, with its padding; `atob` alone would accept a value without it. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 const isSentinel = (value: string) =>
@@ -205,7 +208,7 @@ const isSentinel = (value: string) =>
   value.startsWith(SENTINEL_PREFIX) &&
   value.endsWith(SENTINEL_SUFFIX);
 
-/** A text as a header value. The empty text is encoded too: some peers drop empty headers. */
+/** Returns a text as a header value. The empty text is encoded too: some peers drop empty headers. */
 export function encodeHeaderValue(text: string): string {
   if (PLAIN.test(text) && !isSentinel(text)) return text;
   const binary = Array.from(new TextEncoder().encode(text), byte => String.fromCharCode(byte));
@@ -213,8 +216,7 @@ export function encodeHeaderValue(text: string): string {
 }
 
 /**
- * The text of a header value, or undefined where it holds other characters than a header may, or
- * a sentinel holds no UTF-8 in Base64.
+ * Returns the text of a header value; undefined if it holds other characters than a header may, or if a sentinel holds no UTF-8 in Base64.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!isSentinel(value)) return VISIBLE.test(value) ? value : undefined;

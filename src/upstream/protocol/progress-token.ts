@@ -1,10 +1,10 @@
 /**
- * Progress tokens on a connection that many calls share: two callers may use the same one, so the
- * server knows each by the id of its request, and its caller hears its own. Pure.
+ * Progress tokens on a connection that many calls share. Two callers may use the same token, so the server gets the id of the request
+ * instead, and the caller gets its own token back. Pure.
  */
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 
-/** The params with the request's id as progress token, since two callers may use the same one. */
+/** Returns the params with the request's id as progress token, and the caller's own token. */
 export function withProgressToken(params: RawObject, id: number) {
   const meta = params.get('_meta');
   const members = meta?.startsWith('{') ? rawMembers(meta) : undefined;
@@ -14,18 +14,18 @@ export function withProgressToken(params: RawObject, id: number) {
   return { params: new Map(params).set('_meta', fromRawMembers(members)), progressToken };
 }
 
-/** Raw JSON of the progress token in the params of a request. */
+/** Returns the raw JSON of the progress token in the params of a request. */
 export function progressTokenIn(params: RawObject): string | undefined {
   const meta = params.get('_meta');
   return meta?.includes('progressToken') ? rawMembers(meta).get('progressToken') : undefined;
 }
 
-/** Raw JSON of the token a notification of progress names. @param text of the whole notification */
+/** Returns the raw JSON of the token in a progress notification. @param text of the whole notification */
 export function progressTokenOf(text: string): string | undefined {
   return rawMembers(rawMembers(text).get('params') ?? '{}').get('progressToken');
 }
 
-/** The text of such a notification with another token. */
+/** Returns the text of such a notification with another token. */
 export function renamedProgress(text: string, progressToken: string): string {
   const members = rawMembers(text);
   const params = rawMembers(members.get('params') ?? '{}').set('progressToken', progressToken);

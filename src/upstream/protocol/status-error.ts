@@ -1,4 +1,4 @@
-/** What an HTTP status of an upstream other than 200 means for the request. Pure. */
+/** Decides what an HTTP status of an upstream other than 200 and 201 means for the request. Pure. */
 import { readChallenge } from '../../credentials/oauth/challenge.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseWithin } from '../../shared/json/json-spans.ts';
@@ -9,10 +9,10 @@ import { parseMessage, type RawResponse } from './message.ts';
 /** JSON-RPC code with which servers of the SDK's first generation refuse at the transport. */
 const TRANSPORT_REFUSAL = -32000;
 
-/** What of an upstream endpoint says whether a credential was sent. */
+/** The part of an upstream endpoint that tells whether a credential was sent. */
 type Sender = Pick<UpstreamEndpoint, 'hidden'>;
 
-/** The stored credential may not do what was asked of the server, which says what it would have to allow. */
+/** The stored credential lacks a permission for the request; the server says which scope it needs. */
 export class ScopeWanted extends PorticoError {
   readonly scope: string;
 
@@ -22,7 +22,7 @@ export class ScopeWanted extends PorticoError {
   }
 }
 
-/** Of 401: a credential that was sent was refused, or none was. */
+/** The error for 401: the credential that was sent was refused, or none was sent. */
 export function authError(sender: Sender | undefined): PorticoError {
   const isSent = (sender?.hidden.length ?? 0) > 0;
   return new PorticoError(
@@ -33,7 +33,10 @@ export function authError(sender: Sender | undefined): PorticoError {
   );
 }
 
-/** Of 403: only a challenge says that it is about the credential (RFC 6750, section 3.1); else it is the server's own refusal. */
+/**
+ * The error for 403: only a challenge says that it is about the credential (RFC 6750, section 3.1); otherwise it is the server's own
+ * refusal.
+ */
 function scopeError(headers: Headers, sender: Sender | undefined): PorticoError {
   const challenge = headers.get('www-authenticate') ?? '';
   const isAboutCredential = /insufficient_scope/.test(challenge);
@@ -46,7 +49,7 @@ function scopeError(headers: Headers, sender: Sender | undefined): PorticoError 
 }
 
 /**
- * @param body the answer's text where it was JSON, else ''
+ * @param body the answer's text if it was JSON, else ''
  * @returns the upstream's own JSON-RPC error to this request, or why there is none
  */
 export function statusError(
@@ -75,7 +78,7 @@ export function statusError(
   return new PorticoError('upstream_no_response');
 }
 
-/** Only seconds are understood, up to a day; a date or nonsense says nothing. */
+/** Understands only seconds, up to a day; ignores a date or an invalid value. */
 function retryAfter(headers: Headers): { retryAfterSeconds?: number } {
   const seconds = Number(headers.get('retry-after') ?? NaN);
   return Number.isInteger(seconds) && seconds >= 0 && seconds <= 86_400

@@ -1,7 +1,6 @@
 /**
- * Task ids in what a server sends about tasks: each becomes the client's own on the way down, and
- * the server's own again in an answer on the way up. Only where the two eras put ids: the task
- * itself, the notifications of tasks, and `_meta` of a message that belongs to one.
+ * Translates task ids in messages about tasks: the client's own ids in what the server sends, and the server's own again in the client's
+ * answers. Only where the two eras put ids: the task itself, the notifications of tasks, and `_meta` of a message that belongs to one.
  * Source: MCP 2026-07-28, tasks extension; 2025-11-25, tasks, Associating Task-Related Messages.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -11,7 +10,7 @@ import type { CallMessages, CallReply, RelayedMethod } from './call.ts';
 import { taskFormOf, type RawResponse } from './message.ts';
 import type { Question, RawAnswer } from './server-request.ts';
 
-/** How ids change on their way; `toOwn` gives undefined for what is no task of the client. */
+/** Translates ids; `toOwn` returns undefined for an id that is no task of the client. */
 export interface TaskNames {
   toClient(taskId: string): Promise<string>;
   toOwn(taskId: string): Promise<string | undefined>;
@@ -21,12 +20,12 @@ export interface TaskNames {
 const RELATED = 'related-task';
 const TASK_NOTIFICATION = /^notifications\/tasks(?:\/|$)/;
 
-/** Whether a notification tells of a task. */
+/** Whether a notification is about a task. */
 export function isTaskNotification(method: string): boolean {
   return TASK_NOTIFICATION.test(method);
 }
 
-/** A reply with the client's ids. */
+/** Returns a reply with the client's ids. */
 export async function withClientIds(
   reply: CallReply,
   method: RelayedMethod,
@@ -41,7 +40,7 @@ async function* messagesFor(
   method: RelayedMethod,
   names: TaskNames,
 ): CallMessages {
-  /** Questions as the client has them, by what the server asked. */
+  /** Server requests as the client gets them, by the server's originals. */
   const asked = new Map<Question, Question>();
   for await (const message of messages) {
     if (message.kind === 'response') yield await responseFor(message, method, names);
@@ -76,14 +75,14 @@ async function responseFor(
     members.set('task', await taskFor(members.get('task') ?? '{}', names, true));
     result = fromRawMembers(members);
   } else if (form === 'modern' && method !== 'tasks/result') {
-    // An acknowledgement bears no id.
+    // An acknowledgement has no id.
     result = await taskFor(result, names, method === 'tools/call');
   }
   if (isObject(parsed['_meta'])) result = await relatedFor(result, id => names.toClient(id));
   return { ...response, result };
 }
 
-/** A notification of a server, raw, as the client may have it. */
+/** Returns a server's raw notification with the client's ids. */
 async function notificationFor(text: string, isOfTask: boolean, names: TaskNames): Promise<string> {
   if (!isOfTask && !text.includes(RELATED)) return text;
   const members = rawMembers(text);
@@ -93,7 +92,7 @@ async function notificationFor(text: string, isOfTask: boolean, names: TaskNames
   return fromRawMembers(members.set('params', await relatedFor(own, id => names.toClient(id))));
 }
 
-/** A raw task with the client's id. @throws PorticoError where it must have one and has not */
+/** Returns a raw task with the client's id. @throws PorticoError if it must have an id and has none */
 async function taskFor(task: string, names: TaskNames, isNeeded: boolean): Promise<string> {
   const members = rawMembers(task);
   const raw = members.get('taskId');
@@ -111,8 +110,8 @@ async function answerFor(answer: RawAnswer, names: TaskNames): Promise<RawAnswer
 }
 
 /**
- * The params of a request about a task, without a second word on which: the id that is a parameter
- * counts (2025-11-25), and a server does not know the client's.
+ * Returns the params of a request about a task without the second mention of the task: the id that is a parameter counts (2025-11-25), and
+ * a server does not know the client's id.
  */
 export function withoutRelated(params: RawObject): RawObject {
   const meta = params.get('_meta');
@@ -123,14 +122,14 @@ export function withoutRelated(params: RawObject): RawObject {
 }
 
 /**
- * Params or a result, raw, whose `_meta` names the task it belongs to by another id.
- * @param rename gives undefined for an id that is to be left out
+ * Returns raw params or a raw result whose `_meta` names the task it belongs to by another id.
+ * @param rename returns undefined for an id that is to be left out
  */
 async function relatedFor(
   holder: string,
   rename: (taskId: string) => Promise<string | undefined>,
 ): Promise<string> {
-  // A writer of JSON may escape any letter of a key, so the text alone does not tell what is not there.
+  // A JSON writer may escape any letter of a key, so the text alone does not show that the key is missing.
   const members = rawMembers(holder);
   const meta = members.get('_meta');
   if (!meta?.startsWith('{')) return holder;

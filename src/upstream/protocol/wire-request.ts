@@ -1,9 +1,8 @@
 /**
- * Requests as an upstream of either era wants them. Modern is the internal form: params come raw,
- * with the caller's `_meta`; for a legacy upstream the modern envelope is taken off, for a modern
- * one it is put on. Everything else stays as the caller wrote it. And what a request is by its
- * server's verdict and its client: in which session, by whom and in which era it is made. Pure but
- * for the counter of ids.
+ * Writes requests in the form of an upstream's era. Modern is the internal form: params come raw, with the caller's `_meta`; for a legacy
+ * upstream the modern envelope is taken off, for a modern one it is put on. Everything else stays as the caller wrote it. Also decides by
+ * the server's negotiated protocol and the client how a request is made: in which session, by the Worker or an object, and in which era.
+ * Pure but for the counter of ids.
  */
 import type { Verdict } from '../../servers/registry/server-schema.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
@@ -26,19 +25,19 @@ export interface OutboundRequest {
   params: RawObject;
   /** `mcp-param-*` headers of a tool call, for a modern upstream. */
   paramHeaders?: Readonly<Record<string, string>>;
-  /** Headers that name the trace it is part of. */
+  /** Headers of the trace that it is part of. */
   traceHeaders?: Readonly<Record<string, string>>;
   /** Least severe log messages the caller wants of a server that logs. */
   logLevel?: LogLevel;
-  /** The caller hears of tasks. */
+  /** The caller takes tasks. */
   tasks?: boolean;
 }
 
-/** How to speak to the upstream: what negotiation found, and the session if there is one. */
+/** How to speak to the upstream: what the negotiation found, and the session if there is one. */
 export interface NegotiatedProtocol {
   era: Era;
   protocolVersion: string;
-  /** Absent or empty where the server keeps no session. */
+  /** Absent or empty if the server keeps no session. */
   sessionId?: string | undefined;
 }
 
@@ -46,7 +45,7 @@ const ENVELOPE_KEYS = [META.protocolVersion, META.clientInfo, META.clientCapabil
 const LEGACY_FOREIGN_KEYS = [...ENVELOPE_KEYS, META.logLevel];
 
 /**
- * `params` with the `_meta` the upstream's era wants.
+ * Returns `params` with the `_meta` of the upstream's era.
  * @param capabilities of the client, for an envelope that is made here; the log level likewise
  */
 export function paramsFor(
@@ -58,11 +57,11 @@ export function paramsFor(
   const meta = params.get('_meta');
   if (era === 'legacy') {
     if (meta === undefined) return params;
-    // A key may be written with escapes: `\/` is how some JSON writers put every slash.
+    // A key may be written with escapes: some JSON writers put `\/` for every slash.
     if (!LEGACY_FOREIGN_KEYS.some(key => meta.includes(key)) && !meta.includes('\\')) return params;
     const members = rawMembers(meta);
     const copy = new Map(params);
-    // The modern era has no such parameter; a legacy server would make a task of the call.
+    // The modern era has no such parameter; a legacy server would turn the call into a task.
     if (members.has(META.protocolVersion)) copy.delete('task');
     for (const key of LEGACY_FOREIGN_KEYS) members.delete(key);
     if (members.size === 0) copy.delete('_meta');
@@ -78,7 +77,7 @@ export function paramsFor(
   return new Map(params).set('_meta', fromRawMembers(members));
 }
 
-/** JSON text of a request. */
+/** Returns the JSON text of a request. */
 export function requestText(
   request: OutboundRequest,
   id: RequestId,
@@ -91,7 +90,7 @@ export function requestText(
   return `${head},"method":${JSON.stringify(request.method)}${tail}}`;
 }
 
-/** Headers of a POST: the server's own first, so that none of them can replace the protocol's. */
+/** Returns the headers of a POST: the server's own first, so that none of them can replace the protocol's. */
 export function requestHeaders(
   endpoint: Address,
   protocol: NegotiatedProtocol,
@@ -120,8 +119,8 @@ export function requestHeaders(
 let next: number | undefined;
 
 /**
- * A new id: fresh for every request, so equal ids of two clients never meet. An integer, because some servers take nothing else; the
- * start is random, so that two isolates which share an upstream session do not meet either.
+ * Returns a new id: fresh for every request, so ids of two clients never collide. An integer, because some servers take nothing else; the
+ * start is random, so that two isolates which share an upstream session do not collide either.
  */
 export function nextRequestId(): number {
   next ??= Math.floor(Math.random() * 2 ** 40);
@@ -129,22 +128,22 @@ export function nextRequestId(): number {
   return next;
 }
 
-/** A further round of a call that a server of both eras answered in the modern one, and goes on with there. */
+/** Whether a request is a further round of a call that a server of both eras answered in the modern one, and continues there. */
 export function isRound({ modernVersion }: Verdict, { params }: OutboundRequest): boolean {
   return (
     modernVersion !== undefined && (params.has('inputResponses') || params.has('requestState'))
   );
 }
 
-/** The tasks of one era are not the other's. */
+/** Whether a request is about tasks; a task of one era is unknown in the other. */
 export function isAboutTasks({ method, tasks = false }: OutboundRequest): boolean {
   return tasks || method.startsWith('tasks/');
 }
 
 /**
- * Who makes a call. The object: over HTTP+SSE, whose connection is the session, and where it goes on with a suspended call or its
- * session is its own. Either: to a legacy server that may ask a client which answers with its next request; where it does, the call
- * is the object's.
+ * Decides who makes a call. The object: over HTTP+SSE, whose connection is the session, and if the call goes on with a suspended one or has
+ * its session to itself. Either: to a legacy server that may send requests to a client which answers with its next request; if it does, the
+ * call is the object's.
  */
 export function callerOf(
   verdict: Verdict,
@@ -160,7 +159,7 @@ export function callerOf(
   return isAboutTasks(request) ? 'object' : 'either';
 }
 
-/** What a request asks of a server: requests of the same are alike. @param name of what the mirrored header tells */
+/** Returns what a request asks of a server; requests with the same value are alike. @param name the name in the mirrored header */
 export const kindOf = ({ method }: OutboundRequest, name: string | undefined): string =>
   method === 'tools/call' ? `${method} ${name}` : method;
 
@@ -168,14 +167,14 @@ export function hasProgressToken({ params }: OutboundRequest): boolean {
   return params.get('_meta')?.includes('progressToken') ?? false;
 }
 
-/** Whether the client of a call can be asked, but only with its next request. */
+/** Whether the client of a call can answer server requests, but only with its next request. */
 export function maySuspend({ capabilities, questions }: CallContext): boolean {
   return questions === 'suspend' && Object.keys(capabilities).length > 0;
 }
 
 /**
- * Whether a call needs a session to itself while it runs, because of what comes on the session's
- * notification stream: questions that are suspended, or the log messages that its client asked for.
+ * Whether a call needs a session to itself while it runs, because of what comes on the session's notification stream: server requests,
+ * which suspend it, or the log messages that its client asked for.
  */
 export function hearsInObject(context: CallContext, wantsLogs: boolean): boolean {
   return maySuspend(context) || (context.questions === 'suspend' && wantsLogs);

@@ -1,17 +1,17 @@
 /**
- * A way out whose answers do not repeat the credential that was sent (SEC-2): wherever it stands in a body, result, error, notification or
- * log message, it is replaced before anybody reads it. Every other byte stays as it came, and nothing waits for what comes later but
- * the beginning of what may be the credential.
+ * Wraps a fetch so that answers do not repeat the credential that was sent (SEC-2): wherever it occurs in a body, result, error,
+ * notification or log message, it is replaced before anybody reads it. Every other byte stays as it came, and nothing is held back but the
+ * beginning of what may be the credential.
  */
 import { ByteReplacer, joined, type Needle } from '../../shared/redaction/byte-replacer.ts';
 
 /** Sends one request; a redirect is never followed. Rejects as `fetch` does, or with a PorticoError that says more. */
 export type OutboundFetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Requests to a server of a connector. @param server the name it has there */
+/** Returns the fetch for a server of a connector. @param server its name there */
 export type ConnectorFetch = (connectorId: string, server: string) => OutboundFetch;
 
-/** @param needles see `credential-forms.ts`; without any, the way is as it was */
+/** @param needles see `credential-forms.ts`; without any, the fetch is returned unchanged */
 export function withoutCredential(
   outboundFetch: OutboundFetch,
   needles: readonly Needle[],

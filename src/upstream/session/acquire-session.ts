@@ -1,7 +1,4 @@
-/**
- * Gets a client its session at a legacy upstream: the stored one, or a new one that this caller
- * opens while all others wait for it.
- */
+/** Gets a client its session at a legacy upstream: the stored one, or a new one that this caller opens while all others wait for it. */
 import type { JsonObject } from '../../shared/protocol.ts';
 import { createDeadline } from '../../http/deadline.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
@@ -14,7 +11,7 @@ const HANDSHAKE_MS = 10_000;
 export interface UpstreamSession {
   sessionId: string;
   protocolVersion: string;
-  /** The address and credential it was opened with; another one needs another session. */
+  /** The address and credential it was opened with; others need another session. */
   credentialKey: string;
   /** The server offers no notification stream in it. */
   hasNoStream?: boolean;
@@ -23,15 +20,15 @@ export interface UpstreamSession {
 /** A session, or the right to open one. */
 export type Acquired = { session: UpstreamSession } | { claim: string };
 
-/** Where sessions are stored and claimed: the client's object, from inside or through its binding. */
+/** Stores and claims sessions: the client's object, from inside or through its binding. */
 export interface SessionHolder {
   acquire(serverId: string, credentialKey: string): Promise<Acquired>;
   settle(serverId: string, claim: string, session?: UpstreamSession): Promise<boolean>;
 }
 
 /**
- * @param capabilities what the client can be asked
- * @throws PorticoError with an `upstream_*` code where the handshake fails
+ * @param capabilities the client capabilities
+ * @throws PorticoError with an `upstream_*` code if the handshake fails
  */
 export async function acquireSession(
   holder: SessionHolder,
@@ -54,9 +51,9 @@ export async function acquireSession(
 }
 
 /**
- * Open a session of its own; its id is empty where the server keeps none.
- * @param capabilities what the client can be asked
- * @throws PorticoError with an `upstream_*` code where the handshake fails
+ * Opens a separate session; its id is empty if the server keeps none.
+ * @param capabilities the client capabilities
+ * @throws PorticoError with an `upstream_*` code if the handshake fails
  */
 export async function openSession(
   endpoint: UpstreamEndpoint,

@@ -1,4 +1,4 @@
-/** Has a legacy server tell of a resource, or no longer, in the session of a channel. */
+/** Subscribes to a resource at a legacy server, or unsubscribes, in the session of a channel. */
 import type { Deadline } from '../../http/deadline.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { withoutSecrets } from '../protocol/message.ts';

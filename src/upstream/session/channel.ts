@@ -1,6 +1,6 @@
 /**
- * A way to put single requests to one upstream whose protocol is negotiated: used for handshakes,
- * discovery and listening, where the answer is read here. Calls of clients go through the relay.
+ * Sends single requests to one upstream whose protocol is negotiated: for handshakes, discovery and listening, where the gateway reads the
+ * answer itself. Calls of clients go through `attempt.ts`.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
@@ -24,7 +24,7 @@ export interface Channel {
   close(): void;
 }
 
-/** A channel over Streamable HTTP. */
+/** Creates a channel over Streamable HTTP. */
 export function createHttpChannel(
   endpoint: UpstreamEndpoint,
   protocol: NegotiatedProtocol,
@@ -47,7 +47,7 @@ export function createHttpChannel(
   };
 }
 
-/** POST one request and return the reply with its headers. @param bytes holds what is read of it, and is released by the caller */
+/** POSTs one request and returns the reply with its headers. @param bytes counts what is read of it, and is released by the caller */
 export function post(
   endpoint: UpstreamEndpoint,
   protocol: NegotiatedProtocol,
@@ -71,7 +71,7 @@ export function post(
   return exchange({ endpoint, headers, body, id, inSession, bounds, bytes }, deadline, maxBytes);
 }
 
-/** POST a notification; any 2xx will do. */
+/** POSTs a notification; any 2xx counts as success. */
 export async function postNotification(
   endpoint: UpstreamEndpoint,
   protocol: NegotiatedProtocol,

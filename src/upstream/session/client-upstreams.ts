@@ -1,7 +1,6 @@
 /**
- * What one client has at its upstreams, in the client's object: its sessions' notification streams, its
- * HTTP+SSE connections, the calls an object has to make, what it subscribed to in its own sessions,
- * and what servers tell there beside their answers.
+ * What one client has at its upstreams, in the client's object: the notification streams of its sessions, its HTTP+SSE connections, the
+ * calls that an object has to make, the subscriptions in its own sessions, and what servers send there beside their answers.
  */
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { inEra } from '../../servers/registry/in-era.ts';
@@ -37,31 +36,31 @@ export interface ClientUpstreamsPorts {
   claims: UpstreamClaims;
   endpoints: UpstreamEndpoints;
   findServer(serverId: string): Promise<Server | undefined>;
-  /** A server offers no notification stream in a stored session; worth remembering. */
+  /** Called if a server offers no notification stream in a stored session, so that this is remembered. */
   onNone(serverId: string, sessionId: string): Promise<unknown>;
   /** The Worker in which the client's own stream ends. */
   own: OwnHearing;
   /** Whether the client has a stream of its own open. */
   isOpen(): boolean;
-  /** Tell an object of a resource. */
+  /** Notifies an object of a changed resource. */
   tell(owner: string, change: ResourceEvent): Promise<unknown>;
   /** @returns whether the client's own stream takes a log message */
   onLog(serverId: string, text: string): boolean;
-  /** Have the server looked at. */
+  /** Wakes the monitor of a server. */
   wake(serverId: string): Promise<unknown>;
   waitUntil: WaitUntil;
   /** See `SessionSubscriptions`. */
   onKept(): Promise<unknown>;
 }
 
-/** A server is looked at this often at most because a session was told of a change, in milliseconds. */
+/** Shortest time between two wakes of a server's monitor because of changed lists, in milliseconds. */
 const WAKE_GAP_MS = 1_000;
 
 export class ClientUpstreams {
   readonly connections: SseConnections;
   readonly standing: NotificationStreams;
   readonly subscriptions: SessionSubscriptions;
-  /** The path of a call as it is inside of the object, whose sessions are at hand. */
+  /** The client for calls that are made inside the object, whose sessions are at hand. */
   readonly calls: Upstreams;
   readonly #ports: ClientUpstreamsPorts;
   readonly #settings: ClientUpstreamsSettings;
@@ -90,7 +89,7 @@ export class ClientUpstreams {
     this.calls = this.#createCalls();
   }
 
-  /** The sessions whose streams are open log from now on as the client wants it. */
+  /** Sets the log level that the client wants in the sessions whose streams are open. */
   async setLevel(level: LogLevel): Promise<void> {
     const { maxAnswerBytes } = this.#settings;
     const channels = this.standing.held().map(({ endpoint, session }) => {
@@ -134,7 +133,7 @@ export class ClientUpstreams {
     });
   }
 
-  /** The client's session at a server, opened where there is none, with its stream open. */
+  /** Returns the client's session at a server, opened if there is none, with its stream open. */
   async #hear(serverId: string, capabilities: JsonObject): Promise<HeardSession> {
     const { findServer, endpoints, holder } = this.#ports;
     const found = await findServer(serverId);
@@ -171,7 +170,7 @@ export class ClientUpstreams {
     };
   }
 
-  /** The session of a call that is made here, and what it hears beside its own stream. */
+  /** Returns the session for a call that is made here, with a listener if messages can come outside the call's own stream. */
   async #acquire(
     context: CallContext,
     endpoint: UpstreamEndpoint,

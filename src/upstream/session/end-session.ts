@@ -1,4 +1,4 @@
-/** Ends a session at a legacy upstream (DELETE). A courtesy: whether it works matters to nobody. */
+/** Ends a session at a legacy upstream (DELETE). A courtesy: nothing depends on its success. */
 import { createDeadline } from '../../http/deadline.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { requestHeaders } from '../protocol/wire-request.ts';

@@ -1,7 +1,4 @@
-/**
- * The legacy handshake: `initialize`, then `notifications/initialized`. Opens an upstream session
- * where the server keeps one.
- */
+/** The legacy handshake: `initialize`, then `notifications/initialized`. Opens an upstream session if the server keeps one. */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
@@ -27,7 +24,7 @@ export interface Handshake {
   instructions?: string;
 }
 
-/** Params of `initialize`: on behalf of a client, with what of it can be asked. */
+/** Returns the params of `initialize`, with the capabilities of the client that it is made for. */
 export function initializeParams(capabilities: JsonObject = {}): RawObject {
   return new Map([
     ['protocolVersion', JSON.stringify(LATEST_LEGACY_VERSION)],
@@ -37,9 +34,9 @@ export function initializeParams(capabilities: JsonObject = {}): RawObject {
 }
 
 /**
- * Read the result of `initialize`.
+ * Reads the result of `initialize`.
  * @param endpoint the server, whose refusal must not repeat what it was sent
- * @throws PorticoError where the server refused or speaks no revision Portico knows
+ * @throws PorticoError if the server refused or speaks no revision that Portico knows
  */
 export function parseInitializeResult(
   response: RawResponse,
@@ -63,7 +60,7 @@ export function parseInitializeResult(
 
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
-/** Do the handshake over Streamable HTTP. */
+/** Performs the handshake over Streamable HTTP. */
 export async function initializeHttp(
   endpoint: UpstreamEndpoint,
   deadline: Deadline,

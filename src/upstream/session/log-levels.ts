@@ -1,7 +1,7 @@
 /**
- * Log levels on sessions of legacy servers: set before the call that wants another level than the
- * session has, once per change. Remembered per session and connection; what another isolate set is
- * set again, which does no harm. A server that refuses a level is not asked for it again.
+ * Log levels on sessions of legacy servers: set before a call that wants another level than the session has, once per change. Remembered
+ * per session and connection; a level that another isolate set is set again, which does no harm. A server that refuses a level is not asked
+ * for it again.
  */
 import { Lru } from '../../shared/util/lru.ts';
 import type { LogLevel } from '../../shared/protocol.ts';
@@ -31,14 +31,14 @@ export class LogLevels {
   }
 }
 
-/** Have a session log from a level on. @throws SessionForgotten */
+/** Sets the level from which on a session logs. @throws SessionForgotten */
 export async function setLevel(channel: Channel, level: LogLevel): Promise<void> {
   const deadline = createDeadline(SET_MS);
   const params = new Map([['level', JSON.stringify(level)]]);
   try {
     await channel.request('logging/setLevel', params, deadline);
   } catch (error) {
-    // Whether the server is well, the call that follows will show.
+    // The call that follows will show whether the server is well.
     if (error instanceof SessionForgotten) throw error;
   } finally {
     deadline.release();

@@ -1,7 +1,7 @@
 /**
- * Who opens an upstream session, when many calls need it at once: the first gets a claim, the
- * others wait until it is settled. A claim that is not settled in time passes to the next waiter,
- * so a request that died in the middle blocks nobody. Pure of I/O but for its timer.
+ * Decides who opens an upstream session when many calls need it at once: the first gets a claim, the others wait until it is settled. A
+ * claim that is not settled in time passes to the next waiter, so a request that died in the middle blocks nobody. No I/O but for its
+ * timer.
  */
 
 interface Claim {
@@ -18,7 +18,7 @@ export class UpstreamClaims {
     this.#limitMs = limitMs;
   }
 
-  /** A claim for `key`, or undefined after waiting for somebody else's to be settled. */
+  /** Returns a claim for `key`, or undefined after waiting for another caller's claim to be settled. */
   async claim(key: string): Promise<string | undefined> {
     const held = this.#claims.get(key);
     if (held) {
@@ -34,12 +34,12 @@ export class UpstreamClaims {
     return claim.id;
   }
 
-  /** Whether a claim is still the one that counts. */
+  /** Whether a claim is still the valid one. */
   holds(key: string, id: string): boolean {
     return this.#claims.get(key)?.id === id;
   }
 
-  /** End a claim; false where it had run out, so its result must not be used. */
+  /** Ends a claim; returns false if it had run out, so its result must not be used. */
   settle(key: string, id: string): boolean {
     const claim = this.#claims.get(key);
     if (claim?.id !== id) return false;

@@ -1,9 +1,9 @@
 /**
- * Resources that are subscribed to in a client's own session at a legacy server, as the client's
- * object keeps them: a server may tell a session of what that session did, and nobody else.
+ * Subscriptions to resources in a client's own session at a legacy server, stored in the client's object: a server may announce a change
+ * only to the session that subscribed.
  *
- * Invariants: a subscription is stored before the server is asked; a server is asked once for each
- * URI of a session, and again in a new session; what the server refuses is not kept.
+ * Invariants: a subscription is stored before the server is asked; a server is asked once for each URI of a session, and again in a new
+ * session; a subscription that the server refuses is not kept.
  */
 import { isSessionOwner } from '../../shared/identity/object-owners.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
@@ -15,44 +15,44 @@ import type { Channel } from './channel.ts';
 import { createDeadline } from '../../http/deadline.ts';
 import { SessionForgotten } from '../exchange.ts';
 
-/** Who wants to hear of a resource of a server. */
+/** A subscription to a resource of a server. */
 export interface SessionSubscription {
   serverId: string;
   uri: string;
-  /** Name of the object that is told. */
+  /** Name of the object to notify. */
   owner: string;
-  /** What the client can be asked: a new session is opened with that. */
+  /** The client capabilities, with which a new session is opened. */
   capabilities: JsonObject;
 }
 
-/** The client's session at a server, which is heard. */
+/** The client's session at a server, with its stream open. */
 export interface HeardSession {
   /** Name of the server. */
   name: string;
-  /** Another one for each session or connection. */
+  /** Different for each session or connection. */
   key: unknown;
   channel: Channel;
-  /** What its refusals must not repeat. */
+  /** Texts that its refusals must not repeat. */
   hidden: readonly string[];
-  /** The server forgot it. */
+  /** Called if the server forgot the session. */
   forget(): Promise<void>;
 }
 
 export interface SessionSubscriptionsPorts {
   storage: DurableObjectStorage;
   /**
-   * Opens the session where there is none, and has its stream open.
+   * Returns the session, opened if there is none, with its stream open.
    * @throws PorticoError
    */
   hear(serverId: string, capabilities: JsonObject): Promise<HeardSession>;
-  /** Told when something is subscribed to: `keep` is to be called now and then. */
+  /** Called when something is subscribed to: from then on `keep` has to be called now and then. */
   onKept(): Promise<unknown>;
 }
 
 const PREFIX = 'session-subscription/';
 /** Most subscriptions of one client in its own sessions. */
 const MAX = 2_000;
-/** Longest time a server may take to accept one, in milliseconds. */
+/** Longest time a server may take to accept a subscription, in milliseconds. */
 const ASK_MS = 10_000;
 
 interface Asked {
@@ -64,7 +64,7 @@ export class SessionSubscriptions {
   readonly #ports: SessionSubscriptionsPorts;
   readonly #asked = new Map<string, Asked>();
   #known: Promise<Map<string, SessionSubscription>> | undefined;
-  /** Servers that something is subscribed to at. */
+  /** Servers with subscriptions. */
   #servers = new Set<string>();
   #isForOthers = false;
 
@@ -72,17 +72,17 @@ export class SessionSubscriptions {
     this.#ports = ports;
   }
 
-  /** Whether something is subscribed to at a server, as far as this object's memory knows. */
+  /** Whether there are subscriptions at a server, as far as this object's memory knows. */
   isAt(serverId: string): boolean {
     return this.#servers.has(serverId);
   }
 
-  /** Whether another object hears of resources by the sessions here; `all` has to have been read. */
+  /** Whether another object is notified through the sessions here; known once `all` was read. */
   get isForOthers(): boolean {
     return this.#isForOthers;
   }
 
-  /** @returns why the server does not tell, if so */
+  /** @returns why the server does not announce changes, if so */
   async subscribe(wanted: SessionSubscription): Promise<WatchFailure | undefined> {
     const entries = await this.#entries();
     const key = await keyOf(wanted);
@@ -101,7 +101,7 @@ export class SessionSubscriptions {
     }
   }
 
-  /** An owner no longer wants to hear of a resource; the server is told where nobody does. */
+  /** Removes an owner's subscription to a resource; unsubscribes at the server if no owner is left. */
   async unsubscribe({ serverId, uri, owner }: Omit<SessionSubscription, 'capabilities'>) {
     await this.#remove(await keyOf({ serverId, uri, owner }));
     const left = [...(await this.#entries()).values()].filter(
@@ -112,7 +112,7 @@ export class SessionSubscriptions {
     await request(asked.session, 'resources/unsubscribe', uri).catch(() => {});
   }
 
-  /** Names of the objects that are to hear of a resource. */
+  /** Returns the names of the objects to notify of a resource. */
   async ownersOf(serverId: string, uri: string): Promise<string[]> {
     const entries = [...(await this.#entries()).values()];
     const concerned = entries.filter(
@@ -121,17 +121,17 @@ export class SessionSubscriptions {
     return [...new Set(concerned.map(({ owner }) => owner))];
   }
 
-  /** All there are. */
+  /** Returns all subscriptions. */
   async all(): Promise<SessionSubscription[]> {
     return [...(await this.#entries()).values()];
   }
 
-  /** The session at a server is gone, and what was asked of it. */
+  /** The session at a server is gone, and its subscriptions with it. */
   forgot(serverId: string): void {
     this.#asked.delete(serverId);
   }
 
-  /** Have every server tell what is subscribed to. One that cannot now is asked the next time. */
+  /** Renews all subscriptions at their servers. A server that fails now is asked again the next time. */
   async keep(): Promise<void> {
     const entries = [...(await this.#entries()).values()];
     const servers = Map.groupBy(entries, ({ serverId }) => serverId);
@@ -142,14 +142,14 @@ export class SessionSubscriptions {
     );
   }
 
-  /** Nothing is wanted any more; storage is the caller's to delete. */
+  /** Drops all subscriptions; the caller deletes them from storage. */
   clear(): void {
     this.#asked.clear();
     this.#count(new Map());
     this.#known = Promise.resolve(new Map());
   }
 
-  /** Ask a server for a resource, in the session there is by now; once more where that was forgotten. */
+  /** Subscribes at a server, in its present session; once more if the server forgot that one. */
   async #ask({ serverId, uri, capabilities }: SessionSubscription): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const session = await this.#ports.hear(serverId, capabilities);
@@ -204,7 +204,7 @@ export class SessionSubscriptions {
   }
 }
 
-/** A URI and an owner's name may be longer than a key together. */
+/** A URI and an owner's name together may be longer than a storage key. */
 async function keyOf({ serverId, uri, owner }: Omit<SessionSubscription, 'capabilities'>) {
   return PREFIX + (await sha256Hex(JSON.stringify([serverId, uri, owner])));
 }

@@ -1,6 +1,6 @@
 /**
- * A call's part in what its server says on a notification stream: questions and news that belong to it,
- * beside those on the call's own stream. A reply and a listener become one stream of messages.
+ * A call's share of what its server sends on a notification stream: the server requests and notifications that belong to it, beside those
+ * on the call's own stream. A reply and a listener become one stream of messages.
  */
 import { AsyncQueue } from '../../shared/util/async-queue.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -10,24 +10,24 @@ import type { UpstreamMessage } from '../protocol/message.ts';
 import type { SharedStream } from './shared-stream.ts';
 
 export interface CallListener {
-  /** The next message, or undefined where nothing more will come. For one reader at a time. */
+  /** Returns the next message, or undefined if no more will come. For one reader at a time. */
   take(): Promise<UpstreamMessage | undefined>;
   /**
    * The call is over.
-   * @param told settles when the server knows; absent where it answered
+   * @param told settles when the server knows; absent if it answered
    */
   close(told?: Promise<unknown>): void;
 }
 
-/** What is to be known of a call that listens. */
+/** What a stream needs to know of a call that listens. */
 export interface ListenerTerms {
-  /** What its client can be asked. */
+  /** The capabilities of its client. */
   capabilities: JsonObject;
   /** Raw JSON of the call's progress token. */
   progressToken: string | undefined;
 }
 
-/** A listener at a stream that is at hand. */
+/** Creates a listener on a stream that is held here. */
 export function joinStream(stream: SharedStream, terms: ListenerTerms): CallListener {
   const messages = new AsyncQueue<UpstreamMessage>();
   const listener = {
@@ -45,24 +45,24 @@ export function joinStream(stream: SharedStream, terms: ListenerTerms): CallList
   };
 }
 
-/** How to end a request that is under way. */
+/** How to end a request that is in flight. */
 export interface Ending {
-  /** Hang up; the server is told. */
+  /** Hangs up; the server gets a cancellation. */
   stop(): void;
-  /** Settles when the server has been told. */
+  /** Settles when the cancellation has been sent. */
   told(): Promise<void>;
 }
 
 type Step = { own: IteratorResult<UpstreamMessage, void> } | { heard: UpstreamMessage | undefined };
 
 /**
- * The reply where it comes whole and nothing was heard before, else a reply with all messages. The
- * listener is closed with either; where this throws, it is the caller's to close.
+ * Returns the reply itself if it comes whole and the listener got nothing before, else a reply with the messages of both. Either closes the
+ * listener; if this throws, the caller has to close it.
  */
 export async function withHeard(replying: Promise<Reply>, listener: CallListener, ending: Ending) {
   const heard = listener.take();
   const first = await Promise.race([replying, heard]);
-  // Nothing will be heard any more: the reply is all there is.
+  // The listener will get nothing more: the reply is all there is.
   const whole = first ?? (await replying);
   if ('headers' in whole && (whole.response || !first)) {
     listener.close();

@@ -1,7 +1,7 @@
 /**
- * The notification stream on which an upstream tells of changes: `subscriptions/listen` in the modern
- * era, the GET stream in the legacy one. Resolves when the stream is open; `onNotification` hears
- * every notification until it ends. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports.
+ * Opens the notification stream on which an upstream announces changes: `subscriptions/listen` in the modern era, the GET stream in the
+ * legacy one. Resolves when the stream is open; `onNotification` gets every notification until it ends. Source: MCP 2026-07-28
+ * Subscriptions; 2025-11-25 transports.
  */
 import { parseWithin } from '../../shared/json/json-spans.ts';
 import { readEvents, whenAborted } from '../../http/sse-events.ts';
@@ -20,19 +20,19 @@ export interface Listening {
 }
 
 const MAX_EVENT_CHARS = 1_048_576;
-/** A server that does not open the stream within this time is taken for one without it. */
+/** A server that does not open the stream within this time counts as one without it, in milliseconds. */
 const OPEN_MS = 3_000;
 
-/** What to hear of. A legacy server is told of the resources by requests of their own. */
+/** What to announce. A legacy server learns of the resources by requests of their own. */
 export interface Wanted {
-  /** `tools`, `resources`, `prompts`: those whose changes are wanted. */
+  /** `tools`, `resources`, `prompts`: the lists whose changes are wanted. */
   lists: readonly string[];
   uris: readonly string[];
-  /** Of a modern server only. */
+  /** For a modern server only. */
   taskIds?: readonly string[];
 }
 
-/** @returns undefined where the server offers no such stream */
+/** @returns undefined if the server offers no such stream */
 export async function listen(
   endpoint: UpstreamEndpoint,
   protocol: NegotiatedProtocol,
@@ -95,7 +95,7 @@ async function hear(
       onNotification(message['method'], event.data);
     }
   } catch {
-    // A broken stream is the same as an ended one; the monitor opens the next.
+    // A broken stream counts as an ended one; the monitor opens the next.
   }
 }
 

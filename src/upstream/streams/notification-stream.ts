@@ -1,10 +1,10 @@
 /**
- * The notification stream of one session, as the client's object has it: what the server says there,
- * given to the calls under way. It is heard by the Worker in which the client's own stream ends, where
- * there is one, so that the object may sleep; else by the object, while calls of the session run.
+ * The notification stream of one session, in the client's object: passes what the server sends there to the calls under way. If the client
+ * has a stream of its own, the Worker in which that ends reads the server's stream, so that the object may sleep; otherwise the object
+ * reads it while calls of the session run.
  *
- * Invariants: one of the two hears at a time; a stream that is slow to open keeps calls back for
- * `waitMs`, once; a call that listens goes on hearing when the client's own stream ends.
+ * Invariants: one of the two reads at a time; a stream that is slow to open keeps calls back for `waitMs`, once; a call that listens still
+ * gets messages after the client's own stream ended.
  */
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { postText } from '../server-messages.ts';
@@ -20,19 +20,19 @@ export interface NotificationStreamOptions {
   maxBytes: number;
   /** Longest time a call waits for the stream, in milliseconds; it may open later. */
   waitMs: number;
-  /** Told when a call has waited for nothing. */
+  /** Called when a call has waited in vain. */
   onSlow(): void;
   /** See `SharedStream`. */
   graceMs: number;
   /** See `SharedStream`. */
   onEvent(message: Told): boolean;
-  /** Has the client's own Worker hear it. @returns undefined where there is no such Worker */
+  /** Makes the client's own Worker read the stream. @returns undefined if there is no such Worker */
   hearElsewhere(): Promise<StreamState | undefined>;
-  /** Has that Worker post a message. @returns false where there is no such Worker */
+  /** Makes that Worker post a message. @returns false if there is no such Worker */
   postElsewhere(text: string): boolean;
-  /** Whether the stream is to stay though no call runs. */
+  /** Whether the stream is to stay open though no call runs. */
   isPinned(): boolean;
-  /** Told once, when the stream is over for good. */
+  /** Called once, when the stream is closed for good. */
   onClose(): void;
 }
 
@@ -44,7 +44,7 @@ interface Reading {
 
 export class NotificationStream {
   readonly shared: SharedStream;
-  /** Absent where the object lost its memory while the client's Worker heard. */
+  /** Absent if the object lost its memory while the client's Worker read the stream. */
   endpoint: UpstreamEndpoint | undefined;
   readonly #options: NotificationStreamOptions;
   #reading: Reading | undefined;
@@ -60,7 +60,7 @@ export class NotificationStream {
     this.shared = new SharedStream({ send: text => this.#send(text), graceMs, onEvent });
   }
 
-  /** Another one each time that this object opens the stream from the beginning. */
+  /** A new object each time that this object opens the stream from the beginning. */
   get opening(): object | undefined {
     return this.#reading?.opening;
   }
@@ -69,7 +69,7 @@ export class NotificationStream {
     return this.#isClosed;
   }
 
-  /** Have the stream open for the call that begins. */
+  /** Opens the stream for a call that begins. */
   async hold(): Promise<StreamState> {
     const elsewhere = this.#reading ? undefined : await this.#options.hearElsewhere();
     if (elsewhere === 'open' || elsewhere === 'none') return elsewhere;
@@ -77,7 +77,7 @@ export class NotificationStream {
     return this.#holdHere(this.endpoint);
   }
 
-  /** The client's own Worker is there, or gone: calls under way go on hearing, what nobody needs is let go. */
+  /** The client's own Worker came or went: the stream stays open for calls under way, and is closed if nothing needs it. */
   async changeHands(): Promise<void> {
     if (this.shared.size > 0 || this.#options.isPinned()) await this.hold();
     else this.close();
@@ -114,7 +114,7 @@ export class NotificationStream {
     const { protocol, maxBytes } = this.#options;
     const controller = new AbortController();
     const end = () => {
-      // Opened anew by the next call, from the beginning.
+      // The next call opens it anew, from the beginning.
       if (this.#reading === reading) this.#reading = undefined;
     };
     const opening = openReading({
@@ -134,7 +134,7 @@ export class NotificationStream {
     return reading;
   }
 
-  /** This object hears no more. */
+  /** Stops reading in this object. */
   #letGo(): void {
     this.#reading?.controller.abort();
     this.#reading = undefined;
@@ -142,7 +142,7 @@ export class NotificationStream {
     this.#timer = null;
   }
 
-  /** Calls that run hold the stream too, and whoever waits for news. */
+  /** Keeps the stream open while calls run or it is pinned. */
   #check(): void {
     const now = Date.now();
     if (this.shared.size > 0 || this.#options.isPinned()) {

@@ -1,10 +1,9 @@
 /**
- * The notification streams of one client's sessions at legacy servers, as its object has them.
+ * The notification streams of one client's sessions at legacy servers, in its object.
  *
- * A session of a legacy client is its own: a question on its stream goes to one of its calls. A
- * session that callers without one share is not: people who may be different must not get each
- * other's questions, so a call has such a session to itself while it runs, where the server has a
- * notification stream. Calls side by side get sessions beside the stored one, kept until they are idle.
+ * A session of a legacy client is its own: a server request on its stream goes to one of its calls. Callers without sessions of their own
+ * share one: they may be different people and must not get each other's server requests, so a call has such a session to itself while it
+ * runs, if the server has a notification stream. Simultaneous calls get sessions beside the stored one, which are kept until they are idle.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
@@ -19,7 +18,7 @@ import type { StreamState } from './stream-reader.ts';
 import type { UpstreamMessage } from '../protocol/message.ts';
 import type { CallSession } from '../upstream-client.ts';
 
-/** A session as far as its stream needs it. */
+/** The part of a session that its stream needs. */
 export interface NotificationSession {
   sessionId: string;
   protocolVersion: string;
@@ -28,12 +27,12 @@ export interface NotificationSession {
   hasNoStream?: boolean;
 }
 
-/** The Worker in which the client's own stream ends, as it hears sessions for the client's object. */
+/** The Worker in which the client's own stream ends, as it reads streams of sessions for the client's object. */
 export interface OwnHearing {
-  /** Has it hear a session. @returns undefined where the client has no stream of its own */
+  /** Makes it read the stream of a session. @returns undefined if the client has no stream of its own */
   hear(serverId: string, session: NotificationSession): Promise<StreamState | undefined>;
   leave(serverId: string, sessionId: string): void;
-  /** @returns false where the client has no stream of its own */
+  /** @returns false if the client has no stream of its own */
   post(serverId: string, session: NotificationSession, text: string): boolean;
 }
 
@@ -43,26 +42,26 @@ export interface NotificationStreamsOptions {
   maxBytes: number;
   /** See `SharedStream`. */
   onEvent(message: Told, by: ToldBy): boolean;
-  /** Whether the stream of the stored session at a server is to stay. */
+  /** Whether the stream of the stored session at a server is to stay open. */
   isPinned(serverId: string): boolean;
-  /** A server offers no notification stream in a stored session; worth remembering. */
+  /** Called if a server offers no notification stream in a stored session, so that this is remembered. */
   onNone(serverId: string, session: NotificationSession): Promise<unknown>;
 }
 
 interface Held {
   serverId: string;
   session: NotificationSession;
-  /** Opened beside the stored one, for one call at a time. */
+  /** Opened beside the stored session, for one call at a time. */
   isExtra: boolean;
   stream: NotificationStream;
 }
 
 /** Most streams one client may have open at once. */
 const MAX_STREAMS = 200;
-/** Longest time a call waits for a stream; the second where that was in vain before, in milliseconds. */
+/** Longest time a call waits for a stream; the second if a call waited in vain before, in milliseconds. */
 const WAIT_MS = 3_000;
 const WAIT_AGAIN_MS = 100;
-/** A question may be faster than the call it belongs to, which a Worker makes, in milliseconds. */
+/** Time a server request waits for its call, which a Worker makes and which may come later, in milliseconds. */
 const GRACE_MS = 5_000;
 
 const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}`;
@@ -70,36 +69,36 @@ const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}
 export class NotificationStreams {
   readonly #options: NotificationStreamsOptions;
   readonly #held = new Map<string, Held>();
-  /** Servers that are slow to open a stream, by id: some say nothing before their first event. */
+  /** Servers that are slow to open a stream, by id: some send nothing before their first event. */
   readonly #slow = new Set<string>();
 
   constructor(options: NotificationStreamsOptions) {
     this.#options = options;
   }
 
-  /** The stream of a session, where it is held. */
+  /** Returns the stream of a session, if it is held. */
   find(serverId: string, sessionId: string): NotificationStream | undefined {
     return this.#held.get(keyOf(serverId, sessionId))?.stream;
   }
 
-  /** What is said in a session that the client's own Worker hears, though this object may have lost its memory meanwhile. */
+  /** Returns the shared stream of a session that the client's own Worker reads, even if this object lost its memory meanwhile. */
   heard(serverId: string, session: NotificationSession): SharedStream {
     const known = this.find(serverId, session.sessionId);
     return (known ?? this.#create(serverId, undefined, session, GRACE_MS).stream).shared;
   }
 
-  /** A message that the client's own Worker heard. */
+  /** Takes a message that the client's own Worker read. */
   take(serverId: string, session: NotificationSession, message: UpstreamMessage): void {
     this.heard(serverId, session).take(message);
   }
 
-  /** The client's own Worker is there, or gone. */
+  /** The client's own Worker came or went. */
   async changeHands(): Promise<void> {
     const own = [...this.#held.values()].filter(({ isExtra }) => !isExtra);
     await Promise.allSettled(own.map(({ stream }) => stream.changeHands()));
   }
 
-  /** Have the stream of a session open for a call that the Worker makes. */
+  /** Opens the stream of a session for a call that the Worker makes. */
   async hold(endpoint: UpstreamEndpoint, session: NotificationSession): Promise<StreamState> {
     if (session.hasNoStream) return 'none';
     const { serverId } = endpoint;
@@ -115,9 +114,9 @@ export class NotificationStreams {
   }
 
   /**
-   * A session for one call of a client that answers with its next request.
+   * Returns a session for one call of a client that answers with its next request.
    * @param session the stored one
-   * @throws PorticoError with an `upstream_*` code where another one cannot be opened
+   * @throws PorticoError with an `upstream_*` code if another one cannot be opened
    */
   async acquire(
     endpoint: UpstreamEndpoint,
@@ -146,13 +145,13 @@ export class NotificationStreams {
     return { ...extra.session, listener };
   }
 
-  /** A session is forgotten by its server. */
+  /** Drops a session that its server forgot. */
   forget(serverId: string, sessionId: string): void {
     this.#options.own.leave(serverId, sessionId);
     this.find(serverId, sessionId)?.close();
   }
 
-  /** Close the streams at a server but that of one session, and those which single calls have. */
+  /** Closes the streams at a server, except that of one session and those of single calls. */
   leave(serverId: string, sessionId?: string): void {
     for (const held of this.#held.values()) {
       const isOther = !held.isExtra && held.session.sessionId !== sessionId;
@@ -160,7 +159,7 @@ export class NotificationStreams {
     }
   }
 
-  /** The sessions whose streams this object reads. */
+  /** Returns the sessions whose streams this object reads. */
   held(): { endpoint: UpstreamEndpoint; session: NotificationSession }[] {
     return [...this.#held.values()].flatMap(({ session, stream }) => {
       const { endpoint, opening } = stream;
@@ -172,7 +171,7 @@ export class NotificationStreams {
     for (const { stream } of this.#held.values()) stream.close();
   }
 
-  /** The stream of a session, which goes on with the newest access token. */
+  /** Returns the stream of a session, with the newest access token. */
   #known(endpoint: UpstreamEndpoint, { sessionId }: NotificationSession): Held | undefined {
     const held = this.#held.get(keyOf(endpoint.serverId, sessionId));
     if (held?.stream.endpoint) renew(held.stream.endpoint, endpoint);

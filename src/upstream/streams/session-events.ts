@@ -1,6 +1,6 @@
 /**
- * What a server tells on the streams of one client's session that belongs to no call: that a
- * resource or a list changed, and log messages. Decides what each is for; the object passes it on.
+ * What a server sends on the streams of one client's session that belongs to no call: changes of a resource or a list, and log messages.
+ * Decides what each is for; the object passes it on.
  */
 import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
 import { noteRedacted } from '../protocol/message.ts';
@@ -11,25 +11,25 @@ export interface Told {
   text: string;
 }
 
-/** The server a session is at, as far as its news need it. */
+/** The server of a session, as far as its messages need it. */
 export interface ToldBy {
   serverId: string;
-  /** What its messages must not repeat to a client. */
+  /** Texts that its messages must not repeat to a client. */
   hidden: readonly string[];
 }
 
 export interface SessionEventsPorts {
-  /** Told that a resource changed; `params` is raw JSON. */
+  /** Called if a resource changed; `params` is raw JSON. */
   onUpdated(serverId: string, uri: string, params: string): void;
-  /** Told that one of the server's lists changed. */
+  /** Called if one of the server's lists changed. */
   onListChanged(serverId: string): void;
-  /** Told of a log message. @returns whether somebody takes it beside the calls that run */
+  /** Called for a log message. @returns whether something other than the running calls takes it */
   onLog(serverId: string, text: string): boolean;
 }
 
 export const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 const LOG = 'notifications/message';
-/** Longest message that is passed on outside of a call. */
+/** Longest message that is passed on outside of a call, in characters. */
 const MAX_CHARS = 1_048_576;
 
 /** @returns whether the notification was taken; one that was not may belong to a call */

@@ -1,43 +1,42 @@
 /**
- * What a server says on a stream that several calls of one client share: an HTTP+SSE connection, or
- * the notification stream of a session. The transport does not say which call a question or a log
- * message belongs to: they go to the call begun last that can take them.
+ * Distributes what a server sends on a stream that several calls of one client share: an HTTP+SSE connection, or the notification stream of
+ * a session. The transport does not say which call a server request or a log message belongs to: they go to the call begun last that can
+ * take them.
  *
- * Invariants: an open question has one holder at most, and only the holder's answer is sent; a
- * question is answered once; one that its call leaves open goes to another call under way, and is
- * answered with an error where there is none.
+ * Invariants: an open server request has one holder at most, and only the holder's answer is sent; a server request is answered once; one
+ * that its call leaves open goes to another call under way, and is answered with an error if there is none.
  */
 import { progressTokenOf } from '../protocol/progress-token.ts';
 import { toAnswerText, type UpstreamMessage, type UpstreamRequest } from '../protocol/message.ts';
 import { withdrawnId, type RawAnswer } from '../protocol/server-request.ts';
 import type { RequestId } from '../../shared/protocol.ts';
 
-/** A call under way, as a shared stream knows it. */
+/** A call under way, as a shared stream sees it. */
 export interface Listener {
-  /** Whether its client can be asked this. */
+  /** Whether its client can answer requests of this method. */
   canBeAsked(method: string): boolean;
-  /** Raw JSON of the token under which the server tells of its progress. */
+  /** Raw JSON of the token under which the server reports the call's progress. */
   progressToken: string | undefined;
   put(message: UpstreamMessage): void;
 }
 
 interface OpenQuestion {
   question: UpstreamRequest;
-  /** Absent while the question waits for a call to come. */
+  /** Absent while the server request waits for a call. */
   holder: Listener | undefined;
   timer: ReturnType<typeof setTimeout> | null;
 }
 
 export interface SharedStreamOptions {
-  /** Sends a message to the server; its fate is nobody's concern. */
+  /** Sends a message to the server; whether it arrives does not matter. */
   send(text: string): Promise<void>;
-  /** Told of each notification but progress. @returns whether it was taken: no call gets it then */
+  /** Called for each notification but progress. @returns whether it was taken: then no call gets it */
   onEvent?(message: Notification): boolean;
-  /** How long a message waits for a call that has not made itself known yet, in milliseconds. */
+  /** How long a message waits for a call that has not joined yet, in milliseconds. */
   graceMs: number;
 }
 
-/** News that came before its call made itself known. */
+/** A notification that came before its call joined. */
 interface Early {
   message: Notification;
   at: number;
@@ -45,9 +44,9 @@ interface Early {
 
 type Notification = UpstreamMessage & { kind: 'notification' };
 
-/** Most questions that wait at once for one client; more are refused. */
+/** Most open server requests of one client; further ones are refused. */
 const MAX_OPEN = 200;
-/** Most news kept for a call that has not made itself known yet. */
+/** Most notifications kept for a call that has not joined yet. */
 const MAX_EARLY = 100;
 /** Notifications that belong to a call, though the transport does not say to which. */
 const FOR_LAST = new Set(['notifications/message', 'notifications/elicitation/complete']);
@@ -64,12 +63,12 @@ export class SharedStream {
     this.#options = options;
   }
 
-  /** Calls under way. */
+  /** Number of calls under way. */
   get size(): number {
     return this.#listeners.size;
   }
 
-  /** A call begins. What waits for one may be its own. */
+  /** A call begins. Messages that wait may be for it. */
   join(listener: Listener): void {
     this.#listeners.add(listener);
     const since = Date.now() - this.#options.graceMs;
@@ -79,8 +78,8 @@ export class SharedStream {
   }
 
   /**
-   * A call is over. What it leaves open may be another one's: that one is asked again.
-   * @param told settles when the server knows that the call is over, and may hear of its questions
+   * A call is over. Server requests that it leaves open may belong to another call, which gets them next.
+   * @param told settles when the server knows that the call is over; only then may its requests be answered
    */
   leave(listener: Listener, told: Promise<unknown> = Promise.resolve()): void {
     this.#listeners.delete(listener);
@@ -91,7 +90,7 @@ export class SharedStream {
     }
   }
 
-  /** Something came that is no response. */
+  /** Takes a message that is no response. */
   take(message: UpstreamMessage): void {
     if (message.kind === 'request') return this.#ask(message);
     if (message.kind !== 'notification') return;
@@ -100,7 +99,7 @@ export class SharedStream {
     else if (!this.#tell(message)) this.#keep(message);
   }
 
-  /** The server takes a question back: its holder is told, and nobody's answer is sent. */
+  /** The server cancels a request: its holder gets the cancellation, and no answer is sent. */
   #withdraw(id: RequestId, message: Notification): void {
     const open = this.#open.get(id);
     if (!open) return;
@@ -109,7 +108,7 @@ export class SharedStream {
     open.holder?.put(message);
   }
 
-  /** The stream is gone, and with it every question. */
+  /** The stream is gone, and with it every server request. */
   close(): void {
     for (const { timer } of this.#open.values()) if (timer) clearTimeout(timer);
     this.#open.clear();
@@ -119,7 +118,7 @@ export class SharedStream {
 
   #ask(question: UpstreamRequest): void {
     const { id, method } = question;
-    // A stream that is gone on with may say again what it said.
+    // A resumed stream may repeat what it sent before.
     if (this.#open.has(id)) return;
     if (method === 'ping') return this.#answer(id, { result: '{}' });
     if (this.#open.size >= MAX_OPEN) return this.#answer(id, REFUSAL);
@@ -128,7 +127,7 @@ export class SharedStream {
     this.#give(open);
   }
 
-  /** To the call begun last that can take it, or else begun last: that one refuses it by itself. */
+  /** Gives a server request to the call begun last that can answer it, or else to the call begun last, which refuses it by itself. */
   #give(open: OpenQuestion, told: Promise<unknown> = Promise.resolve()): void {
     const { question } = open;
     const { id, method } = question;
@@ -161,7 +160,7 @@ export class SharedStream {
     void this.#options.send(toAnswerText(id, answer));
   }
 
-  /** @returns whether there was a call to tell */
+  /** @returns whether the notification is dealt with; if not, its call may still join */
   #tell(message: Notification): boolean {
     const listeners = [...this.#listeners];
     const isProgress = message.method === 'notifications/progress';
@@ -180,7 +179,7 @@ export class SharedStream {
   }
 }
 
-/** The call that progress is for. A server may send a number that it was given back as text. @param token raw JSON */
+/** Returns the call that progress is for. A server may send a number that it got back as text. @param token raw JSON */
 function withToken(listeners: readonly Listener[], token: string | undefined) {
   if (token === undefined) return undefined;
   return (

@@ -1,9 +1,9 @@
 /**
- * A live connection to a server of the deprecated HTTP+SSE transport: a GET stream that first
- * names the endpoint, POSTs to it, answers on the stream, matched by id.
+ * A live connection to a server of the deprecated HTTP+SSE transport: a GET stream that first names the endpoint, POSTs to it, answers on
+ * the stream, matched by id.
  *
- * Invariants: the endpoint is of the stream's own origin; when the stream ends, every waiting
- * request fails and nothing is sent again. Source: MCP 2024-11-05, transports.
+ * Invariants: the endpoint is of the stream's own origin; when the stream ends, every waiting request fails and nothing is sent again.
+ * Source: MCP 2024-11-05, transports.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
@@ -33,13 +33,13 @@ export interface SseOptions {
   onEvent?: (message: Told) => boolean;
 }
 
-/** Longest time of a message whose fate nobody waits for, in milliseconds. */
+/** Longest time for a message that nobody waits for, in milliseconds. */
 const SEND_MS = 5_000;
 
 const PROTOCOL: NegotiatedProtocol = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
 
 /**
- * Open the stream and wait for its endpoint.
+ * Opens the stream and waits for its endpoint.
  * @throws PorticoError with an `upstream_*` code
  */
 export async function openSse(
@@ -92,7 +92,7 @@ export class SseConnection implements Channel {
   readonly #controller: AbortController;
   readonly #options: SseOptions;
   readonly #waiting = new Map<RequestId, AsyncQueue<UpstreamMessage>>();
-  /** What the server says that names no request. Calls join before they are sent, so none is late. */
+  /** Messages of the server that name no request. Calls join before they are sent, so none joins too late. */
   readonly #shared = new SharedStream({
     send: text => this.#send(text),
     graceMs: 0,
@@ -119,12 +119,12 @@ export class SseConnection implements Channel {
     return this.#closed;
   }
 
-  /** Requests that wait for their response. */
+  /** Number of requests that wait for their response. */
   get pending(): number {
     return this.#waiting.size;
   }
 
-  /** Requests taken so far. */
+  /** Number of requests so far. */
   get served(): number {
     return this.#served;
   }
@@ -134,8 +134,8 @@ export class SseConnection implements Channel {
   }
 
   /**
-   * Put a request and yield what comes for it, the response last.
-   * @param canBeAsked whether its client answers questions of a method
+   * Sends a request and yields what comes for it, the response last.
+   * @param canBeAsked whether its client answers server requests of a method
    */
   async *call(
     method: string,
@@ -169,7 +169,7 @@ export class SseConnection implements Channel {
       deadline.signal.removeEventListener('abort', onAbort);
       const told = answered || this.#closed ? Promise.resolve() : this.#cancel(id);
       this.#shared.leave(listener, told);
-      // Awaited, so that a connection closed after this call does not take the message with it.
+      // Awaited, so that the cancellation goes out before the connection may be closed after this call.
       await told;
     }
   }
@@ -215,7 +215,7 @@ export class SseConnection implements Channel {
     try {
       for await (const event of events) this.#receive(event);
     } catch {
-      // The stream broke: the same as its end, told below to all who wait.
+      // A broken stream counts as an ended one: `close` below fails all waiting requests.
     }
     this.close();
   }
@@ -241,7 +241,7 @@ export class SseConnection implements Channel {
     return this.#send(JSON.stringify({ jsonrpc: '2.0', ...cancelled }));
   }
 
-  /** A message whose fate nobody waits for. */
+  /** Sends a message; nobody waits to see whether it arrives. */
   async #send(body: string): Promise<void> {
     const deadline = createDeadline(SEND_MS, this.#controller.signal);
     await this.upstreamEndpoint
@@ -258,7 +258,7 @@ export class SseConnection implements Channel {
   }
 }
 
-/** A call as the server's other messages find it; its own progress token is put back. */
+/** Returns the listener of a call for the server's other messages; it puts the call's own progress token back. */
 function toListener(
   messages: AsyncQueue<UpstreamMessage>,
   canBeAsked: (method: string) => boolean,

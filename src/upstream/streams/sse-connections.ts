@@ -1,6 +1,6 @@
 /**
- * Live connections of one client to servers of the HTTP+SSE transport, where the connection is the
- * session. An open stream keeps the object awake, so one that nobody uses is closed after a while.
+ * Live connections of one client to servers of the HTTP+SSE transport, where the connection is the session. An open stream keeps the object
+ * awake, so an unused connection is closed after a while.
  */
 import { createDeadline } from '../../http/deadline.ts';
 import { renew, type UpstreamEndpoint } from '../endpoint.ts';
@@ -18,7 +18,7 @@ export interface SseConnectionsOptions {
   maxBytes: number;
   /** See `SharedStream`. */
   onEvent(message: Told, by: ToldBy): boolean;
-  /** Whether the connection to a server is to stay though nobody calls. */
+  /** Whether the connection to a server is to stay open though no call uses it. */
   isPinned(serverId: string): boolean;
 }
 
@@ -38,8 +38,8 @@ export class SseConnections {
   }
 
   /**
-   * The connection to a server, opened if need be; one at a time opens it.
-   * @param capabilities what the client can be asked
+   * Returns the connection to a server, opened if need be; one caller at a time opens it.
+   * @param capabilities the client capabilities
    * @throws PorticoError with an `upstream_*` code
    */
   async connect(
@@ -68,8 +68,8 @@ export class SseConnections {
   }
 
   /**
-   * A connection for one call alone. The transport does not say which call a question belongs to,
-   * so callers who may be different people must not share one.
+   * Opens a connection for one call alone. The transport does not say which call a server request belongs to, so callers who may be
+   * different people must not share one.
    * @throws PorticoError with an `upstream_*` code
    */
   async open(upstreamEndpoint: UpstreamEndpoint, capabilities: JsonObject): Promise<SseConnection> {
@@ -90,12 +90,12 @@ export class SseConnections {
     }
   }
 
-  /** The connections that are open. */
+  /** Returns the open connections. */
   live(): SseConnection[] {
     return [...this.#live.values()].map(({ connection }) => connection);
   }
 
-  /** Close the connection to a server. */
+  /** Closes the connection to a server. */
   close(serverId: string): void {
     this.#live.get(serverId)?.connection.close();
     this.#live.delete(serverId);

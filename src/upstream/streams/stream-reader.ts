@@ -1,10 +1,9 @@
 /**
- * Reads the standing GET stream of a session at a legacy server: what the server asks or tells there is
- * not tied to a call (2025-11-25, transports, Listening for Messages from the Server). A stream that
- * breaks is gone on with where it stopped, after a rest that grows while that is in vain.
+ * Reads the GET stream of a session at a legacy server; the server's messages there are not tied to a call (2025-11-25, transports,
+ * Listening for Messages from the Server). A stream that breaks is resumed where it stopped, after a pause that grows while that fails.
  *
- * Invariants: one request at a time; a server that offers no stream is not asked again; whoever lets go
- * of a stream may not be known to the server yet, so that it is asked again for a moment.
+ * Invariants: one request at a time; a server that offers no stream is not asked again; a server may not know yet that its former stream
+ * was closed, so a conflict is retried for a moment.
  */
 import { readEvents, whenAborted, SseParser } from '../../http/sse-events.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
@@ -16,37 +15,37 @@ import { pause } from '../../shared/util/pause.ts';
 export type StreamState = 'open' | 'none' | 'closed';
 
 export interface StreamReading {
-  /** The way to the server by now. @throws where there is none any more */
+  /** Returns the present endpoint of the server. @throws if there is none any more */
   endpoint(): UpstreamEndpoint | Promise<UpstreamEndpoint>;
   protocol: NegotiatedProtocol;
   maxBytes: number;
   take(message: UpstreamMessage): void;
-  /** Attempts to go on with a stream, one after the other without success. */
+  /** Most attempts in a row to resume a stream without success. */
   maxFailures: number;
-  /** Longest rest between two of them, in milliseconds. */
+  /** Longest pause between two of them, in milliseconds. */
   maxRestMs: number;
-  /** Ends it. */
+  /** Ends the reading. */
   signal: AbortSignal;
-  /** Told when nothing more is read, unless the signal ended it. */
+  /** Called when nothing more is read, unless the signal ended it. */
   onEnd(): void;
 }
 
-/** How often a stream is gone on with that is there for calls, and at what rests. */
+/** How often a stream for calls is resumed, and with which pauses. */
 export const FOR_CALLS = { maxFailures: 5, maxRestMs: 30_000 };
 
 /** Statuses of a server without such streams. */
 const NO_STREAM = new Set([404, 405, 501]);
 const OPEN_MS = 10_000;
 const REST_MS = 1_000;
-/** A stream that was open for so long was a success, in milliseconds. */
+/** A stream that was open this long counts as a success, in milliseconds. */
 const LASTING_MS = 10_000;
-/** A server that has another stream open in this session is asked again after so long, and so often. */
+/** If a server has another stream open in this session, it is asked again after this time, in milliseconds, and this often at most. */
 const CONFLICT_MS = 100;
 const MAX_CONFLICTS = 10;
 
 type Opened = ReadableStream<Uint8Array> | 'none' | 'closed';
 
-/** Open a stream and read it in the background. @returns once it is open, or not */
+/** Opens a stream and reads it in the background. @returns once it is open, or has failed to open */
 export async function openReading(reading: StreamReading): Promise<StreamState> {
   const body = await get(reading, '');
   if (body instanceof ReadableStream) void read(body, reading);
@@ -128,12 +127,12 @@ async function hear(
       take(message);
     }
   } catch {
-    // A broken stream is the same as an ended one: it is gone on with.
+    // A broken stream counts as an ended one: it is resumed.
   }
   return isHeard;
 }
 
-/** Responses have no place here, and what is no message is passed over. */
+/** Parses a message. Responses do not belong here, and what is no message is skipped. */
 function parse(data: string): UpstreamMessage | undefined {
   try {
     return parseMessage(data, '');

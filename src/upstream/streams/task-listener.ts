@@ -1,7 +1,6 @@
 /**
- * Hears of tasks at one modern server: a listening stream of its own for each client that listens,
- * held where the client's stream ends and no longer than that. What the server did not agree to tell
- * of is not promised to the client, who would stop polling.
+ * Subscribes to tasks at one modern server: a listening stream of its own for each client that listens, held where the client's stream
+ * ends, and no longer than that. A task that the server did not agree to announce is not promised to the client, which would stop polling.
  * Source: MCP 2026-07-28, tasks extension, Task Status Notifications.
  */
 import { rawMembers } from '../../shared/json/json-spans.ts';
@@ -14,12 +13,12 @@ import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 const PROTOCOL: NegotiatedProtocol = { era: 'modern', protocolVersion: MODERN_VERSION };
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const TOLD = 'notifications/tasks';
-/** A server that does not say within this time what it agrees to tells of nothing. */
+/** A server that does not acknowledge within this time announces nothing, in milliseconds. */
 const AGREE_MS = 3_000;
 
 /**
  * @param taskIds the server's own
- * @param hear gets the own id and the raw task
+ * @param hear gets the server's own id and the raw task
  */
 export async function subscribeTasks(
   endpoint: UpstreamEndpoint,
@@ -58,10 +57,10 @@ function agreedIds(notifications: unknown): string[] {
   return Array.isArray(ids) ? ids.filter(id => typeof id === 'string') : [];
 }
 
-/** What is heard of tasks at servers, until `ended`. */
+/** A subscription to tasks at servers, until `ended`. */
 export interface TaskSubscription {
-  /** The tasks that a server agreed to tell of. */
+  /** The tasks that a server agreed to announce. */
   agreed: readonly string[];
-  /** Settles when one of the servers tells no more; at once where none agreed. */
+  /** Settles when one of the servers stops announcing; at once if none agreed. */
   ended: Promise<void>;
 }
