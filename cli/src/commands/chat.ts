@@ -90,8 +90,8 @@ function toDecide({ yes, no }: Options): Decide {
 }
 
 /**
- * Returns the message from the argument or standard input; undefined where the terminal is to be asked. @throws Failure where standard
- * input is empty and no chat is resumed
+ * Returns the message from the argument or standard input; undefined at a terminal, or where a chat is resumed without one. @throws Failure
+ * where standard input is empty and no chat is resumed
  */
 async function readMessage(given: string | undefined, { resume }: Options) {
   if (given !== undefined) return given;

@@ -125,7 +125,7 @@ async function startOrJoin(options: Options, entries: Entries): Promise<Up | Joi
   }
 }
 
-/** A signal during the start ends the process at once. After it, the gateway's own signal handlers apply. */
+/** A signal during the start ends the process at once. With this handler set, the start of the gateway keeps no handlers of Miniflare. */
 function untilStarted(): () => void {
   const onSignal = () => process.exit(EXIT.failed);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

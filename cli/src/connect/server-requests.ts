@@ -1,7 +1,7 @@
 /**
  * Routes a legacy child's server requests to one of its many clients, since stdio does not say which call a request belongs to. If all
- * calls in flight belong to one session, it goes there; else to the only listening client; else to nobody, so that one person never sees
- * another's request. Source: MCP 2025-11-25, client features.
+ * calls in flight belong to one session, it goes there; without calls, to the only listening client; else to nobody, so that one person
+ * never sees another's request. Source: MCP 2025-11-25, client features.
  *
  * Invariants: a server request belongs to one session; only that session's response is passed on, once; a request that can no longer be
  * answered gets an error.
