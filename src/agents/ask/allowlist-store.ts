@@ -17,14 +17,19 @@ export const ASK_ALLOWLIST: RecordTable<StoredEntry> = {
 
 const AllowedSchema = StoredEntrySchema.pick({ server: true, tool: true, side_effects: true });
 
-/** Returns the entries that apply to a principal: those for everyone, for its groups (those given by hand), and its own. */
+/**
+ * Returns the entries that apply to a principal: those for everyone, its own, and those for its groups, given by hand or by an
+ * identity.
+ */
 export async function listAllowed(db: D1Database, principalId: string): Promise<AllowEntry[]> {
   const { results } = await db
     .prepare(
       `SELECT server, tool, side_effects FROM ask_allowlist
        WHERE subject_kind = 'everyone' OR (subject_kind = 'principal' AND subject = ?1)
-         OR (subject_kind = 'group' AND subject IN
-           (SELECT value FROM json_each((SELECT groups FROM principals WHERE id = ?1))))
+         OR (subject_kind = 'group' AND subject IN (
+           SELECT value FROM json_each((SELECT groups FROM principals WHERE id = ?1))
+           UNION SELECT g.value FROM identities AS i, json_each(i.groups) AS g
+             WHERE i.principal_id = ?1 AND i.expires_at > unixepoch('subsec') * 1000))
        ORDER BY id`,
     )
     .bind(principalId)

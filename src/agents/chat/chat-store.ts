@@ -91,7 +91,10 @@ export function pruneChats(
 ): D1PreparedStatement[] {
   return [
     db
-      .prepare('DELETE FROM chats WHERE id IN (SELECT id FROM chats WHERE expires_at <= ? LIMIT ?)')
+      .prepare(
+        `DELETE FROM chats WHERE (status <> 'running' OR leased_until <= ?1)
+           AND id IN (SELECT id FROM chats WHERE expires_at <= ?1 LIMIT ?2)`,
+      )
       .bind(now, MAX_PRUNED),
     db
       .prepare(

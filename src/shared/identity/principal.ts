@@ -42,7 +42,7 @@ export interface Token extends StoredToken {
   scopes: Scope[];
   /** Groups of its principal. */
   groups: string[];
-  /** To the minute. */
+  /** Written at most every five minutes. */
   lastUsedAt: number | null;
   /** Accounts of its principal at servers. */
   accounts: readonly HeldAccount[];

@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listAllowed } from '../../../src/agents/ask/allowlist-store.ts';
 import { listChain } from '../../../src/audit/audit-store.ts';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
+import { addIdentity } from '../support/identities.ts';
 import {
   ask as toCall,
   createPortico,
@@ -221,6 +222,10 @@ describe('the allow-list of ask', () => {
     expect((await toolsOf(ada)).toSorted()).toEqual(['of_all', 'of_readers']);
     expect((await toolsOf(bob)).toSorted()).toEqual(['of_all', 'of_bob']);
     expect(await toolsOf('somebody-else')).toEqual(['of_all']);
+    await addIdentity(bob, ['readers']);
+    await addIdentity(bob, ['elsewhere'], -1);
+    await allow({ server: '*', tool: 'of_ended', subject: { kind: 'group', name: 'elsewhere' } });
+    expect((await toolsOf(bob)).toSorted()).toEqual(['of_all', 'of_bob', 'of_readers']);
     await portico.api('DELETE', `/api/v1/principals/${bob}`);
     expect((await portico.api('GET', `${PATH}/${own.id}`)).status).toBe(404);
   });

@@ -103,6 +103,16 @@ describe('a chat that is kept', () => {
     expect(await env.DB.prepare('SELECT 1 FROM chats WHERE id = ?').bind(id).first()).toBeNull();
   });
 
+  it('[LLM-3] is not deleted while it runs, even after its time', async () => {
+    const running = await records.create(principal, state);
+    if (!running) throw new Error('not made');
+    now += HOUR_MS;
+    await records.renew(running);
+    await rested();
+    expect(await records.write(running, 'idle', state)).toBe(true);
+    expect(await records.find(principal, running.id)).toBeDefined();
+  });
+
   it('[LLM-3] gives way to a newer one of its principal, unless it runs', async () => {
     const running = await records.create(principal, state);
     const ids: string[] = [];

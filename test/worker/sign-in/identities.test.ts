@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
+import { addIdentity } from '../support/identities.ts';
 import { createPortico, createToken, register } from '../support/portico.ts';
 
 const portico = createPortico();
@@ -12,20 +13,6 @@ interface Explained {
 
 const later = () => Date.now() + 3_600_000;
 const statement = (sql: string, ...values: unknown[]) => env.DB.prepare(sql).bind(...values);
-
-/** An identity of a token's principal, and an invitation's browser that is moved to it. */
-async function addIdentity(principal: string, groups: string[]): Promise<string> {
-  const id = crypto.randomUUID();
-  await statement(
-    `INSERT INTO identities (id, issuer, subject, provider_id, principal_id, name, groups, created_at, signed_in_at, expires_at)
-     VALUES (?1, 'https://login.example.com', ?1, 'p', ?2, 'Ada', ?3, 0, 0, ?4)`,
-    id,
-    principal,
-    JSON.stringify(groups),
-    later(),
-  ).run();
-  return id;
-}
 
 it('[ACC-7] [ACC-2] gives its groups beside those given by hand, as long as it counts', async () => {
   const made = await portico.api('POST', '/api/v1/principals', { name: 'Ada', groups: ['hand'] });
