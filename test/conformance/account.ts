@@ -1,30 +1,30 @@
 /**
- * A user who has an account at the suite's server: is told to connect it, signs in at the suite's authorization server with a browser,
- * comes back and calls, and signs in again where that is wanted, until the call is done or the gateway says that it is of no use.
+ * A user with an account at the suite's server. The user is told to connect it, signs in at the suite's authorization server with a
+ * browser, comes back and calls, and signs in again when required, until the call succeeds or the gateway refuses to connect.
  */
 import { scheduler } from 'node:timers/promises';
 import type { Api, ServerRecord } from '../../local/api.ts';
 import { ConnectingPerson, toText } from '../e2e/support/connecting.ts';
 import type { User } from './user.ts';
 
-/** More sign-ins than the gateway allows for one thing. */
+/** More sign-ins than the gateway allows for one account. */
 const MAX_SIGN_INS = 5;
-/** How long what the gateway finds with a new account is waited for, in milliseconds. A user who sees no tools connects once more. */
+/** How long to wait, in milliseconds, for the gateway's discovery with a new account. A user who sees no tools then connects once more. */
 const LOOK_TIMEOUT_MS = 4_000;
 const POLL_MS = 50;
 
 export interface AccountScene {
   origin: string;
-  /** Of the administrator, who sees how the server is. */
+  /** The administrator's API, which shows the server's status. */
   api: Api;
   server: { id: string; name: string };
-  /** The user's own. */
+  /** The user's own token. */
   token: string;
-  /** The user's client, begun anew: a modern one remembers lists for a while. */
+  /** Connects a new client of the user: a modern client caches lists for a while. */
   connect(): Promise<User>;
 }
 
-/** @returns why the gateway refused to connect, or to connect again; undefined where the call was done */
+/** @returns why the gateway refused to connect, or to connect again; undefined if the call succeeded */
 export async function callWithAccount(scene: AccountScene): Promise<string | undefined> {
   const { origin, api, server, token } = scene;
   const person = new ConnectingPerson(origin, token);
@@ -40,7 +40,7 @@ export async function callWithAccount(scene: AccountScene): Promise<string | und
   throw new Error(`${MAX_SIGN_INS} sign-ins were not enough`);
 }
 
-/** Calls the tool that is listed. @returns whether the server answered, the user was told where to connect, or there is no tool */
+/** Calls the first listed tool. @returns whether the server answered, the user was told where to connect, or no tool is listed */
 async function useTool(scene: AccountScene): Promise<'done' | 'told' | 'none'> {
   const { origin, server, connect } = scene;
   const user = await connect();
@@ -56,7 +56,7 @@ async function useTool(scene: AccountScene): Promise<'done' | 'told' | 'none'> {
   }
 }
 
-/** The gateway has read the server's lists, or says something else of it than before. */
+/** Resolves when the gateway has read the server's lists, or reports another error than before, or after the timeout. */
 async function whenLookedAt(api: Api, { id, last_error: before }: ServerRecord): Promise<void> {
   const deadline = Date.now() + LOOK_TIMEOUT_MS;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * The gateway's authorization server under the suite, whose scenarios for it are in no list of a revision. The suite prints an address
- * for a person and waits at its own; a person of ours opens the one and brings the answer to the other.
+ * Runs the suite against the gateway's authorization server; no revision's list names these scenarios. The suite prints an address for a
+ * person and waits at its callback; our person opens the address and fetches the callback with the answer.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,14 +19,14 @@ const SCENARIOS = ['authorization-server-metadata-endpoint', 'authorization-code
 const TIMEOUT_MS = 60_000;
 const REVISION = '2026-07-28';
 
-/** What is asked of an authorization server, in the form of a revision's list. */
+/** The requirements for an authorization server, in the form of a revision's list. */
 export const AUTHORIZATION: Requirements = {
   revision: REVISION,
   required: { server: SCENARIOS, client: [] },
   notScored: { server: new Map(), client: new Map() },
 };
 
-/** The suite as a program that a person lets in, known by its metadata document. */
+/** Runs the suite as a program that a person authorises, identified by its metadata document. */
 export async function testAuthorization(
   gateway: Gateway,
   folder: string,
@@ -42,7 +42,7 @@ export async function testAuthorization(
   });
   createInterface(child.stdout).on('line', line => {
     if (!line.startsWith(`${origin}/`)) return;
-    // An answer that does not come fails the scenario when the time is over.
+    // If no answer comes, the scenario fails at its timeout.
     void person.allow(line).then(fetch).catch(say);
   });
   try {

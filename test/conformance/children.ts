@@ -1,6 +1,6 @@
 /**
- * The processes of a run: fixtures that say on their first line of output where they listen, and commands that must end
- * in time. Owns each by its id; `endAll` leaves none behind.
+ * The child processes of a run: fixtures that print where they listen on their first line of output, and commands with a timeout. Owns each
+ * by its id; `endAll` leaves none behind.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -12,7 +12,7 @@ const START_TIMEOUT_MS = 20_000;
 const running = new Set<ChildProcess>();
 let isOver = false;
 
-/** Takes a child into care; when the run is over, there is no room for another. */
+/** Registers a child. Kills it and throws once the run is over. */
 function adopt(child: ChildProcess): void {
   running.add(child);
   if (!isOver) return;
@@ -29,13 +29,13 @@ async function end(child: ChildProcess): Promise<void> {
   running.delete(child);
 }
 
-/** Ends every process that still runs, and each that somebody tries to start from now on. */
+/** Ends every running child; a child started from now on is killed at once. */
 export async function endAll(): Promise<void> {
   isOver = true;
   await Promise.all([...running].map(end));
 }
 
-/** Waits until a child has ended, or ends it after `timeoutMs`. */
+/** Waits until a child has exited; kills it after `timeoutMs`. */
 export async function untilEnd(child: ChildProcess, timeoutMs: number): Promise<void> {
   adopt(child);
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
@@ -44,7 +44,7 @@ export async function untilEnd(child: ChildProcess, timeoutMs: number): Promise<
   running.delete(child);
 }
 
-/** Starts a fixture of test/fixtures and gives its port. */
+/** Starts a fixture of test/fixtures and returns its port. */
 export async function startFixture(name: string, args: string[] = []): Promise<number> {
   const file = fileURLToPath(new URL(`../fixtures/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });

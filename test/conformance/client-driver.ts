@@ -1,8 +1,8 @@
 /**
- * The client that the suite runs: `client-driver.ts URL`, with the scenario in its environment. It registers the suite's
- * server with a running gateway and then uses the gateway as a user does, so that every request the suite sees is one
- * of the gateway's. It speaks to the gateway in the era of the revision. Without PORTICO_CONFORMANCE_ORIGIN the same user goes to
- * the suite's server directly: what then fails is the user's fault and not the gateway's.
+ * The client that the suite runs: `client-driver.ts URL`, with the scenario in its environment. It registers the suite's server with a
+ * running gateway and then uses the gateway as a user does, so every request that the suite sees comes from the gateway. It speaks the era
+ * of the revision to the gateway. Without PORTICO_CONFORMANCE_ORIGIN the same user calls the suite's server directly: a failure there is
+ * the user's fault and not the gateway's.
  */
 import { randomUUID } from 'node:crypto';
 import { createApi } from '../../local/api.ts';
@@ -14,7 +14,7 @@ import type { User } from './user.ts';
 
 const CONNECT_TIMEOUT_MS = 6_000;
 
-/** Scenarios whose user must see every tool that the gateway lists, which a modern client would not show it. */
+/** Scenarios whose user must see every tool that the gateway lists; a modern client would hide some. */
 const LISTS_ALL = new Set(['http-invalid-tool-headers']);
 
 interface ToolCall {
@@ -28,7 +28,7 @@ const readEnvironment = (name: string): string => {
   return value;
 };
 
-/** Calls tools one after the other. What the server answers is for the suite to judge. */
+/** Calls tools one after the other. The suite judges the results. */
 async function callAll(user: User, calls: ToolCall[]): Promise<void> {
   for (const call of calls) await user.callTool(call.name, call.arguments);
 }
@@ -41,7 +41,7 @@ const named =
       names.map(name => ({ name, arguments: {} })),
     );
 
-/** What a user does in a scenario, after the server is registered and its tools are listed. */
+/** What the user does in each scenario, after the server is registered and its tools are listed. */
 const scenarios: Record<string, (user: User) => Promise<void>> = {
   initialize: async () => {},
   'request-metadata': async () => {},
@@ -70,7 +70,7 @@ const scenarios: Record<string, (user: User) => Promise<void>> = {
     };
     return callAll(user, context.toolCalls);
   },
-  // Every tool that is still listed is called; the suite sees the invalid ones that should have gone.
+  // Calls every tool that is still listed; the suite notices invalid tools that should have been removed.
   'http-invalid-tool-headers': async user => {
     const tools = await user.listTools();
     await callAll(
@@ -85,7 +85,7 @@ const scenarios: Record<string, (user: User) => Promise<void>> = {
   },
 };
 
-/** Scenarios at whose end the gateway refuses: it does not connect an account, or asks no more. */
+/** Scenarios that end with a refusal by the gateway: it does not connect an account, or stops asking for another sign-in. */
 const REFUSED = new Set([
   'auth/resource-mismatch',
   'auth/scope-retry-limit',
@@ -99,7 +99,7 @@ const REFUSED = new Set([
 const context = (): Record<string, string> =>
   JSON.parse(readEnvironment('MCP_CONFORMANCE_CONTEXT')) as Record<string, string>;
 
-/** What an administrator says of how to get in: as the gateway itself, or with accounts, for which there may be a client already. */
+/** The credentials that an administrator configures: the gateway's own, or user accounts, sometimes with a client registered in advance. */
 async function accessOf(scenario: string, url: string): Promise<{ auth?: object; own?: true }> {
   if (!scenario.startsWith('auth/')) return {};
   if (scenario === CLIENT_CREDENTIALS) {
@@ -112,14 +112,14 @@ async function accessOf(scenario: string, url: string): Promise<{ auth?: object;
   return { auth: { type: 'authorization_code', issuer, client_id, client_secret }, own: true };
 }
 
-/** Where an administrator registered the client, which the suite does not say. */
+/** Reads the issuer where the administrator registered the client; the suite does not pass it. */
 async function issuerOf({ origin, pathname }: URL): Promise<string> {
   const response = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`);
   const { authorization_servers: issuers } = (await response.json()) as Record<string, string[]>;
   return issuers?.[0] ?? '';
 }
 
-/** Registers the suite's server with the gateway, uses it as the scenario wants, and unregisters it. */
+/** Registers the suite's server with the gateway, uses it as the scenario requires, and unregisters it. */
 async function throughGateway(origin: string, url: string, scenario: string, revision: string) {
   const adminToken = readEnvironment('PORTICO_CONFORMANCE_TOKEN');
   const api = createApi(origin, adminToken);
@@ -155,7 +155,7 @@ async function throughGateway(origin: string, url: string, scenario: string, rev
   }
 }
 
-/** A user who has no account of their own there. */
+/** A user without an account of their own at the server. */
 async function use(endpoint: string, token: string, era: string, scenario: string): Promise<void> {
   const user = await connectUser(endpoint, token, era);
   await user.listTools();

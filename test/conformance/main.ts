@@ -1,6 +1,6 @@
 /**
- * `npm run conformance`: the official suite of the protocol. Owns the order of a run and its end: whatever happens, no
- * process and no data stays. See `options.ts` for the command line.
+ * `npm run conformance`: the official suite of the protocol. Owns the order of a run and its cleanup: no process and no data stays behind,
+ * whatever happens. See `options.ts` for the command line.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,9 +23,9 @@ const results = fileURLToPath(new URL('results', import.meta.url));
 const report = fileURLToPath(new URL('../../docs/conformance.md', import.meta.url));
 const clientFile = fileURLToPath(new URL('client-driver.ts', import.meta.url));
 
-/** Scenarios of the client side that run at once. */
+/** How many scenarios of the client side run at once. */
 const AT_ONCE = 4;
-/** A whole run takes ten minutes; what has not ended by then is ended, and the run has failed. */
+/** A whole run takes ten minutes. At this timeout all children are ended and the run fails. */
 const RUN_TIMEOUT_MS = 2_400_000;
 
 /** The fixtures alone: SDK 1 speaks the legacy era only. */
@@ -39,11 +39,11 @@ const DIRECT = {
 
 const LEGACY_ONLY: ReadonlySet<UpstreamName> = new Set(['legacy', 'sse']);
 
-/** What the user cannot do without the gateway: all that is about getting in. */
+/** What the user cannot do without the gateway: every scenario about authorization. */
 const isAboutAccess = (scenario: string) => scenario.startsWith('auth/');
 const GATEWAY_SIGNS_IN = 'the gateway signs in, its user does not';
 
-/** A question of the legacy era has no key of its own, so no gateway can find the one that the scenario wants. */
+/** A server request of the legacy era has no key, so no gateway can find the one that the scenario wants. */
 const WITHOUT_KEYS = new Map([
   [
     'input-required-result-basic-elicitation',
@@ -81,10 +81,10 @@ async function testDirectly(revision: Revision, only: string | undefined): Promi
   return columns;
 }
 
-/** The sections of the server side, one list for each endpoint. */
+/** The sections of the server side, one list per endpoint. */
 type ServerSections = Record<keyof Doors, Section[]>;
 
-/** Adds a column for each upstream to the sections of each endpoint. */
+/** Adds one column per upstream to the sections of each endpoint. */
 async function testThroughGateway(gateway: Gateway, sections: ServerSections): Promise<void> {
   for (const upstream of UPSTREAMS) {
     const doors = await addUpstream(gateway, upstream);
@@ -106,7 +106,7 @@ async function testThroughGateway(gateway: Gateway, sections: ServerSections): P
   }
 }
 
-/** Adds a column of the client side; a few scenarios at a time, since each has a server and a client of its own. */
+/** Adds a column of the client side. Runs a few scenarios at a time, since each has its own server and client. */
 async function testAsClient(
   title: string,
   gateway: Gateway | undefined,
@@ -147,7 +147,7 @@ function createSections(side: Side, only: string | undefined): Section[] {
     .map(requirements => ({ side, requirements, columns: [], only }));
 }
 
-/** The section of the authorization server, without columns; undefined where another scenario is asked for. */
+/** The section of the authorization server, without columns; undefined if `only` names another scenario. */
 function createAuthorizationSection(only: string | undefined): Section | undefined {
   const where = 'its authorization server';
   if (scenariosOf(AUTHORIZATION, 'server', only).length === 0) return undefined;
@@ -213,7 +213,7 @@ async function main(): Promise<number> {
 }
 
 setTimeout(() => void endAll(), RUN_TIMEOUT_MS).unref();
-// A signal ends the children, and with them whatever waits for one; the run then unwinds as it does after an error.
+// A signal ends the children, so everything that waits for one ends too; the run then unwinds as after an error.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void endAll());
 try {
   process.exitCode = await main();

@@ -1,6 +1,6 @@
 /**
- * The names of one server on an endpoint of many: the suite knows its tools, prompts and resources by their own names, so what it asks
- * for is qualified, and what it is answered is made plain again. Pure.
+ * The qualified names of one server on an endpoint of many. The suite knows its tools, prompts and resources by their own names, so
+ * requests are qualified and responses are stripped of the qualifier. Pure.
  */
 import { toQualifiedUri } from '../../src/shared/naming/qualified-uri.ts';
 
@@ -10,24 +10,24 @@ const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export interface Naming {
-  /** The body of a request, as the suite wrote it where it is no message. */
+  /** Returns the body of a request with qualified names; unchanged if it is no message. */
   request(body: string): string;
-  /** What the header `Mcp-Name` repeats of a request of this method. */
+  /** Returns the value of the header `Mcp-Name` for a request of this method. */
   header(method: string, value: string): string;
-  /** The body of an answer, or whole lines of it. */
+  /** Strips the qualifier from the body of a response, or from whole lines of it. */
   answer(text: string): string;
 }
 
-/** Methods whose header repeats a name, and those where it is a URI; the ids of tasks stay. */
+/** Methods whose header repeats a name; below, the one where it repeats a URI. Task ids stay unchanged. */
 const NAMED = new Set(['tools/call', 'prompts/get']);
 const READ = 'resources/read';
 
-/** @param server a name that the suite itself never says */
+/** @param server a name that does not occur in the suite */
 export function namingOf(server: string): Naming {
   const toName = (name: unknown) => (typeof name === 'string' ? `${server}.${name}` : name);
   const toUri = (uri: unknown) => (typeof uri === 'string' ? toQualifiedUri(server, uri) : uri);
 
-  /** The members of an object that name something, qualified. */
+  /** Qualifies the members of an object that name something. */
   function qualified(given: Members): Members {
     const { name, uri } = given;
     return {

@@ -1,7 +1,4 @@
-/**
- * The command line of the conformance run. Owns its options; refuses everything else with one line that says what is
- * wrong.
- */
+/** The command line of the conformance run. Refuses unknown options with one clear line. */
 import { parseArgs } from 'node:util';
 
 export const PARTS = ['direct', 'server', 'client', 'authorization'] as const;
@@ -13,7 +10,7 @@ export type Part = (typeof PARTS)[number];
 
 export interface Options {
   parts: readonly Part[];
-  /** Only this scenario, in every revision that names it; it counts, scored or not. */
+  /** Run only this scenario, in every revision that names it; it counts, scored or not. */
   scenario: string | undefined;
 }
 
@@ -32,7 +29,7 @@ Exits with 1 unless all required scenarios pass.
   --help            this text
 `;
 
-/** Parses arguments; `undefined` means that help was asked for. Throws with one clear line otherwise. */
+/** Parses arguments; `undefined` means that help was requested. Throws with one clear line otherwise. */
 export function parseOptions(args: string[]): Options | undefined {
   const { values } = parseArgs({
     args,

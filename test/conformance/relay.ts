@@ -1,7 +1,7 @@
 /**
- * A relay on loopback that adds the credential the suite has no option for, and, where that is asked for, the names of one server
- * (`naming.ts`), and nothing else: method, headers (Host and Origin too) and bodies go through as they came, in both directions, as
- * streams. When one side goes away the other side's connection is closed, so cancellation is seen.
+ * A relay on loopback that adds the credential, for which the suite has no option, and on request the qualified names of one server
+ * (`naming.ts`). It changes nothing else: method, headers (Host and Origin too) and bodies are streamed unchanged in both directions. When
+ * one side closes its connection the relay closes the other, so cancellation is seen.
  */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
@@ -15,10 +15,10 @@ export interface Relay {
   close(): void;
 }
 
-/** Headers that say how long a body is, which with other names is another length. */
+/** Headers that give the length of a body; renaming changes the length. */
 const LENGTHS = new Set(['content-length', 'transfer-encoding']);
 
-/** Raw headers without those of the length, each as `change` makes it. */
+/** Returns raw headers without the length headers, each value passed through `change`. */
 function changed(raw: readonly string[], change = (_name: string, value: string) => value) {
   const kept: string[] = [];
   for (let i = 0; i + 1 < raw.length; i += 2) {
@@ -34,7 +34,7 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Passes whole lines on, changed. */
+/** Forwards whole lines, each passed through `change`. */
 function byLines(change: (text: string) => string): Transform {
   let rest: Buffer = Buffer.alloc(0);
   return new Transform({

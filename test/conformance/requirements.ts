@@ -1,16 +1,16 @@
 /**
- * What each revision of the protocol requires, as the suite's own frozen lists say. Reads the part of YAML that they are
- * written in and refuses a list that is empty, so that a change of their form cannot make a run pass with nothing in it.
+ * What each revision of the protocol requires, from the suite's own frozen lists. Reads the subset of YAML that they use and refuses an
+ * empty list, so that a change of their format cannot make an empty run pass.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
 export type Revision = (typeof REVISIONS)[number];
-/** Whether the suite plays the client or the server. It calls the first `server`, as that is what it tests. */
+/** Whether the gateway is the server or the client. The suite names the side after what it tests. */
 export type Side = 'server' | 'client';
 
-/** A scenario that the suite does not score, and this run wants to pass: the gateway signs in by itself. */
+/** A scenario that the suite does not score but that this run requires to pass: the gateway signs in by itself. */
 export const CLIENT_CREDENTIALS = 'auth/client-credentials-basic';
 
 export interface Requirements {
@@ -20,7 +20,7 @@ export interface Requirements {
   notScored: Record<Side, Map<string, string>>;
 }
 
-/** The scenarios of a side: all that the revision names, or the one that is wanted, if it names it. */
+/** The scenarios of a side: all that the revision names, or only the requested one, if it names it. */
 export function scenariosOf(
   { required, notScored }: Requirements,
   side: Side,

@@ -1,6 +1,6 @@
 /**
- * What the suite is run against: the gateway with a data folder of its own, the fixtures as its upstreams, a relay in
- * front of each. The gateway is set up as any user sets it up, through its REST API.
+ * What the suite runs against: the gateway with its own data folder, the fixtures as its upstreams, and a relay in front of each. The
+ * gateway is set up through its REST API, as any user sets it up.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,12 +15,15 @@ import { startRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 
 const CONNECT_TIMEOUT_MS = 15_000;
-/** Short, so that a call which nobody answers does not hold up the run. With the next one all that is not the default. */
+/**
+ * Short, so that a call which nobody answers does not delay the run. This and the next constant are the only settings that differ from the
+ * defaults.
+ */
 const CALL_TIMEOUT_MS = 8_000;
-/** What the suite takes for the address of a client's metadata document; it reads none. Source: its scenario auth/basic-cimd. */
+/** The address that the suite uses for a client's metadata document; it does not fetch it. Source: its scenario auth/basic-cimd. */
 const CLIENT_DOCUMENT = 'https://conformance-test.local/client-metadata.json';
 
-/** How each upstream is started: a fixture and what it is told. */
+/** How each upstream is started: a fixture and its arguments. */
 const FIXTURES = {
   legacy: ['conformance-legacy'],
   sse: ['conformance-legacy'],
@@ -31,8 +34,9 @@ const FIXTURES = {
 } satisfies Record<string, [fixture: string, ...args: string[]]>;
 
 /**
- * An upstream of the gateway: sessions on SDK 1, the same over HTTP+SSE, 2026-07-28 only on SDK 2, both eras with sessions, the same
- * where some tools can ask in the legacy era only, both eras as the handler of SDK 2 has them by default.
+ * An upstream of the gateway. `legacy`: sessions on SDK 1; `sse`: the same over HTTP+SSE; `modern`: 2026-07-28 only, on SDK 2; `both`: both
+ * eras with sessions; `both-pushed`: the same, where some tools can send server requests in the legacy era only; `default`: both eras as
+ * SDK 2's handler serves them by default.
  */
 export type UpstreamName = keyof typeof FIXTURES;
 export const UPSTREAMS = Object.keys(FIXTURES) as UpstreamName[];
@@ -69,17 +73,17 @@ async function startUpstream(name: UpstreamName): Promise<string> {
   return `http://127.0.0.1:${port}/${name === 'sse' ? 'sse' : 'mcp'}`;
 }
 
-/** Relays before an upstream's own endpoint, and before the one of all servers under a token that sees only this one. */
+/** Relays to the upstream's own endpoint, and to the endpoint of all servers with a token that sees only this server. */
 export interface Doors {
   own: Relay;
   all: Relay;
 }
 
-/** Starts a fixture, registers it and puts relays before it. Throws when the gateway does not reach it. */
+/** Starts a fixture, registers it and puts relays in front of it. Throws if the gateway cannot connect to it. */
 export async function addUpstream(gateway: Gateway, upstream: UpstreamName): Promise<Doors> {
   const { origin, adminToken } = gateway;
   const api = createApi(origin, adminToken);
-  // A name that the suite never says, so that it can be told apart.
+  // A name that does not occur in the suite, so that it can be recognised.
   const name = `suite-${upstream.replaceAll(/[^a-z]+/gu, '-')}`;
   const record = await api.createServer({
     name,
@@ -92,7 +96,7 @@ export async function addUpstream(gateway: Gateway, upstream: UpstreamName): Pro
     CONNECT_TIMEOUT_MS,
   );
   if (status !== 'CONNECTED') throw new Error(`${name} is ${status}: ${error ?? ''}`);
-  // It sees this server only.
+  // A token that sees this server only.
   const narrow = await createToken(gateway, { name, servers: [name] });
   return {
     own: await startRelay(`${origin}/mcp/servers/${name}`, adminToken),
@@ -100,7 +104,7 @@ export async function addUpstream(gateway: Gateway, upstream: UpstreamName): Pro
   };
 }
 
-/** A token of a member. @param body as `POST /api/v1/tokens` takes it */
+/** Creates a token of a member. @param body as `POST /api/v1/tokens` takes it */
 export async function createToken(
   { origin, adminToken }: Gateway,
   body: { name: string; servers?: string[] },

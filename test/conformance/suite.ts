@@ -1,6 +1,6 @@
 /**
- * Runs the official suite as its users do, by its command, and reads the checks it writes. A scenario passes when none
- * of its checks failed and at least one succeeded; one that wrote no checks did not run, which is a failure.
+ * Runs the official suite through its command, as its users do, and reads the checks that it writes. A scenario passes when none of its
+ * checks failed and at least one succeeded. A scenario that wrote no checks did not run, which is a failure.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { untilEnd } from './children.ts';
 import { SUITE } from './requirements.ts';
 import type { Revision } from './requirements.ts';
 
-/** A whole revision takes ten seconds; what hangs in it is ended with it. */
+/** A whole revision takes ten seconds; at this timeout a hanging run is ended. */
 const REVISION_TIMEOUT_MS = 240_000;
 const SCENARIO_TIMEOUT_MS = 60_000;
-/** The suite gives a client this long. */
+/** How long the suite gives a client. */
 const CLIENT_TIMEOUT_MS = 20_000;
 
-/** What a client writes last when it has done all it wanted. Without it a scenario has failed, whatever its checks say. */
+/** What a client writes last when it has finished. Without it a scenario fails, whatever its checks say. */
 export const DONE = 'done';
 
 export interface Outcome {
@@ -38,7 +38,7 @@ export const NOT_RUN: Outcome = { status: 'not run', succeeded: 0, warnings: [],
 /** The suite's command. */
 export const command = fileURLToPath(new URL('dist/index.js', SUITE));
 
-/** Runs the suite until it ends or has taken too long. What it found is in the files it wrote. */
+/** Runs the suite until it exits or times out. Its findings are in the files that it wrote. */
 async function run(
   args: string[],
   timeoutMs: number,
@@ -55,7 +55,7 @@ function toLine({ id, description, errorMessage }: Check): string {
   return `${id}: ${errorMessage ?? description}`.replaceAll(/\s+/gu, ' ');
 }
 
-/** What the checks in a folder say. */
+/** Reads the outcome from the checks in a folder. */
 export function readOutcome(folder: string): Outcome {
   let checks: Check[];
   try {
@@ -70,7 +70,7 @@ export function readOutcome(folder: string): Outcome {
   return { status, succeeded, warnings: having('WARNING').map(toLine), failures };
 }
 
-/** The suite's client against the server at `url`: all a revision names, or one scenario. */
+/** Runs the suite's client against the server at `url`: all that a revision names, or one scenario. */
 export async function testServer(
   url: string,
   revision: Revision,
@@ -91,7 +91,7 @@ export async function testServer(
   return outcomes;
 }
 
-/** One of the suite's servers against a client, which is a TypeScript file that takes the server's URL. */
+/** Runs one of the suite's servers against a client: a TypeScript file that takes the server's URL. */
 export async function testClient(
   clientFile: string,
   env: Record<string, string>,

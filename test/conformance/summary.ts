@@ -1,4 +1,4 @@
-/** What a run comes to: how many of the required scenarios passed and failed, over all columns. Pure. */
+/** Summarises a run: how many of the required scenarios passed and failed, over all columns. Pure. */
 import { countedIn, outcomeOf } from './table.ts';
 import type { Section } from './table.ts';
 
@@ -7,7 +7,7 @@ export interface Summary {
   failed: number;
 }
 
-/** Counts each required scenario in each column, and what a column is wanted to pass besides. */
+/** Counts each required scenario in each column, and the additional scenarios that a column demands. */
 export function summarize(sections: readonly Section[]): Summary {
   const summary: Summary = { passed: 0, failed: 0 };
   for (const section of sections) {

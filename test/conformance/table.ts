@@ -1,6 +1,6 @@
 /**
- * A run as text: a table for each side and revision with a column for each thing that was tested, the counts, and why
- * what failed failed. The same text is printed and written to docs/conformance.md. Pure.
+ * A run as text: a table for each side and revision with one column per tested target, the counts, and the reason of each failure. The same
+ * text is printed and written to docs/conformance.md. Pure.
  */
 import type { Requirements, Side } from './requirements.ts';
 import { NOT_RUN } from './suite.ts';
@@ -9,19 +9,19 @@ import type { Outcome } from './suite.ts';
 export interface Column {
   title: string;
   outcomes: ReadonlyMap<string, Outcome>;
-  /** Scenarios that ask for what this cell cannot have by the specification, with the reason. They are run, not counted. */
+  /** Scenarios that require what this column cannot have by the specification, with the reason. They are run, not counted. */
   cannot?: ReadonlyMap<string, string>;
-  /** Scenarios that the suite does not score and that must pass here all the same. */
+  /** Scenarios that the suite does not score but that must pass here. */
   demands?: readonly string[];
 }
 
 export interface Section {
   side: Side;
-  /** At which endpoint, where that is not a server's own. */
+  /** Which endpoint, if it is not a server's own. */
   where?: string;
   requirements: Requirements;
   columns: Column[];
-  /** Scenarios of this run; all that the revision names when undefined. */
+  /** The scenario to run; undefined for all that the revision names. */
   only: string | undefined;
 }
 
@@ -32,11 +32,11 @@ const MARKS: Record<Outcome['status'], string> = {
   'not run': 'NOT RUN',
 };
 
-/** What a column says of a scenario. */
+/** The outcome of a scenario in a column. */
 export const outcomeOf = (column: Column, scenario: string): Outcome =>
   column.outcomes.get(scenario) ?? NOT_RUN;
 
-/** The scenarios of a section that count; one that was asked for by name counts always. */
+/** The scenarios of a section that count; a scenario requested by name always counts. */
 function requiredOf({ side, requirements, only }: Section): string[] {
   return only === undefined ? requirements.required[side] : [only];
 }
@@ -50,7 +50,7 @@ export function countedIn(section: Section, column: Column): string[] {
   return requiredOf(section).filter(name => !column.cannot?.has(name));
 }
 
-/** How many of the required scenarios passed in a column. */
+/** Counts how many of the required scenarios passed in a column. */
 function count(section: Section, column: Column): string {
   const required = countedIn(section, column);
   const passed = required.filter(name => outcomeOf(column, name).status === 'passed');
@@ -63,7 +63,7 @@ function mark(column: Column, scenario: string): string {
   return warnings.length > 0 ? `${MARKS[status]} (${warnings.length} warned)` : MARKS[status];
 }
 
-/** Rows of cells as a table of Markdown that is also aligned for a terminal. */
+/** Formats rows of cells as a Markdown table that is also aligned for a terminal. */
 function toTable(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map(row => row[at]?.length ?? 0)));
   const lines = rows.map(row => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | '));
@@ -86,7 +86,7 @@ function failuresOf(section: Section): string[] {
   return [...columns.flatMap(column => impossibleIn(column, all)), ...failures];
 }
 
-/** What a column cannot have, a line for each reason. */
+/** What a column cannot have, one line per reason. */
 function impossibleIn({ title, cannot }: Column, all: readonly string[]): string[] {
   const named = [...(cannot ?? [])].filter(([name]) => all.includes(name));
   const reasons = new Set(named.map(([, reason]) => reason));
@@ -96,7 +96,7 @@ function impossibleIn({ title, cannot }: Column, all: readonly string[]): string
   });
 }
 
-/** A section as Markdown. */
+/** Formats a section as Markdown. */
 export function toSectionText(section: Section): string {
   const { side, requirements, columns } = section;
   const role = side === 'server' ? 'The gateway as a server' : 'The gateway as a client';

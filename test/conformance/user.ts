@@ -1,15 +1,15 @@
 /**
- * A user's client of the gateway for the client side of the suite: SDK 1 for the legacy revisions, SDK 2 for the modern
- * one, of which only the one that is wanted is loaded. It accepts every form with the defaults of its schema, as a user does who presses Enter.
+ * A user's client of the gateway for the client side of the suite: SDK 1 for the legacy revisions, SDK 2 for the modern one; only the
+ * needed SDK is loaded. It accepts every form with the defaults of its schema, like a user who presses Enter.
  */
 type Arguments = Record<string, unknown>;
 
 export interface User {
-  /** Empty where the server has no tools. */
+  /** Empty if the server has no tools. */
   listTools(): Promise<{ name: string; inputSchema: unknown }[]>;
   listResources(): Promise<{ uri: string }[]>;
   listPrompts(): Promise<{ name: string }[]>;
-  /** Errors are the suite's to see; they are not thrown. @returns the result as JSON, or what the error says */
+  /** Does not throw errors: the suite judges them. @returns the result as JSON, or the error as text */
   callTool(name: string, given: Arguments): Promise<string>;
   readResource(uri: string): Promise<void>;
   getPrompt(name: string): Promise<void>;
@@ -20,7 +20,7 @@ const MODERN_VERSION = '2026-07-28';
 const identity = { name: 'conformance-user', version: '1.0.0' };
 const CALL_TIMEOUT_MS = 12_000;
 
-/** The defaults of a form; a box that must be ticked is ticked. */
+/** Fills in a form with its defaults; a checkbox without a default is ticked. */
 function fillIn(params: object): Record<string, string | number | boolean> {
   const { requestedSchema } = params as { requestedSchema?: { properties?: Arguments } };
   const content: Record<string, string | number | boolean> = {};
@@ -86,7 +86,7 @@ async function connectLegacy(url: URL, headers: Record<string, string>): Promise
   };
 }
 
-/** Connects to an endpoint in the era of a revision; throws where it is served another one. */
+/** Connects to an endpoint in the era of a revision. A modern client throws if it is served another version. */
 export function connectUser(endpoint: string, token: string, revision: string): Promise<User> {
   const headers = { authorization: `Bearer ${token}` };
   const connect = revision === MODERN_VERSION ? connectModern : connectLegacy;

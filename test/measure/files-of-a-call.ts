@@ -1,19 +1,19 @@
 /**
- * Which files of `src` run for one call: of a modern client, at a modern server, in an isolate that has served the same call before. Until
- * its answer is there; what is told to objects afterwards is none of it.
+ * Records which files of `src` run for one call of a modern client to a modern server, in an isolate that has served the same call before.
+ * Counts only until the response; what is reported to objects afterwards is left out.
  */
 import { expect, it } from 'vitest';
 import { WHOLE } from '../worker/support/portico.ts';
 import { call, connect, portico } from '../worker/support/live-calls.ts';
 
-/** Istanbul's counters: by file, how often each statement ran. */
+/** Istanbul's counters: for each file, how often each statement ran. */
 type Counters = Record<string, { path: string; s: Record<string, number> }>;
 
 const { __VITEST_COVERAGE__: counters } = globalThis as unknown as {
   __VITEST_COVERAGE__: Counters;
 };
 
-/** How many statements of each file have run so far. */
+/** Returns how many statements of each file have run so far. */
 const ranSoFar = () =>
   new Map(
     Object.values(counters).map(({ path, s }) => [
@@ -22,7 +22,7 @@ const ranSoFar = () =>
     ]),
   );
 
-it('notes the files that run', async () => {
+it('records the files that run for one call', async () => {
   const { name } = await connect('modern');
   const { message, headers } = call(name, 'modern');
   const answer = async () => {

@@ -1,4 +1,4 @@
-/** Runs the measures of this folder in workerd, with the Worker's code counted as it runs. They are no tests by themselves: others run them. */
+/** Runs the measurements of this folder in workerd, with coverage of the Worker's code. They are no tests by themselves: tests run them. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';

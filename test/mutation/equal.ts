@@ -1,4 +1,4 @@
-/** Mutants that change nothing that anybody could see, with the reason. They are not counted. */
+/** Equivalent mutants: no behaviour changes that anybody could see, with the reason. They are not counted. */
 interface Equal {
   file: string;
   from: string;
@@ -8,7 +8,7 @@ interface Equal {
 
 const EACH_HAS_A_RESULT = 'a batch has one result for each statement';
 
-/** By file: what is written, what stands there instead, and why that is the same. */
+/** By file: the original code, its replacement, and why both behave the same. */
 const BY_FILE: Readonly<
   Record<string, readonly (readonly [from: string, to: string, why: string])[]>
 > = {

@@ -1,4 +1,4 @@
-/** What a judge of mutants is given, and what it says. */
+/** What a judge of mutants gets, and the verdict that it reports. */
 import type { Mutant } from './mutate.ts';
 
 export interface Case {
@@ -6,7 +6,7 @@ export interface Case {
   mutants: readonly Mutant[];
   /** When to stop, in milliseconds since 1970. */
   endsAt: number;
-  /** Which files of tests judge, by their names. */
+  /** Names of the test files that judge. */
   testsNamed: RegExp;
   tell(verdict: Verdict): void;
 }
@@ -14,6 +14,6 @@ export interface Case {
 export interface Verdict {
   mutant: Mutant;
   isKilled: boolean;
-  /** Whether any test comes by it. */
+  /** Whether any test executes the mutant. */
   isMet: boolean;
 }

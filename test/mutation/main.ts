@@ -1,8 +1,9 @@
 /**
- * Mutation tests: changes the code in small ways, one at a time, and tells which changes no test notices. Sources are given as paths or
- * folders; without any, those whose faults let somebody in. `npm run mutation -- src/access --shard 1/4` does a quarter of them.
+ * Mutation tests: makes small changes to the code, one at a time, and reports the changes that no test notices. Sources are given as paths
+ * or folders; the default is the code whose faults could let an attacker in. `npm run mutation -- src/access --shard 1/4` runs a quarter of
+ * them.
  *
- * A change is judged by the unit tests that come by it, or with `--by worker` by those of the Worker.
+ * A change is judged by the unit tests that execute it, or with `--by worker` by the Worker tests that do.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -17,12 +18,12 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     by: { type: 'string', default: 'unit' },
-    /** Names of the test files of the Worker that judge, as an expression. */
+    /** Names of the Worker test files that judge, as a regular expression. */
     tests: { type: 'string', default: '' },
     shard: { type: 'string', default: '1/1' },
-    /** A report of an earlier run: only what was alive there. */
+    /** The report of an earlier run: judge only the mutants that survived there. */
     alive: { type: 'string' },
-    /** How many to judge, drawn by the seed. */
+    /** How many mutants to judge, drawn at random with the seed. */
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
     report: { type: 'string' },
@@ -32,7 +33,7 @@ const { values, positionals } = parseArgs({
 const [shard = 1, shards = 1] = values.shard.split('/').map(Number);
 const endsAt = Date.now() + Number(values.minutes) * 60_000;
 
-/** A draw that is the same for the same seed (xorshift). */
+/** Draws mutants; the same seed gives the same draw (xorshift). */
 function drawn(mutants: readonly Mutant[], seed: number): Mutant[] {
   let state = seed * 2_654_435_761 + 1;
   const next = () => {

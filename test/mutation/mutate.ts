@@ -1,6 +1,6 @@
 /**
- * A source file with all its mutants in it: each place that can be changed becomes a choice between what is written and what could be, by
- * the number that is active. So a file is compiled once, however many mutants it has. Pure.
+ * A source file with all its mutants in it: each place that can be changed becomes a choice between the original and its replacements, by
+ * the id of the active mutant. So a file is compiled once, however many mutants it has. Pure.
  */
 import ts from 'typescript';
 
@@ -8,7 +8,7 @@ export interface Mutant {
   id: number;
   file: string;
   line: number;
-  /** What is written, and what stands there instead, in one line each. */
+  /** The original code and its replacement, in one line each. */
   from: string;
   to: string;
 }
@@ -31,7 +31,7 @@ const OPERATORS = new Map<ts.SyntaxKind, string>([
   [ts.SyntaxKind.AsteriskToken, '/'],
 ]);
 
-/** Methods, and the one in its place; an empty text leaves the call out. */
+/** Methods and their replacements; an empty text leaves the call out. */
 const METHODS = new Map([
   ['some', 'every'],
   ['every', 'some'],
@@ -49,7 +49,7 @@ const METHODS = new Map([
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').slice(0, 100);
 const active = (id: number) => `globalThis.__isMutant(${id})`;
 
-/** @param firstId the number of its first mutant */
+/** @param firstId the id of its first mutant */
 export function mutate(file: string, text: string, firstId: number): Mutated {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const mutants: Mutant[] = [];
@@ -62,7 +62,7 @@ export function mutate(file: string, text: string, firstId: number): Mutated {
     return id;
   }
 
-  /** A node's text with the mutants in it, from its first token on. */
+  /** Returns a node's text with the mutants in it, starting at its first token. */
   function render(node: ts.Node): string {
     if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) {
       return written(node);
@@ -76,7 +76,7 @@ export function mutate(file: string, text: string, firstId: number): Mutated {
     });
     rendered += text.slice(at, node.end);
     if ((ts.isExpressionStatement(node) && isCall(node.expression)) || ts.isThrowStatement(node)) {
-      // In a block, or an `else` after it would be the one of this `if`.
+      // Wrapped in a block: otherwise a following `else` would belong to this `if`.
       return `{ if (!(${active(add(node, ''))})) { ${rendered} } }`;
     }
     if (ts.isBlock(node) && isLoop(node.parent)) return `{ globalThis.__tick?.(); ${rendered} }`;
@@ -94,9 +94,9 @@ const isCall = (node: ts.Expression) =>
 
 const isLoop = (node: ts.Node) => ts.isIterationStatement(node, false);
 
-/** What may stand in a node's place. */
+/** Returns what may replace a node. */
 function alternatives(node: ts.Node, written: (node: ts.Node) => string): string[] {
-  // A loop that never ends would be stopped by its ticks only.
+  // Only `if` conditions: a loop condition that is always true would end only at its tick limit.
   const isCondition =
     node.parent && ts.isIfStatement(node.parent) && node.parent.expression === node;
   const conditions = isCondition ? ['true', 'false'] : [];

@@ -1,4 +1,4 @@
-/** Which test files a source file has a part in: those that import it, over any number of files. */
+/** Finds the test files that a source file is part of: those that import it, directly or through other files. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
@@ -15,7 +15,7 @@ function imported(file: string): readonly string[] {
   return known;
 }
 
-/** All that a file imports, with itself. */
+/** All files that a file imports, directly or not, with itself. */
 function closureOf(file: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const queue = [file];
@@ -27,7 +27,7 @@ function closureOf(file: string): ReadonlySet<string> {
   return seen;
 }
 
-/** Test files of a folder with what each has a part in. */
+/** Returns the test files of a folder, each with the files that it imports. */
 export function loadTests(folder: string): Map<string, ReadonlySet<string>> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = names

@@ -1,10 +1,10 @@
-/** The sources that are to be changed, each with all its mutants in it. */
+/** Loads the sources to mutate, each with all its mutants in it. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { EQUAL } from './equal.ts';
 import { mutate, type Mutant } from './mutate.ts';
 
-/** Those whose faults let somebody in. */
+/** The default: code whose faults could let an attacker in. */
 const USUAL = [
   'src/access',
   'src/gateway',
@@ -15,16 +15,16 @@ const USUAL = [
 ];
 
 export interface Loaded {
-  /** What stands in a file's place, by its path. */
+  /** The mutated code of each file, by its path. */
   codes: Map<string, string>;
   mutants: Mutant[];
-  /** How many were left out because they change nothing. */
+  /** How many mutants were left out because they are equivalent. */
   equal: number;
-  /** What is said to change nothing and is not there any more. */
+  /** Entries of the list of equivalent mutants that match no code any more. */
   stale: string[];
 }
 
-/** What a mutant is called from one run to the next: lines move. */
+/** Identifies a mutant across runs, without its line, since lines move. */
 export const titleOf = ({ file, from, to }: Omit<Mutant, 'id' | 'line'>) =>
   `${relative('.', file)}: ${from} → ${to}`;
 
@@ -34,7 +34,7 @@ function sourcesOf(path: string): string[] {
   return names.filter(name => name.endsWith('.ts')).map(name => resolve(join(path, name)));
 }
 
-/** @param paths files and folders; without any, the usual ones */
+/** @param paths files and folders; if empty, the default ones */
 export function loadSources(paths: readonly string[]): Loaded {
   const codes = new Map<string, string>();
   const made: Mutant[] = [];

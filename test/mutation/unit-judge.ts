@@ -1,4 +1,4 @@
-/** Judges mutants by the unit tests that come by them, each mutant in a process of its own. */
+/** Judges mutants by the unit tests that execute them, one mutant per run. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -7,7 +7,7 @@ import type { Case } from './judge.ts';
 import type { Mutant } from './mutate.ts';
 import { loadTests } from './related.ts';
 
-/** How a test file ended without any mutant. */
+/** What a test file reports after a run without any mutant. */
 interface Ended {
   seen: number[];
   calls: number;
@@ -21,7 +21,7 @@ export async function judgeByUnitTests({ codes, mutants, endsAt, tell }: Case): 
     {
       config: false,
       watch: false,
-      // What is changed here must be found by no later run, and nothing of an earlier one here.
+      // No later run may find these mutated modules in the cache, and this run must find none of an earlier one.
       fsModuleCache: false,
       include: ['test/unit/**/*.test.ts'],
       setupFiles: ['test/mutation/unit-setup.ts'],
@@ -45,11 +45,14 @@ export async function judgeByUnitTests({ codes, mutants, endsAt, tell }: Case): 
   const [project] = vitest.projects;
   if (!project) throw new Error('there is no project');
 
-  /** How often a test file, without any mutant, asks which one is active. */
+  /** How often a test file asks which mutant is active, in a run without any. */
   const callsOf = new Map<string, number>();
   const endings = () => readdirSync(notes).filter(name => name.startsWith('ended-'));
 
-  /** Whether tests pass under a mutant; 0 is none. They say so themselves: of files that ran before, Vitest tells the results of then. */
+  /**
+   * Returns whether tests pass under a mutant; 0 is none. The tests report it in files: for test files that ran before, Vitest returns the
+   * earlier results.
+   */
   async function passes(mutant: number, files: readonly string[]): Promise<boolean> {
     for (const name of readdirSync(notes)) rmSync(join(notes, name));
     const maxCalls = 1_000_000 + 10 * Math.max(...files.map(test => callsOf.get(test) ?? 0));
@@ -59,7 +62,7 @@ export async function judgeByUnitTests({ codes, mutants, endsAt, tell }: Case): 
     return endings().length === files.length && !existsSync(join(notes, 'failed'));
   }
 
-  /** Which test files come by which mutants: each is run once, without any. */
+  /** Runs each test file once without a mutant, to record which mutants it executes. */
   const related = [...loadTests('test/unit')].filter(([, part]) =>
     [...codes.keys()].some(file => part.has(file)),
   );
@@ -73,7 +76,7 @@ export async function judgeByUnitTests({ codes, mutants, endsAt, tell }: Case): 
     }
   }
 
-  /** Tests of the same folder come first: they are the likeliest to notice. */
+  /** Tests of the same folder run first: they are the likeliest to notice the mutant. */
   async function isNoticed({ id, file }: Mutant): Promise<boolean> {
     const folder = dirname(relative('src', file));
     const [near, far] = [[] as string[], [] as string[]];

@@ -1,20 +1,23 @@
 /**
- * Makes the mutant of a run the active one, ends loops that it never leaves, and notes how the tests of a file ended and, where no mutant
- * is active, which of them they come by.
+ * Activates the mutant of a run, ends endless loops, and records whether the tests of a file passed and, when no mutant is active, which
+ * mutants they execute.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect } from 'vitest';
 
-/** Where the number of the active mutant stands, and what is noted. A worker outlives a run, so both are read anew for each file. */
+/**
+ * The folder with the number of the active mutant and with the records. A worker process serves several runs, so both are read again for
+ * each file.
+ */
 const notes = process.env['PORTICO_MUTATION_NOTES'] ?? '';
 const MAX_TICKS = 20_000_000;
 let ticks = 0;
 const [mutant = 0, maxCalls = 0] = readFileSync(join(notes, 'active'), 'utf8')
   .split(' ')
   .map(Number);
-/** How often it was asked which mutant is active: a loop of a test may never end because of one. */
+/** How often the code asked which mutant is active: a mutant can make a test's own loop endless. */
 let calls = 0;
 const seen = new Set<number>();
 Object.assign(globalThis, {
@@ -33,7 +36,7 @@ Object.assign(globalThis, {
 const note = (name: string, text: string) => writeFileSync(join(notes, name), text);
 
 beforeEach(({ onTestFailed, skip }) => {
-  // One that fails is enough.
+  // One failed test is enough.
   skip(existsSync(join(notes, 'failed')));
   onTestFailed(() => note('failed', ''));
 });

@@ -1,6 +1,6 @@
 /**
- * Judges mutants by the tests of the Worker. One workerd has all mutants in it and runs test file after test file; before each the judge says
- * which mutant is active (`worker-setup.ts`). Of the files that come by a mutant the likeliest are tried, in rounds.
+ * Judges mutants by the Worker tests. One workerd contains all mutants and runs test file after test file; before each file the judge says
+ * which mutant is active (`worker-setup.ts`). Of the files that execute a mutant the likeliest to notice it are tried, in rounds.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
@@ -14,28 +14,28 @@ import { loadTests } from './related.ts';
 import { WorkerTests } from './worker-tests.ts';
 import { JUDGE, type Ended, type Step } from './worker-steps.ts';
 
-/** Test files that one mutant is tried with, at most. */
+/** The most test files tried per mutant. */
 const MAX_ROUNDS = 6;
 /** Mutants that are judged together. */
 const BATCH = 60;
-/** After so many files comes one without a mutant, which tells whether an earlier mutant left something behind. */
+/** After this many files one file runs without a mutant, to show whether an earlier mutant left something behind. */
 const CONTROL_EVERY = 12;
-/** Files that take longer judge nothing. */
+/** Files that take longer are not used to judge. */
 const MAX_FILE_MS = 30_000;
-/** A file that takes so much longer than its tests may never ends. */
+/** A file that takes this much longer than its tests may is considered hung. */
 const HANGING_MS = 60_000;
 
 interface Planned extends Step {
   test: string;
 }
 
-/** Steps come one after the other, as they are planned. */
+/** Runs the steps in the order in which they are planned. */
 class InOrder {
   shard = <T>(files: T) => files;
   sort = <T>(files: T) => files;
 }
 
-/** Ends the workerd that this process started: no message reaches one that is in a loop. */
+/** Kills the workerd that this process started: a workerd in an endless loop receives no message. */
 function killWorkerd(): void {
   for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     try {
@@ -43,7 +43,7 @@ function killWorkerd(): void {
       if (name === 'workerd' && Number(parent?.trim().split(' ')[1]) === process.pid)
         process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }
@@ -103,7 +103,7 @@ export async function judgeByWorkerTests({
     });
   let vitest = await start();
 
-  /** Resolves where nothing was heard for so long that nothing will be. */
+  /** Resolves when no message came within the time limit. */
   function hanging(signal: AbortSignal): Promise<'hangs'> {
     const { promise, resolve } = Promise.withResolvers<'hangs'>();
     const timer = setInterval(() => {
@@ -114,7 +114,9 @@ export async function judgeByWorkerTests({
     return promise;
   }
 
-  /** Runs steps in a fresh workerd. What comes after one that never ends is undefined, and so is that one, which is killed. */
+  /**
+   * Runs steps. If one hangs, its workerd is killed and a new one started; the results of that step and of all later ones are undefined.
+   */
   async function run(planned: Planned[]): Promise<(Ended | undefined)[]> {
     [steps, ended, startedAt, endedAt, at] = [planned, [], [], [], -1];
     const project = vitest.projects.find(({ name }) => name === 'worker');
@@ -156,7 +158,7 @@ export async function judgeByWorkerTests({
     timeout: tests.timeoutOf(test),
   });
 
-  /** Which of pairs of a mutant and a test are noticed. */
+  /** Returns the ids of the mutants that their paired test noticed. */
   async function noticed(pairs: readonly [Mutant, string][]): Promise<Set<number>> {
     const killed = new Set<number>();
     let left = [...pairs];
@@ -167,7 +169,7 @@ export async function judgeByWorkerTests({
         const isControl = i % CONTROL_EVERY === CONTROL_EVERY - 1 || i === left.length - 1;
         if (isControl) planned.push({ test, mutant: 0, isReadAnew: false, timeout: 60_000 });
       }
-      // What was read under a mutant is not for the next.
+      // Modules that were loaded under a mutant must not be reused for the next.
       for (const [i, step] of planned.entries()) {
         step.isReadAnew ||= tests.isStatic(planned[i - 1]?.mutant ?? 0);
       }
@@ -178,7 +180,7 @@ export async function judgeByWorkerTests({
         if (i > at) break;
         const isPassed = tests.isPassed(test, results[i]);
         if (mutant === 0) {
-          // Something was left behind: what was noticed since the last control is judged again, in a fresh workerd.
+          // The control failed, so something was left behind: judge again, alone, the mutants noticed since the last control.
           if (!isPassed) break;
           doubtful = [];
           continue;
@@ -192,7 +194,7 @@ export async function judgeByWorkerTests({
       const again = left.slice(0, done).filter(([{ id }]) => doubtful.includes(id));
       if (again.length > 0) {
         process.stdout.write(`judged again: ${again.length}\n`);
-        // Alone there is nothing that another could have left behind.
+        // When a mutant runs alone, no other can have left anything behind.
         for (const [mutant, test] of again) {
           const [result] = await run([planOf(mutant, test)]);
           if (tests.isPassed(test, result)) killed.delete(mutant.id);

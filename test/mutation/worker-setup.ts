@@ -1,11 +1,11 @@
 /**
- * In workerd, before each test file: asks the judge which mutant is active now, and tells it afterwards how many tests passed and which
- * mutants they came by. What was changed while the modules were read has to be read again.
+ * Runs in workerd before each test file: asks the judge which mutant is active, and afterwards reports how many tests passed and which
+ * mutants they executed. If a mutant acts while modules load, the modules are loaded again.
  */
 import { afterAll, beforeEach, expect, vi } from 'vitest';
 import { JUDGE, MAX_TICKS, type Ended, type Step } from './worker-steps.ts';
 
-/** As it is before a test puts another in its place. */
+/** Keeps the original `fetch` before a test replaces it. */
 const KEPT = Symbol.for('mutation fetch');
 const shared = globalThis as { [KEPT]?: typeof fetch };
 const send = (shared[KEPT] ??= fetch.bind(globalThis));
@@ -35,7 +35,7 @@ let longest = 0;
 let isFailed = false;
 beforeEach(({ onTestFailed, onTestFinished, skip, task }) => {
   isLoading = false;
-  // One that fails is enough.
+  // One failed test is enough.
   skip(isFailed);
   onTestFailed(() => {
     isFailed = true;

@@ -1,27 +1,27 @@
-/** What a judge and a test file in workerd tell each other. */
+/** The messages between a judge and a test file in workerd. */
 
-/** Where the judge is asked: it answers what goes out of workerd. */
+/** The judge's address: the judge answers workerd's outbound requests. */
 export const JUDGE = 'http://mutation.test';
-/** After so many rounds a loop does not end. */
+/** A loop with more iterations is considered endless. */
 export const MAX_TICKS = 20_000_000;
 
-/** What a test file has to do: which mutant is active (0 is none). */
+/** The next step of a test file: which mutant is active (0 is none). */
 export interface Step {
   mutant: number;
-  /** Whether the modules are read anew. */
+  /** Whether to load the modules again. */
   isReadAnew: boolean;
-  /** Milliseconds for each test. */
+  /** Timeout of each test, in milliseconds. */
   timeout: number;
 }
 
-/** How it ended. */
+/** How the test file ended. */
 export interface Ended {
   testPath: string;
   mutant: number;
   passed: number;
-  /** Milliseconds of the longest test. */
+  /** Duration of the longest test, in milliseconds. */
   longest: number;
-  /** Which mutants its tests came by, and which were met when modules were read. */
+  /** The mutants that its tests executed; `loaded`: those executed while modules loaded. */
   seen: number[];
   loaded: number[];
 }

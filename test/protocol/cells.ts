@@ -1,7 +1,6 @@
 /**
- * The cells of the protocol table: each kind of client with each kind of upstream. Owns the tag by which the title of a
- * test names what it proves: `{feature: clients > upstreams}`, kinds separated by commas, `*` for all of them, as in
- * `{progress: legacy, sse > *}`. Pure.
+ * The cells of the protocol table: each kind of client with each kind of upstream. Owns the tag in a test's title that says what the test
+ * proves: `{feature: clients > upstreams}`, kinds separated by commas, `*` for all of them, as in `{progress: legacy, sse > *}`. Pure.
  */
 
 /** Streamable HTTP of the legacy era, HTTP+SSE, Streamable HTTP of 2026-07-28; programs of either era behind a connector. */
@@ -32,7 +31,7 @@ function kindsOf<Kind extends string>(text: string, kinds: readonly Kind[]): rea
   });
 }
 
-/** The cells that `clients > upstreams` names. Throws where a kind does not exist. */
+/** Returns the cells that `clients > upstreams` names. Throws if a kind does not exist. */
 export function parseCells(text: string): Cell[] {
   const [clients = '', upstreams = '', ...rest] = text.split('>');
   if (rest.length > 0) throw new Error(`${text} is not "clients > upstreams"`);
@@ -40,7 +39,7 @@ export function parseCells(text: string): Cell[] {
   return kindsOf(clients, CLIENTS).flatMap(client => to.map(upstream => ({ client, upstream })));
 }
 
-/** The tags in a title. Throws where a kind does not exist. */
+/** Reads the tags in a title. Throws if a kind does not exist. */
 export function readTags(title: string): Tag[] {
   return [...title.matchAll(TAG)].map(([, feature = '', clients, upstreams]) => ({
     feature,

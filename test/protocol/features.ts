@@ -1,19 +1,19 @@
 /**
- * The manifest of the protocol table: every method and feature of MCP, with the requirements it belongs to. A cell is proven by
- * the title of a test (`cells.ts` has the tag), or it is named here: `none`, with the reason the specification gives, or
- * `missing`, with what is not built. The gate (`test/unit/gates/protocol.test.ts`) lets no cell be both or neither.
+ * The manifest of the protocol table: every method and feature of MCP, with the requirements it belongs to. Each cell is either proven by
+ * the title of a test (for the tag see `cells.ts`) or named here: `none`, with the reason that the specification gives, or `missing`, with
+ * what is not built. The gate (`test/unit/gates/protocol.test.ts`) refuses a cell that is both or neither.
  */
 
 /** Cells that no test proves, with the reason. */
 export type Absence = readonly [cells: string, reason: string];
 
 export interface Feature {
-  /** As a tag names it and the table shows it. */
+  /** The name in a tag and in the table. */
   readonly id: string;
   readonly requirements: readonly string[];
-  /** Cells in which the protocol does not have it. */
+  /** Cells in which the protocol does not have the feature. */
   readonly none?: readonly Absence[];
-  /** Cells in which the protocol has it and Portico does not. */
+  /** Cells in which the protocol has the feature and Portico does not. */
   readonly missing?: readonly Absence[];
 }
 

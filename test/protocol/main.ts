@@ -1,4 +1,4 @@
-/** `npm run protocol-table`: writes the table of docs/protocol-support.md, or says why it cannot be written. */
+/** `npm run protocol-table`: writes the table of docs/protocol-support.md, or prints why it cannot be written. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { features } from './features.ts';

@@ -1,11 +1,11 @@
-/** The tags in the titles of all tests of the tree, read without running one. What is skipped proves nothing. */
+/** Reads the tags in the titles of all tests without running one. A skipped test proves nothing. */
 import { readFileSync } from 'node:fs';
 import { readTitles } from '../unit/gates/citations.ts';
 import { listFiles } from '../unit/gates/source-file.ts';
 import { readTags } from './cells.ts';
 import type { Tag } from './cells.ts';
 
-/** Probes of the matrix, which `test/e2e/gateway/matrix.test.ts` imports: tests, though not named so. */
+/** Probes of the matrix: tests that `test/e2e/gateway/matrix.test.ts` imports, though their files are not named as tests. */
 export const PROBES = 'test/e2e/gateway/matrix';
 
 /** @param root folder of the project, with a slash at its end */

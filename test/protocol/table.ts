@@ -1,6 +1,6 @@
 /**
- * The protocol table: what the manifest and the titles of the tests say together, as sentences where they do not agree and as
- * Markdown where they do. Owns the place of the table in its document. Pure.
+ * The protocol table: combines the manifest and the titles of the tests, into sentences where they disagree and into Markdown where they
+ * agree. Owns where the table stands in its document. Pure.
  */
 import { ALL_CELLS, parseCells, toCellName } from './cells.ts';
 import type { Tag } from './cells.ts';
@@ -25,7 +25,7 @@ function toReasons(absences: readonly Absence[] = []): Map<string, string> {
   );
 }
 
-/** What a cell may be, by its name: more than one or none of them is a fault. */
+/** Collects the entries of each cell by its name; more than one entry or none is an error. */
 function readFeature({ none, missing }: Feature, proven: ReadonlySet<string>) {
   const [never, notYet] = [toReasons(none), toReasons(missing)];
   return ALL_CELLS.map(toCellName).map(name => {
@@ -49,7 +49,7 @@ function collectProofs(tags: readonly Tag[]): Map<string, Set<string>> {
   return proofs;
 }
 
-/** One sentence for each way in which the manifest and the tags of the tests do not agree. */
+/** Returns one sentence for each disagreement between the manifest and the tags of the tests. */
 export function checkFeatures(features: readonly Feature[], tags: readonly Tag[]): string[] {
   const proofs = collectProofs(tags);
   const ids = features.map(({ id }) => id);
@@ -70,7 +70,7 @@ export function checkFeatures(features: readonly Feature[], tags: readonly Tag[]
   ];
 }
 
-/** Rows of cells as a table of Markdown, aligned. */
+/** Formats rows of cells as an aligned Markdown table. */
 function toMarkdown(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, at) =>
     Math.max(3, ...rows.map(row => row[at]?.length ?? 0)),
@@ -80,7 +80,7 @@ function toMarkdown(rows: readonly (readonly string[])[]): string {
   return [lines[0] ?? '', rule, ...lines.slice(1)].map(line => `| ${line} |`).join('\n');
 }
 
-/** The table with its reasons. */
+/** Formats the table with its reasons. */
 export function toTable(features: readonly Feature[], tags: readonly Tag[]): string {
   const proofs = collectProofs(tags);
   const reasons: string[] = [];
@@ -101,7 +101,7 @@ export function toTable(features: readonly Feature[], tags: readonly Tag[]): str
   return `${toMarkdown([['feature', ...head, 'requirement'], ...rows])}\n\n${notes}`;
 }
 
-/** The document with the table in its place, which a mark begins. Throws where the document has no such place. */
+/** Returns the document with the table put in its place, which a mark begins. Throws if the document has no such place. */
 export function writeInto(document: string, table: string, mark = BEGIN): string {
   const [begin, end] = [document.indexOf(mark), document.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error('The document has no place for the table');
