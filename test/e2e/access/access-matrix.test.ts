@@ -1,4 +1,7 @@
-/** Six people, two hundred tools, every door: what one may not use does not exist, in bodies, headers, counts and cursors. */
+/**
+ * Six people, two hundred tools, every entry point: a tool that a person may not use looks as if it did not exist, in bodies, headers,
+ * counts and cursors.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAllTools, open, textOf } from '../support/raw-client.ts';
 import type { Era, RawClient } from '../support/raw-client.ts';
@@ -21,7 +24,7 @@ afterAll(() => team?.stop());
 const connect = (person: Person, era: Era, path = '/mcp') =>
   open(era, { url: `${team.gateway.origin}${path}`, token: person.token });
 
-/** What the upstream was asked to call, in all. */
+/** Counts all calls that the upstream received. */
 async function callsOf(server: ServerName): Promise<number> {
   const counts = Object.entries(await team.upstreams[server].counters());
   return counts
@@ -32,7 +35,7 @@ async function callsOf(server: ServerName): Promise<number> {
 describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
   const caller = () => personOf(name, way);
 
-  it.each(eras)('[ACC-3] [MCP-9] lists just what may be used, page by page: %s', async era => {
+  it.each(eras)('[ACC-3] [MCP-9] lists exactly the tools it may use, by page: %s', async era => {
     const person = caller();
     const wanted = SERVERS.flatMap(server =>
       TOOL_NAMES.filter(tool => person.mayUse(server, tool)).map(tool => `${server}.${tool}`),
@@ -48,7 +51,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     expect(byServer.map(server => server.name)).toEqual(visible);
   });
 
-  it.each(eras)('[ACC-3] [MCP-9] calls just what is listed, by every name: %s', async era => {
+  it.each(eras)('[ACC-3] [MCP-9] calls exactly the listed tools, by every name: %s', async era => {
     const person = caller();
     const client = await connect(person, era);
     const direct = new Map<ServerName, RawClient>();
@@ -85,7 +88,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     expect(after.map((count, k) => count - (before[k] ?? 0))).toEqual(allowed);
   });
 
-  it('[ACC-3] [REG-7] calls just the same over REST, by either name', async () => {
+  it('[ACC-3] [REG-7] calls the same tools over REST, by either name', async () => {
     const person = caller();
     const call = (body: object) =>
       team.gateway.api('POST', '/api/v1/tools/call', body, person.token);
@@ -107,7 +110,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(eras)('[ACC-3] [MCP-4] sees prompts and resources where it may: %s', async era => {
+  it.each(eras)('[ACC-3] [MCP-4] sees only prompts and resources it may use: %s', async era => {
     const person = caller();
     const client = await connect(person, era);
     for (const [method, member, key] of [
@@ -153,7 +156,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     expect(wrong).toEqual([]);
   });
 
-  it('[ACC-3] [MCP-3] is told of no capability, server or toolset that is not there for it', async () => {
+  it('[ACC-3] [MCP-3] learns of no capability, server or toolset that is hidden from it', async () => {
     const person = caller();
     const legacy = await connect(person, 'legacy');
     const modern = await connect(person, 'modern');
@@ -178,7 +181,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(eras)('[ACC-4] uses of a toolset what it may use anyway: %s', async era => {
+  it.each(eras)('[ACC-4] sees in a toolset only tools that it may use anyway: %s', async era => {
     const person = caller();
     const client = await connect(person, era, '/mcp/toolsets/triage');
     const triage = personOf('triage');

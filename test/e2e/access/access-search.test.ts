@@ -1,6 +1,6 @@
 /**
- * The same six people and two hundred tools before the doors that find tools: the search over REST, and the three tools. What one may not
- * use is in no result, no count and no score, and asking for it is like asking for what nobody has.
+ * The same six people and two hundred tools at the entry points that find tools: the search over REST, and the three tools. A tool that a
+ * person may not use is in no result, count or score, and asking for it gives the same answer as asking for an unknown tool.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -47,7 +47,7 @@ const listSorted = async (path: string, token?: string) =>
 const sortedNames = (tools: readonly Sorted[]) => tools.map(({ name }) => name).toSorted();
 
 describe.each(CASES)('skills for $name by $way', { timeout: 300_000 }, ({ name, way }) => {
-  it('[ACC-3] [FIND-3] count and list just what may be used', async () => {
+  it('[ACC-3] [FIND-3] count and list only tools that the caller may use', async () => {
     const { token } = personOf(name, way);
     await until('all tools are sorted', SOON_MS, async () => {
       const tools = await listSorted('/api/v1/tools');
@@ -71,7 +71,7 @@ describe.each(CASES)('skills for $name by $way', { timeout: 300_000 }, ({ name, 
 });
 
 describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
-  it('[ACC-3] [FIND-1] finds over REST just what may be used, and counts no more', async () => {
+  it('[ACC-3] [FIND-1] finds and counts over REST only tools that the caller may use', async () => {
     const person = personOf(name, way);
     const mine = allowed(person);
     const servers = SERVERS.filter(server => mine.some(tool => tool.startsWith(`${server}.`)));
@@ -95,7 +95,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     }
   });
 
-  it.each(eras)('[ACC-3] [FIND-2] finds by search_tools just what may be used: %s', async era => {
+  it.each(eras)('[ACC-3] [FIND-2] finds only usable tools with search_tools: %s', async era => {
     const person = personOf(name, way);
     const mine = allowed(person);
     const client = await connect(person, era);
@@ -108,11 +108,11 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     }
   });
 
-  it.each(eras)('[ACC-3] [FIND-2] describes and calls just what may be used: %s', async era => {
+  it.each(eras)('[ACC-3] [FIND-2] describes and calls only tools it may use: %s', async era => {
     const person = personOf(name, way);
     const client = await connect(person, era);
     const nobodys = `alpha.${NOBODYS}`;
-    // Which names are near depends on the name, and on what may be used.
+    // The list of nearest names depends on the requested name and on what the caller may use.
     const withoutNear = (answer: Answer, asked: string) => {
       const [said = '', list = ''] = / nearest: ([^;]*);/.exec(answer.text) ?? [];
       const wrong = list.split(', ').filter(each => each !== '' && !allowed(person).includes(each));
@@ -140,7 +140,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     expect(wrong).toEqual([]);
   });
 
-  it('[ACC-3] [FIND-2] is told of the servers that it may use', async () => {
+  it('[ACC-3] [FIND-2] learns only of servers that it may use', async () => {
     const person = personOf(name, way);
     const client = await connect(person, 'modern');
     const { instructions } = resultOf(await client.request('server/discover', {}, 7));
@@ -152,7 +152,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     expect(told).toEqual(SERVERS.filter(isThere).map(server => `- ${server}`));
   });
 
-  it('[ACC-3] [FIND-2] finds on a toolset what it may use of it', async () => {
+  it('[ACC-3] [FIND-2] finds on a toolset only the tools of it that the caller may use', async () => {
     const person = personOf(name, way);
     const triage = personOf('triage');
     const client = await connect(person, 'modern', '/mcp/toolsets/triage?tools=search');
@@ -169,7 +169,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
 const isDescribed = (answer: Answer, name: string) =>
   namesIn(resultOf(answer)['structuredContent']).join() === name;
 
-it('[ACC-3] [FIND-1] [FIND-2] is answered in the same bytes whatever changes in what is hidden', async () => {
+it('[ACC-3] [FIND-1] [FIND-2] gets the same bytes whatever changes in hidden tools', async () => {
   const people = CASES.map(({ name, way }) => personOf(name, way));
   const look = async (person: Person) => {
     const client = await connect(person, 'modern');

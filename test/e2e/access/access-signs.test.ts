@@ -1,6 +1,6 @@
 /**
- * Signs by which one could notice what one may not see: notifications, ids of events, cursors, time. And what an administrator
- * changes: it bites within a second, and open streams hear of it where it is about them.
+ * Side channels that could reveal what a caller may not see: notifications, event ids, cursors, timing. And changes by an administrator:
+ * they take effect within a second, and the open streams that they concern are notified.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -44,7 +44,7 @@ const told = (what: string, streams: readonly Heard[], count: number) =>
 
 describe('notifications', { timeout: 300_000 }, () => {
   it.each(eras)(
-    '[ACC-3] [MCP-4] of a tool reach those who see it, and no one else: %s',
+    '[ACC-3] [MCP-4] of a changed tool reach only the people who see it: %s',
     async era => {
       const streams = new Map<Person, Heard>();
       for (const { name, way } of CASES) {
@@ -63,7 +63,7 @@ describe('notifications', { timeout: 300_000 }, () => {
       for (const [person, stream] of streams) {
         const wanted = sees(person) ? [TOOLS, TOOLS] : [TOOLS];
         expect([person.name, ...stream.methods()]).toEqual([person.name, ...wanted]);
-        // The numbers of events would tell of one that was left out.
+        // A gap in the event numbers would reveal a notification that was left out.
         const numbers = stream.ids().map(id => Number(id.split('.')[1]));
         const counted = era === 'legacy' ? [0, ...wanted.map((_, i) => i + 1)] : [];
         expect([person.name, ...numbers]).toEqual([person.name, ...counted]);
@@ -74,7 +74,7 @@ describe('notifications', { timeout: 300_000 }, () => {
 
 describe('a cursor', () => {
   it.each(both)(
-    '[ACC-3] of one person shows another no more than its own list: $era, by $way',
+    '[ACC-3] of one person shows another person only tools of their own list: $era, by $way',
     async ({ era, way }) => {
       const anybody = await open(era, targetOf(personOf('anybody', way).token));
       const { result } = (await anybody.request('tools/list')).message;
@@ -88,12 +88,12 @@ describe('a cursor', () => {
   );
 });
 
-describe('time', { timeout: 300_000 }, () => {
+describe('response time', { timeout: 300_000 }, () => {
   const PAIRS = 1_000;
   const MAX_MEDIAN_MS = 1;
 
   it.each(both)(
-    '[ACC-3] [MCP-9] of a hidden tool is that of an unknown one: $era, by $way',
+    '[ACC-3] [MCP-9] is the same for a hidden tool as for an unknown one: $era, by $way',
     async ({ era, way }) => {
       const client = await open(era, targetOf(personOf('some tools', way).token));
       const timed = async (name: string) => {
@@ -103,7 +103,7 @@ describe('time', { timeout: 300_000 }, () => {
       };
       const differences: number[] = [];
       for (let pair = 0; pair < PAIRS; pair += 1) {
-        // Whichever comes first might be the slower one.
+        // Alternates the order, because the first call of a pair might be slower.
         const first = await timed(pair % 2 ? 'beta.write_01' : 'beta.gone__01');
         const second = await timed(pair % 2 ? 'beta.gone__01' : 'beta.write_01');
         differences.push(pair % 2 ? first - second : second - first);
@@ -120,14 +120,14 @@ describe('a change by an administrator', { timeout: 300_000 }, () => {
   const api = (method: string, path: string, body?: unknown) =>
     team.gateway.api(method, path, body);
 
-  /** Does something, and waits until requests are answered by it; gives the time at which the last one was sent that was not. */
+  /** Makes a change and waits until requests see it; returns when the last request that did not see it was sent. */
   async function biting(act: () => Promise<unknown>, isDone: () => Promise<boolean>) {
     await act();
     return lastUnaware(isDone);
   }
 
   it.each(eras)(
-    '[ACC-3] [REG-3] of rules, toolsets and servers bites in a second and is told: %s',
+    '[ACC-3] [REG-3] of rules, toolsets and servers takes effect within a second and notifies open streams: %s',
     async era => {
       const { id, token } = await team.gateway.createToken({ name: `changed-${era}` });
       const { json } = await api('GET', `/api/v1/tokens/${id}`);
@@ -169,7 +169,7 @@ describe('a change by an administrator', { timeout: 300_000 }, () => {
     },
   );
 
-  it.each(eras)('[ACC-1] that revokes a token ends its streams and its requests: %s', async era => {
+  it.each(eras)('[ACC-1] that revokes a token ends its streams and requests: %s', async era => {
     const { id, token } = await team.gateway.createToken({ name: `revoked-${era}` });
     const client = await open(era, targetOf(token));
     const [own, other] = [await listen(era, token), await listen(era, personOf('anybody').token)];

@@ -1,4 +1,7 @@
-/** Tokens: a revoked one is refused within a second, a narrowed one sees its servers only, the rest does not exist. */
+/**
+ * Tokens: a revoked token is refused within a second; a restricted one sees only its servers, and everything else looks as if it did not
+ * exist.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
@@ -80,7 +83,7 @@ describe.each(eras)('%s client', era => {
   });
 });
 
-it('[ACC-3] [REG-7] narrows REST the same way', async () => {
+it('[ACC-3] [REG-7] restricts REST the same way', async () => {
   const { json } = await gateway.api('GET', '/api/v1/tools', undefined, narrow);
   expect((json['servers'] as { name: string }[]).map(server => server.name)).toEqual(['open']);
   const call = (name: string) =>
@@ -91,7 +94,7 @@ it('[ACC-3] [REG-7] narrows REST the same way', async () => {
   expect(hidden.text.replaceAll('secret', 'nobody')).toBe(unknown.text);
 });
 
-it('[ACC-1] [ACC-2] never shows a token again, and a plain token administers nothing', async () => {
+it('[ACC-1] [ACC-2] never shows a token again, and lets no plain token administer anything', async () => {
   const { token } = await gateway.createToken({ name: 'plain', scopes: ['tools:read'] });
   const listed = await gateway.api('GET', '/api/v1/tokens');
   expect(listed.status).toBe(200);

@@ -1,4 +1,4 @@
-/** The demo end to end: ask finds and fetches, deleting and closing are refused before any call, every stage is in the trace. */
+/** The demo end to end: ask finds and fetches, deleting and closing are refused before any call, and every stage is in the trace. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { giveScript, requestsTo } from '../../fixtures/model-control.ts';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => demo?.stop());
 
 describe('the demo', () => {
-  it('[LLM-4] finds, fetches and reads, each with one call, typed and with evidence', async () => {
+  it('[LLM-4] finds, fetches and reads with one call each, and returns a typed answer with evidence', async () => {
     const found = await ask(
       'find the document about travel',
       [
@@ -94,7 +94,7 @@ describe('the demo', () => {
     expect(await Promise.all(['documents', 'tickets', 'policies'].map(callsOf))).toEqual(before);
   });
 
-  it('[LLM-4] a pattern does not reach what changes something; an entry that names it does', async () => {
+  it('[LLM-4] a pattern does not allow tools that change something; an entry that names the tool does', async () => {
     await demo.allow({ server: '*', tool: 'close_*' });
     const close = plan('tickets', 'close_ticket', { number: 'INC-1001' });
     const before = await callsOf('tickets');
@@ -112,7 +112,7 @@ describe('the demo', () => {
     expect(closed.result).toMatchObject({ structuredContent: { state: 'closed' } });
   });
 
-  it('[LLM-4] shows the model nothing that is not allowed', async () => {
+  it('[LLM-4] shows the model only allowed tools', async () => {
     await ask('delete doc-1', [plan('documents', 'delete_document', { id: 'doc-1' })]);
     const prompts = JSON.stringify(await requestsTo(demo.model));
     expect(prompts).toContain('fetch_document');
@@ -120,7 +120,7 @@ describe('the demo', () => {
     expect(prompts).not.toContain(demo.gateway.adminToken);
   });
 
-  it('[LLM-4] [LLM-6] leaves every stage in the trace, with its decision', async () => {
+  it('[LLM-4] [LLM-6] records every stage in the trace, with its decision', async () => {
     const asked = await ask('read doc-2', [plan('documents', 'fetch_document', { id: 'doc-2' })]);
     const spans = await spansOf(demo, asked);
     expect(new Map(spans.map(({ name, decision }) => [name, decision]))).toEqual(
@@ -136,7 +136,7 @@ describe('the demo', () => {
     );
   });
 
-  it('[LLM-4] [SEC-6] leaves a row of a refused plan', async () => {
+  it('[LLM-4] [SEC-6] writes an audit row for a refused plan', async () => {
     await ask('delete doc-1', [plan('documents', 'delete_document', { id: 'doc-1' })]);
     const rows = await until('the row is there', 30_000, async () => {
       const { json } = await demo.gateway.api('GET', '/api/v1/audit?action=ask');
@@ -150,7 +150,7 @@ describe('the demo', () => {
 });
 
 describe('portico ask', () => {
-  it('[CLI-4] [LLM-4] prints what the tool gave, with plan and trace beside it', async () => {
+  it("[CLI-4] [LLM-4] prints the tool's result, with plan and trace beside it", async () => {
     await giveScript(demo.model, { turns: [plan('documents', 'fetch_document', { id: 'doc-3' })] });
     const { code, out, err } = await portico(['ask', 'read', 'doc-3']);
     expect(code).toBe(0);
@@ -160,7 +160,7 @@ describe('portico ask', () => {
     );
   });
 
-  it('[CLI-4] [LLM-4] has an exit code of its own for a refusal', async () => {
+  it('[CLI-4] [LLM-4] has its own exit code for a refusal', async () => {
     const turns = [plan('documents', 'delete_document', { id: 'doc-1' })];
     await giveScript(demo.model, { turns });
     const ran = await portico(['ask', 'delete doc-1']);
@@ -174,7 +174,7 @@ describe('portico ask', () => {
     expect([json.code, json.json<Asked>().verdict.reason]).toEqual([5, 'not_allowed']);
   });
 
-  it('[CLI-4] [LLM-4] allows, lists and removes', async () => {
+  it('[CLI-4] [LLM-4] adds, lists and removes entries of the allow-list', async () => {
     const made = await portico(['ask', 'allow', 'policies', 'old_*', '--group', 'legal', '--json']);
     const { id } = made.json<{ id: string }>();
     expect((await portico(['ask', 'list'])).out).toMatch(
@@ -188,7 +188,7 @@ describe('portico ask', () => {
   });
 });
 
-it('[LLM-4] is one tool over MCP, with its answer as structured content', async () => {
+it('[LLM-4] is one tool over MCP, whose answer is structured content', async () => {
   await giveScript(demo.model, { turns: [plan('documents', 'fetch_document', { id: 'doc-2' })] });
   const { origin, adminToken } = demo.gateway;
   const target = { url: `${origin}/mcp?tools=ask`, token: adminToken };

@@ -1,4 +1,7 @@
-/** A chat where there are more tools than a model is shown (LLM-3): those that fit the last message, and those it has called already. */
+/**
+ * A chat with more tools than a model may be shown (LLM-3): it shows those that match the last message, and those that it has called
+ * already.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
 import {
@@ -10,7 +13,7 @@ import {
 } from '../support/chat-gateway.ts';
 
 const TOOLS = 200;
-/** Most that are shown (`agents/chat/shown-tools.ts`). */
+/** The most tools shown to a model (`agents/chat/shown-tools.ts`). */
 const MOST_SHOWN = 128;
 
 let chats: ChatGateway;
@@ -24,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => chats?.stop());
 
-/** The names of the tools in each request to the model. */
+/** Returns the names of the tools in each request to the model. */
 async function shown(): Promise<string[][]> {
   const requests = await chats.requests();
   return requests.map(({ tools }) =>
@@ -32,7 +35,7 @@ async function shown(): Promise<string[][]> {
   );
 }
 
-it('[LLM-3] shows the tools that fit the last message and those it has called, and makes no call of another', async () => {
+it('[LLM-3] shows the tools that match the last message and those already called, and calls no other tool', async () => {
   const found = 'many__tool-0137';
   const other = 'many__tool-0199';
   await chats.script({

@@ -1,6 +1,6 @@
 /**
- * Rounds of the tool `chat` by hand (LLM-3): a round is of the one who was asked and counts once, nothing is reached beyond the endpoint,
- * and a client that goes away stops what runs.
+ * Rounds of the tool `chat`, sent by hand (LLM-3): a round belongs to the caller who was asked and counts once, a chat reaches only tools
+ * of its endpoint, and a client that disconnects stops the run.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
@@ -49,7 +49,7 @@ const accepted = { approval: { action: 'accept', content: { call_1: true } } };
 describe('a round', () => {
   const elicitation = { elicitation: {} };
 
-  it('[LLM-3] [ACC-2] is of the one who was asked, and counts once', async () => {
+  it('[LLM-3] [ACC-2] belongs to the caller who was asked, and counts once', async () => {
     await chats.script({
       turns: [{ calls: [close('INC-1001')] }, { text: 'Closed.' }],
       repeat: 'last',
@@ -89,14 +89,14 @@ describe('an endpoint', () => {
     return viewOf(resultOf(await client.call('chat', { message })));
   };
 
-  it('[LLM-3] [ACC-6] of one server or a toolset is all that its chats ever reach', async () => {
+  it('[LLM-3] [ACC-6] of one server or a toolset limits what its chats can ever reach', async () => {
     const toolset = { name: 'reading', include: ['tickets.search_*', 'rich.echo'] };
     expect((await chats.gateway.api('POST', '/api/v1/toolsets', toolset)).status).toBe(201);
     await chats.script({ turns: [{ text: 'So.' }], repeat: 'last' });
     const { id } = await at('/mcp/toolsets/reading');
     expect(await shown()).toContain('tickets__search_tickets');
     expect(await shown()).not.toContain('close_ticket');
-    // Also where it is gone on with elsewhere.
+    // Also when the chat continues at another endpoint.
     await chats.chat({ message: 'And?' }, id);
     expect(await shown()).not.toContain('close_ticket');
     await chats.script({ turns: [{ text: 'So.' }], repeat: 'last' });
@@ -104,7 +104,7 @@ describe('an endpoint', () => {
     await chats.chat({ message: 'And?' }, one.id);
     expect(await shown()).toContain('rich__echo');
     expect(await shown()).not.toContain('tickets__');
-    // A chat of everything is narrowed by the endpoint that it is gone on with at.
+    // A chat of all tools is restricted by the endpoint at which it continues.
     await chats.script({ turns: [{ text: 'So.' }], repeat: 'last' });
     const wide = await chats.chat({ message });
     await chats.script({ turns: [{ text: 'So.' }], repeat: 'last' });
@@ -113,7 +113,7 @@ describe('an endpoint', () => {
     expect(await shown()).not.toContain('tickets__');
   });
 
-  it('[LLM-3] whose client goes away stops what runs', async () => {
+  it('[LLM-3] stops the run when the client disconnects', async () => {
     await chats.script({
       turns: [{ calls: [{ name: 'rich__hang', arguments: {} }] }],
       repeat: 'last',

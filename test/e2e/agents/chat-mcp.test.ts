@@ -1,6 +1,6 @@
 /**
- * The tool `chat` of an endpoint with `?tools=chat` (LLM-3): a person is asked by a form before something is changed, by the SDKs' own
- * clients in both eras; who cannot be asked, or decides nothing, is told what waits.
+ * The tool `chat` of an endpoint with `?tools=chat` (LLM-3): a form asks a person before something is changed, with the SDKs' own clients
+ * in both eras. A client that cannot be asked, or that decides nothing, gets the list of waiting calls.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
@@ -26,7 +26,7 @@ afterAll(() => chats?.stop());
 const closed = async () => (await upstreams['tickets']?.counters())?.['close_ticket'] ?? 0;
 
 describe.each(people)('%s', (_name, connect) => {
-  it('[LLM-3] sees one tool, is asked by a form what is to be sent, and what it allows is done once', async () => {
+  it('[LLM-3] sees one tool, is asked by a form before a call is sent, and an allowed call is made once', async () => {
     const person = await connect(chats.gateway, () => ({
       action: 'accept',
       content: { call_2: true },
@@ -51,7 +51,7 @@ describe.each(people)('%s', (_name, connect) => {
     expect(Object.keys(form?.requestedSchema.properties ?? {})).toEqual(['call_2']);
     expect(person.heard).toContain('calls tickets.search_tickets');
     expect(await chats.problems()).toEqual([]);
-    // It goes on where it is told to, and a person is asked each time.
+    // The chat continues under its id, and a person is asked each time.
     await chats.script({ turns: [{ calls: [close('INC-1002')] }, { text: 'No.' }] });
     const more = await person.chat({ message: 'And the other?', chat_id: chat.id });
     expect(more).toMatchObject({ id: chat.id, stop_reason: 'answered', answer: 'No.' });
@@ -60,7 +60,7 @@ describe.each(people)('%s', (_name, connect) => {
     await person.close();
   });
 
-  it('[LLM-3] that declines has nothing done; one that closes the form has decided nothing', async () => {
+  it('[LLM-3] that declines prevents the call; a client that closes the form leaves the call undecided', async () => {
     const turns = [{ calls: [close('INC-1002')] }, { text: 'As you wish.' }];
     const before = await closed();
     const declining = await connect(chats.gateway, () => ({ action: 'decline' }));
@@ -73,7 +73,7 @@ describe.each(people)('%s', (_name, connect) => {
     expect(chat).toMatchObject({ status: 'waiting', stop_reason: 'approval' });
     expect(chat.pending).toMatchObject([{ id: 'call_1', name: 'tickets.close_ticket' }]);
     expect((await closed()) - before).toBe(0);
-    // It waits for whoever decides, also elsewhere.
+    // The call waits for any decision, also one made elsewhere.
     const decisions = [{ call_id: 'call_1', approve: true }];
     expect(await chats.chat({ decisions }, chat.id)).toMatchObject({ answer: 'As you wish.' });
     expect((await closed()) - before).toBe(1);
@@ -81,8 +81,8 @@ describe.each(people)('%s', (_name, connect) => {
   });
 });
 
-describe('who cannot be asked', () => {
-  it.each(['legacy', 'modern'] as const)('[LLM-3] a %s client is told what waits', async era => {
+describe('a client that cannot be asked', () => {
+  it.each(['legacy', 'modern'] as const)('[LLM-3] a %s client gets the pending call', async era => {
     const client = await open(era, target);
     await chats.script({ turns: [{ calls: [close('INC-1001')] }] });
     const before = await closed();
@@ -97,7 +97,7 @@ describe('who cannot be asked', () => {
   });
 
   it.each(['legacy', 'modern'] as const)(
-    '[LLM-3] a %s client is told which calls were not made of an answer that was cut, and nobody is asked',
+    '[LLM-3] a %s client is told which calls of a truncated answer were not made, and nobody is asked',
     async era => {
       const client = await open(era, target);
       await chats.script({ turns: [{ calls: [close('INC-1001')], stop: 'length' }] });
@@ -111,7 +111,7 @@ describe('who cannot be asked', () => {
     },
   );
 
-  it('[LLM-3] a client whose person cannot answer, or that opens pages only, is told so too', async () => {
+  it('[LLM-3] a client that fails to answer, or that can only open pages, is told which call waits', async () => {
     await chats.script({ turns: [{ calls: [close('INC-1001')] }], repeat: 'last' });
     const failing = await withHttp1(chats.gateway, () => {
       throw new Error('no screen');
@@ -123,7 +123,7 @@ describe('who cannot be asked', () => {
     expect(viewOf(resultOf(answer))).toMatchObject({ status: 'waiting' });
   });
 
-  it('[LLM-3] what is wrong is said in words a model can use', async () => {
+  it('[LLM-3] errors are worded so that a model can use them', async () => {
     const client = openModern(target);
     for (const [given, said] of [
       [{}, 'chat: message'],

@@ -1,13 +1,13 @@
 /**
  * The loop with each provider's wire format, streamed and not (Show 3): a task of several steps over two servers, and models that loop for
- * ever, call in parallel, write broken JSON and make up tools. The models are real servers that refuse what the real APIs would.
+ * ever, call in parallel, write broken JSON and invent tools. The models are real servers that refuse what the real APIs would refuse.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stopAllFixtures, type Upstream } from '../../fixtures/start-fixture.ts';
 import type { Script } from '../../fixtures/model-script.ts';
 import { addDemo, PROVIDERS, startChats, type ChatGateway } from '../support/chat-gateway.ts';
 
-/** Search a document, read it, look at the tickets of another server, answer. */
+/** Searches a document, reads it, looks at the tickets of another server, answers. */
 const TASK: Script = {
   turns: [
     {
@@ -23,7 +23,7 @@ const TASK: Script = {
 };
 const message = 'What does the handbook say of incidents, and which ticket is about the VPN?';
 
-/** A cent for each token. */
+/** One cent per token. */
 const PRICES = { PORTICO_MODEL_PRICE_INPUT: '10000', PORTICO_MODEL_PRICE_OUTPUT: '10000' };
 
 describe.each(PROVIDERS)('a model that speaks $api', provider => {
@@ -61,7 +61,7 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     expect(JSON.stringify(asked[3])).toContain('INC-1002');
   });
 
-  it('[LLM-3] solves it streamed, and tells each step as it happens', async () => {
+  it('[LLM-3] solves it streamed, and reports each step as it happens', async () => {
     await chats.script(TASK);
     const { events, chat } = await chats.stream({ message });
     expect(await chats.problems()).toEqual([]);
@@ -76,11 +76,11 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     expect(search?.arguments).toEqual({ query: 'handbook für Vorfälle 😀' });
   });
 
-  it('[LLM-3] costs no more than it may, and goes on where it may cost more', async () => {
+  it('[LLM-3] stops at its cost limit, and continues when it may cost more', async () => {
     const search = { name: 'documents__search_documents', arguments: { query: 'vpn' } };
     const turn = { calls: [search], tokens: { input: 10_000, output: 100 } };
     await chats.script({ turns: [turn], repeat: 'last' });
-    // What two questions cost, and not enough for a third.
+    // Covers two questions, but not a third.
     const limits = { cost_usd: 202.05 };
     const chat = await chats.chat({ message, limits });
     expect(chat).toMatchObject({ stop_reason: 'cost', steps: 2, usage: { cost_usd: 202 } });
@@ -106,7 +106,7 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     expect(JSON.stringify(asked)).toContain('Page the officer on duty first');
   });
 
-  it('[LLM-3] holds one that loops for ever', async () => {
+  it('[LLM-3] stops a model that loops for ever', async () => {
     const calls = [{ name: 'tickets__get_ticket', arguments: { number: 'INC-1001' } }];
     await chats.script({ turns: [{ text: 'Once more. ', calls }], repeat: 'last' });
     const before = await callsOf('tickets');
@@ -123,13 +123,13 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
       'over_bound',
     ]);
     expect((await callsOf('tickets')) - before).toBe(9);
-    // What it was told of the calls beyond the bound is part of the conversation, which goes on.
+    // The conversation, which continues, contains the results of the calls beyond the limit.
     await chats.script({ turns: [{ text: 'Enough.' }] });
     expect((await chats.chat({ message: 'Stop it.' }, held.id)).answer).toBe('Enough.');
     expect(await chats.problems()).toEqual([]);
   });
 
-  it('[LLM-3] answers parallel calls, broken JSON, unknown tools and wrong arguments each by itself', async () => {
+  it('[LLM-3] answers parallel calls, broken JSON, unknown tools and wrong arguments one by one', async () => {
     const calls = [
       { name: 'documents__fetch_document', arguments: { id: 'doc-1' } },
       ...(provider.api === 'gemini'
@@ -160,7 +160,7 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     expect(told).toContain('There is no tool documents__burn');
   });
 
-  it('[LLM-3] goes on after a call that nobody can read: it is told so once', async () => {
+  it('[LLM-3] continues after an unreadable call and tells the model so once', async () => {
     const broken = { calls: [{ name: 'documents__fetch_document', raw: '{' }] };
     await chats.script({ turns: [broken, { text: 'Again.' }] });
     const chat = await chats.chat({ message });
@@ -169,13 +169,13 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     expect(await chats.problems()).toEqual([]);
     const [, again, ...more] = await chats.requests();
     expect(more).toEqual([]);
-    // Where the API says itself that a call was none, there is no call to answer: it is told beside.
+    // If the API itself reports a malformed call, there is no call to answer: the model is told in a message beside it.
     const told =
       provider.api === 'gemini' ? 'Malformed function call: documents__' : 'not valid JSON';
     expect(JSON.stringify(again)).toContain(told);
   });
 
-  // What had not begun of a call's arguments, or of a whole call: Gemini gives calls only whole.
+  // The call at which the turn was cut: its arguments had not begun. Gemini sends calls only whole.
   const half = provider.api === 'gemini' ? { arguments: {} } : { raw: '' };
   const calls = [
     { name: 'documents__fetch_document', arguments: { id: 'doc-1' } },
@@ -185,7 +185,7 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
   it.each([
     ['streamed', true],
     ['whole', false],
-  ])('[LLM-3] makes no call of a turn that is cut for length: %s', async (_, isStreamed) => {
+  ])('[LLM-3] makes no call of a turn that was cut for length: %s', async (_, isStreamed) => {
     await chats.script({ turns: [{ text: 'So ', calls, stop: 'length' }, { text: 'I see.' }] });
     const before = (await callsOf('documents')) + (await callsOf('tickets'));
     const told = isStreamed ? await chats.stream({ message }) : undefined;
@@ -198,7 +198,7 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     ]);
     const events = told?.events.filter(({ type }) => type === 'call') ?? [];
     expect(events).toEqual(isStreamed ? chat.calls.map(call => ({ type: 'call', call })) : []);
-    // Going on asks again, and the model hears why.
+    // Continuing asks the model again and tells it why.
     const more = await chats.chat({}, chat.id);
     expect(more).toMatchObject({ stop_reason: 'answered', answer: 'I see.', calls: [] });
     const [, again] = await chats.requests();
@@ -207,7 +207,7 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     expect((await callsOf('documents')) + (await callsOf('tickets'))).toBe(before);
   });
 
-  it('[LLM-3] makes no call of a stream that broke off, and goes on where it stood', async () => {
+  it('[LLM-3] makes no call of a broken stream, and continues where it was', async () => {
     const turns: Script['turns'] = [{ text: 'So it is ', calls, stop: 'failed' }];
     await chats.script({ turns: [...turns, { text: 'I see.' }] });
     const before = (await callsOf('documents')) + (await callsOf('tickets'));

@@ -1,6 +1,6 @@
 /**
- * Chats over REST (LLM-3): a person who approves or refuses, strangers, what a caller's rights leave of the tools, a stop from elsewhere, a
- * client that goes away, and a gateway that is killed in the middle of a call.
+ * Chats over REST (LLM-3): a person who approves or refuses, callers who do not own the chat, how a caller's rights limit the tools, a stop
+ * from elsewhere, a client that disconnects, and a gateway that is killed in the middle of a call.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import {
   type ChatGateway,
 } from '../support/chat-gateway.ts';
 
-/** Less than anything that would end a call by itself. */
+/** Shorter than anything that would end a call by itself. */
 const SOON_MS = 25_000;
 const message = 'Close the ticket about the printer.';
 const search = { name: 'tickets__search_tickets', arguments: { query: 'printer' } };
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 const closed = async () => (await upstreams['tickets']?.counters())?.['close_ticket'] ?? 0;
-/** How often the tool that hangs was begun, and how often it heard that nobody waits any more. */
+/** Counts how often the hanging tool was started, and how often it was cancelled. */
 async function hung(): Promise<{ begun: number; cancelled: number }> {
   const count = async (of: string) => {
     const body = { name: 'rich.executions', arguments: { of } };
@@ -62,7 +62,7 @@ const whenStatus = (id: string, status: string) =>
 describe('a person', () => {
   const asks = { message, approve: 'writes' };
 
-  it('[LLM-3] is asked before what may change something, and approves it', async () => {
+  it('[LLM-3] is asked before a call that may change something, and approves it', async () => {
     await chats.script({
       turns: [{ calls: [search, close('INC-1001')] }, { text: 'Closed INC-1001.' }],
     });
@@ -87,13 +87,13 @@ describe('a person', () => {
     expect(done.calls.map(({ decision }) => decision)).toEqual(['allowed', 'approved']);
     expect((await closed()) - before).toBe(1);
     expect(events.map(({ type }) => type)).toContain('result');
-    // Once decided is decided.
+    // A decision is final.
     const again = await chats.gateway.api('POST', `${CHAT}/${chat.id}`, { decisions });
     expect([again.status, again.json['code']]).toEqual([422, 'validation_failed']);
     expect((await closed()) - before).toBe(1);
   });
 
-  it('[LLM-3] refuses, or writes something else: nothing is called', async () => {
+  it('[LLM-3] refuses, or writes a message instead: nothing is called', async () => {
     const turns = [{ calls: [close('INC-1002')] }, { text: 'As you wish.' }];
     const before = await closed();
     for (const answer of [
@@ -111,7 +111,7 @@ describe('a person', () => {
     expect(await chats.problems()).toEqual([]);
   });
 
-  it('[LLM-3] is asked about every call where that is wanted, and never less than the deployment asks', async () => {
+  it('[LLM-3] is asked about every call if the chat requires it, and never less often than the deployment requires', async () => {
     await chats.script({ turns: [{ calls: [search] }] });
     const chat = await chats.chat({ message, approve: 'always' });
     expect(chat.pending).toHaveLength(1);
@@ -123,7 +123,7 @@ describe('a person', () => {
 });
 
 describe('who may', () => {
-  it('[LLM-3] [ACC-2] only who began a chat sees it, goes on with it, stops and deletes it', async () => {
+  it('[LLM-3] [ACC-2] only the owner of a chat sees, continues, stops and deletes it', async () => {
     await chats.script({ turns: [{ text: 'Hello.' }], repeat: 'last' });
     const { id } = await chats.chat({ message: 'Hi' });
     const { token } = await chats.gateway.createToken({
@@ -146,7 +146,7 @@ describe('who may', () => {
     expect((await get(id)).status).toBe(404);
   });
 
-  it('[LLM-3] [ACC-3] a model is shown what its caller may use, and nothing else leaves', async () => {
+  it('[LLM-3] [ACC-3] a model is shown only what its caller may use, and nothing else is sent out', async () => {
     const { token } = await chats.gateway.createToken({
       name: 'tickets only',
       servers: ['tickets'],
@@ -167,12 +167,12 @@ describe('who may', () => {
     expect(JSON.stringify(await chats.requests())).not.toContain('tickets__');
   });
 
-  it('[LLM-3] a token that is revoked in the middle gets no further', async () => {
+  it('[LLM-3] a token that is revoked during a run makes no further call', async () => {
     const { id, token } = await chats.gateway.createToken({
       name: 'short',
       scopes: ['tools:read', 'tools:call'],
     });
-    // Longer than it takes to revoke, on any machine.
+    // Longer than a revocation takes, on any machine.
     const calls = [{ name: 'rich__slow', arguments: { ms: 12_000 } }];
     await chats.script({ turns: [{ calls }], repeat: 'last' });
     const running = chats.chat({ message }, undefined, token);
@@ -184,7 +184,7 @@ describe('who may', () => {
     expect(await chats.requests()).toHaveLength(1);
   });
 
-  it('[LLM-3] bounds may be lowered, not raised; a cost needs prices', async () => {
+  it('[LLM-3] limits may be lowered, not raised; a cost limit needs prices', async () => {
     for (const [limits, field] of [
       [{ steps: 17 }, 'limits.steps'],
       [{ seconds: 301 }, 'limits.seconds'],
@@ -223,7 +223,7 @@ describe('a stop', () => {
       (await hung()).cancelled > before.cancelled ? true : undefined,
     );
 
-  it('[LLM-3] from elsewhere ends what runs, and its call at the server; it can be gone on with', async () => {
+  it('[LLM-3] from elsewhere ends the run and its call at the server; the chat can be continued', async () => {
     const { id, before, readUntil } = await begins();
     const second = await chats.gateway.api('POST', `${CHAT}/${id}`, { message: 'Me too.' });
     expect([second.status, second.json['code']]).toEqual([409, 'conflict']);
@@ -238,7 +238,7 @@ describe('a stop', () => {
     expect(JSON.stringify((await chats.requests())[1])).toContain('not known what became of');
   });
 
-  it('[LLM-3] by a client that goes away is the same', async () => {
+  it('[LLM-3] by a client that disconnects has the same effect', async () => {
     const { id, before, leave } = await begins();
     await leave();
     await isOff(before);
@@ -247,7 +247,7 @@ describe('a stop', () => {
     expect((await hung()).begun - before.begun).toBe(1);
   });
 
-  it('[LLM-3] by its deletion is one for good', async () => {
+  it('[LLM-3] by deleting the chat is final', async () => {
     const { id, before, readUntil } = await begins();
     expect((await chats.gateway.api('DELETE', `${CHAT}/${id}`)).status).toBe(204);
     expect(await readUntil('event: done')).toContain('"stop_reason":"stopped"');
@@ -255,7 +255,7 @@ describe('a stop', () => {
     expect((await get(id)).status).toBe(404);
   });
 
-  it('[LLM-3] by the kill of the gateway: nothing is sent again, and the chat goes on', async () => {
+  it('[LLM-3] by killing the gateway: nothing is sent again, and the chat continues', async () => {
     const waiting = await (async () => {
       await chats.script({ turns: [{ calls: [close('INC-1002')] }] });
       return chats.chat({ message, approve: 'writes' });
@@ -274,7 +274,7 @@ describe('a stop', () => {
     expect(chat).toMatchObject({ stop_reason: 'answered', answer: 'It was cut off.', steps: 2 });
     expect(chat.calls).toMatchObject([{ is_unknown: true, is_error: true }]);
     expect((await hung()).begun - before.begun).toBe(1);
-    // What waits for a person still waits.
+    // Calls that wait for a person still wait.
     expect((await get(waiting.id)).json).toMatchObject({
       status: 'waiting',
       pending: waiting.pending,

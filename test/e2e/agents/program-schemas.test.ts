@@ -1,6 +1,6 @@
 /**
- * The schemas of fifteen public MCP servers' tools, as ask checks arguments against them: with another validator as the judge, every
- * value that fits is taken and every value that does not is refused. The values are made from the schemas.
+ * The schemas of fifteen public MCP servers' tools, as ask checks arguments against them: compared with another validator, every valid
+ * value is accepted and every invalid one refused. The values are generated from the schemas.
  */
 import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -13,9 +13,9 @@ import { checkSchema } from '../../../src/agents/ask/schema-check.ts';
 import { crowdOf, listDirectly } from '../support/crowd.ts';
 import { spoiledFrom, valueOf } from '../support/schema-values.ts';
 
-/** Steps that the guard gives a check. */
+/** The step limit of a check. */
 const STEPS = 20_000;
-/** Keys that nobody takes: some list nothing without. */
+/** Placeholder keys that no service accepts: without a key some servers list nothing. */
 const KEYS = {
   SLACK_BOT_TOKEN: 'none',
   SLACK_TEAM_ID: 'none',
@@ -47,8 +47,8 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-it('[LLM-4] arguments for the tools of fifteen servers are judged as another validator judges them', () => {
-  // It warns of formats that it does not know.
+it('[LLM-4] judges arguments for the tools of fifteen servers as another validator does', () => {
+  // Ajv warns of formats that it does not know.
   vi.spyOn(console, 'warn').mockReturnValue();
   const judge = new AjvJsonSchemaValidator();
   const counts = { tools: 0, fit: 0, differ: 0 };
@@ -57,7 +57,7 @@ it('[LLM-4] arguments for the tools of fifteen servers are judged as another val
       const validate = judge.getValidator(inputSchema as JsonSchemaType);
       const whole = valueOf(inputSchema, inputSchema, false);
       const least = valueOf(inputSchema, inputSchema, true);
-      // What is made to fit does.
+      // Values generated as valid are valid.
       expect({ server, name, whole: validate(whole).valid, least: validate(least).valid }).toEqual({
         server,
         name,

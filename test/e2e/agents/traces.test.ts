@@ -46,7 +46,7 @@ const callOf = (id: string, name: string, args: object) => ({
   function: { name, arguments: JSON.stringify(args) },
 });
 
-it('[LLM-6] an execution is a trace in the folder and at the collector, an ordinary call is none', async () => {
+it('[LLM-6] an execution writes a trace to the folder and the collector, an ordinary call does not', async () => {
   const ordinary = { name: 'rich.echo', arguments: { text: 'hello' } };
   await gateway.api('POST', '/api/v1/tools/call', ordinary);
   const response = await fetch(`${gateway.origin}/api/v1/tools/execute`, {
@@ -97,7 +97,7 @@ it('[LLM-6] an execution is a trace in the folder and at the collector, an ordin
     ofTrace().some(({ parentSpanId }) => parentSpanId === PARENT) ? ofTrace() : undefined,
   );
   expect(collector.received[0]?.headers['x-api-key']).toBe(SECRET);
-  // The request, the execution in it, its two calls, and the one that left.
+  // The request, its execution, the execution's two calls, and the one that was sent out.
   const of = (name: string) => spans.filter(span => span.name === name);
   const [request] = of('POST /api/v1/tools/execute');
   expect(request?.parentSpanId).toBe(PARENT);
@@ -110,7 +110,7 @@ it('[LLM-6] an execution is a trace in the folder and at the collector, an ordin
   for (const kept of [written, JSON.stringify(spans)]) expect(kept).not.toContain(SECRET);
 });
 
-it('[LLM-6] [CLI-4] is printed as a tree, listed, and given to programs', async () => {
+it('[LLM-6] [CLI-4] prints a trace as a tree, lists traces, and gives them to programs as JSON', async () => {
   const env = { PORTICO_TRACE_DIR: folder() };
   const tree = await runPortico(['trace'], { env });
   expect([tree.code, tree.err]).toEqual([0, '']);
@@ -133,7 +133,7 @@ it('[LLM-6] [CLI-4] is printed as a tree, listed, and given to programs', async 
   expect([odd.out, odd.err]).toEqual([tree.out, '1 lines are no spans\n']);
 });
 
-it('[LLM-6] [CLI-4] what is not there is said in one line', async () => {
+it('[LLM-6] [CLI-4] reports a missing trace in one line', async () => {
   const env = { PORTICO_TRACE_DIR: folder() };
   for (const [args, code, why] of [
     [['trace', 'ffff'], 4, 'no trace ffff'],

@@ -38,7 +38,7 @@ const problem = (status: number, code: string) => ({
 
 describe('servers', () => {
   it('[REG-1] [AG-US1-AC1] [AG-US1-AC4] [AG-US1-AC8] registers over HTTP within two seconds', async () => {
-    // What a process does once, at its first request, is not what is asked about.
+    // Warms up: what a process does once at its first request is not measured.
     await gateway.api('GET', SERVERS);
     const startedAt = performance.now();
     const answer = await gateway.api('POST', SERVERS, {
@@ -65,7 +65,7 @@ describe('servers', () => {
     expect(record).toMatchObject({ transport_type: 'SSE', tool_count: richTools.length });
   });
 
-  it('[REG-1] [AG-US1] registers what refers to a secret that comes later, and says what is missing', async () => {
+  it('[REG-1] [AG-US1] registers a server that refers to a secret not yet set, and names the missing secret', async () => {
     const body = {
       name: 'github-mcp',
       transport_type: 'SSE',
@@ -135,7 +135,7 @@ describe('servers', () => {
     expect((await gateway.api('POST', SERVERS, body)).status).toBe(422);
   });
 
-  it('[REG-2] [AG-US5-AC6] lists and gets servers, and never their headers', async () => {
+  it('[REG-2] [AG-US5-AC6] lists and gets servers, and never shows their headers', async () => {
     const list = await gateway.api('GET', SERVERS);
     const servers = list.json['servers'] as { id: string; name: string }[];
     expect(servers.map(server => server.name).toSorted()).toEqual(['events', 'rich']);
@@ -184,7 +184,7 @@ describe('tools', () => {
     }
   });
 
-  it('[AG-US4-AC6] takes less than 50 ms for itself, of most calls', async () => {
+  it('[AG-US4-AC6] adds less than 50 ms to most calls', async () => {
     const times: number[] = [];
     for (let n = 0; n < 21; n += 1) {
       const { json } = await call({ name: 'rich.echo', arguments: given });
@@ -193,7 +193,7 @@ describe('tools', () => {
     expect(times.toSorted((a, b) => a - b)[10]).toBeLessThan(50);
   });
 
-  it('[REG-7] [MCP-7] gives isError and structuredContent as they are', async () => {
+  it('[REG-7] [MCP-7] returns isError and structuredContent unchanged', async () => {
     expect((await call({ name: 'rich.refused' })).json).toMatchObject({ isError: true });
     const { json } = await call({ name: 'rich.structured' });
     expect(json['structuredContent']).toMatchObject({ celsius: 21.5, words: ['b', 'a'] });
@@ -223,7 +223,7 @@ describe('tools', () => {
     expect((await gateway.api('GET', '/api/v1/tools')).text).not.toContain('resting.echo');
   });
 
-  it('[REG-4] [AG-US5-AC4] shows a server that is gone, and says so to a caller', async () => {
+  it('[REG-4] [AG-US5-AC4] shows the state of an unreachable server, and tells callers', async () => {
     await sse.stop();
     const { json } = await gateway.api('GET', SERVERS);
     const id = (json['servers'] as { id: string; name: string }[]).find(

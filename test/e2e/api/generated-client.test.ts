@@ -1,4 +1,4 @@
-/** A client that a stock generator makes of `/openapi.json` type-checks and drives the whole life of a server, and who may use it. */
+/** A client that a stock generator creates from `/openapi.json` type-checks and drives the whole life of a server, and access to it. */
 import { execFileSync } from 'node:child_process';
 import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs a program of this project in the folder; its output is in the error where it fails. */
+/** Runs a program of this project in the folder; on failure its output is in the error. */
 const run = (program: string, args: string[]): string =>
   execFileSync(process.execPath, [program, ...args], {
     cwd: folder,
@@ -107,7 +107,7 @@ it('[REG-8] [REG-1] [REG-2] [REG-3] [REG-7] [AG-US6-AC1] drives the whole life o
   expect(driven['tools']).toContain('generated.echo');
 }, 300_000);
 
-it('[REG-8] [ACC-1] [ACC-2] drives who may use it', async () => {
+it('[REG-8] [ACC-1] [ACC-2] drives access to a server', async () => {
   const { origin, adminToken } = gateway;
   const driven = await driver.driveAccess(origin, adminToken, `${upstream.origin}/mcp`);
   expect(driven).toMatchObject({

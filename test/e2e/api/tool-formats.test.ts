@@ -1,5 +1,5 @@
 /**
- * The demo servers' tools in each format and back (Show 2 of models): exported by the published rules, called in the format's own words,
+ * The demo servers' tools in each format and back (Show 2 of models): exported by the published rules, called in the format's own form,
  * executed at real servers over HTTP+SSE, answered in the format's own messages.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ const exportTools = async (format: Format, strict: boolean) =>
     losses: { tool: string; path: string; detail: string }[];
   };
 
-/** Calls as a model of the format writes them. */
+/** Writes calls as a model of the format does. */
 const toCalls = (format: Format, calls: readonly { name: string; given: object }[]): JsonObject[] =>
   calls.map(({ name, given }, index) => {
     const id = `call_${index}`;
@@ -77,7 +77,7 @@ const callsOf = async (): Promise<number> => {
 };
 
 describe.each(FORMATS)('%s', format => {
-  it.each([false, true])('[LLM-1] every tool by the published rules, strict %s', async strict => {
+  it.each([false, true])('[LLM-1] exports tools by published rules, strict %s', async strict => {
     const { tools, names, losses } = await exportTools(format, strict);
     const definitions = definitionsOf(format, tools);
     const breaches =
@@ -95,7 +95,7 @@ describe.each(FORMATS)('%s', format => {
     }
   });
 
-  it('[LLM-2] many calls at once, one of them failing, one unknown', async () => {
+  it('[LLM-2] executes many calls at once, one of them failing, one unknown', async () => {
     const before = await callsOf();
     const strict = format.startsWith('openai');
     const calls = toCalls(format, [

@@ -1,8 +1,8 @@
 /**
- * Thousands of calls under faults, with the gateway killed and started again in their midst. Recorded before they leave: one row for
- * each, with one end, soon. Recorded durably: one for each that was answered, though how it ended is lost of those of the last moments.
- * Recorded in batches: none lost but of the last moments. In all ways no row twice and none wrong, in chains that show an edit and a
- * deletion, and no secret in any of them.
+ * Thousands of calls under faults, while the gateway is killed and restarted. With recording before sending, each call has one row with one
+ * end, soon. With durable recording, each answered call has one row, though the end of the calls of the last moments may be lost. With
+ * batched recording, only calls of the last moments are lost. In all modes no row is duplicated or wrong, the chains reveal an edit and a
+ * deletion, and no row contains a secret.
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,12 +21,12 @@ import { openModern } from '../support/raw-client.ts';
 
 const CALLERS = 8;
 const AT_ONCE = 24;
-/** A row has its end within this time after its call was left alone, in milliseconds. */
+/** A row has its end at most this long after its call stopped, in milliseconds. */
 const SETTLED_MS = 180_000;
-/** For a machine that is busy. */
+/** Long enough for a busy machine. */
 const TIME_MS = 900_000;
 
-/** Calls whose beginning, or whose end, chunks have twice. */
+/** Returns calls whose beginning or end is in chunks twice. */
 function storedTwice(database: DatabaseSync): unknown[] {
   const bodies = database.prepare('SELECT body FROM call_chunks').all();
   const stored = bodies.flatMap(({ body }) => {
@@ -48,7 +48,7 @@ interface Row {
   detail: { arguments?: { key?: string } };
 }
 
-/** A second of gathering, and what a busy machine adds to it: calls that were over so long before a kill have their rows, in milliseconds. */
+/** One second of gathering, plus a margin for a busy machine: calls that ended this long before a kill have their rows, in milliseconds. */
 const AT_RISK_MS = 2_000;
 const MODES = [
   ['before', drawn(10_000)],
@@ -57,11 +57,11 @@ const MODES = [
 ] as const;
 
 const settings = {
-  // Whoever leaves leaves first, on a machine that is busy too.
+  // A client that leaves must leave before the timeout, on a busy machine too.
   PORTICO_CALL_TIMEOUT_MS: '120000',
   PORTICO_DISCOVERY_INTERVAL_MS: '3600000',
   PORTICO_HEALTH_INTERVAL_MS: '3600000',
-  // Every call here is meant to reach its server.
+  // Every call must reach its server, so the circuit never opens.
   PORTICO_CIRCUIT_FAILURES: '1000000',
 };
 
@@ -100,7 +100,7 @@ describe.each(MODES)(`recorded %s, %i calls under faults (seed ${SEED})`, (mode,
     };
   };
 
-  /** Makes calls up to a number, so many at once; each caller goes on with the next when one is over. */
+  /** Makes calls up to a number, with a fixed concurrency; each caller starts its next call when one has ended. */
   async function makeCalls(upTo: number): Promise<void> {
     const callers = tokens.map(callersOf);
     const servers = Object.keys(upstreams);
@@ -125,7 +125,7 @@ describe.each(MODES)(`recorded %s, %i calls under faults (seed ${SEED})`, (mode,
 
   const markOf = ({ detail }: Row) => detail.arguments?.key ?? '';
 
-  /** Which shards are not as they were written. */
+  /** Returns the shards that verification finds changed. */
   async function findBroken(): Promise<string[]> {
     const { json } = await gateway.api('GET', '/api/v1/audit/shards?limit=500');
     const broken: string[] = [];
@@ -178,10 +178,10 @@ describe.each(MODES)(`recorded %s, %i calls under faults (seed ${SEED})`, (mode,
         goneAt = Date.now();
       };
       await makeCalls(count / 2);
-      // What is over for so long is handed over, however fast the machine is.
+      // Waits until calls that ended before have been handed over, even on a fast machine.
       await new Promise(resolve => setTimeout(resolve, mode === 'batched' ? AT_RISK_MS : 0));
       const killing = kill();
-      // What is begun while the gateway is gone finds nobody, and is no call.
+      // A call started while the gateway is down reaches nobody and does not count.
       await makeCalls((count * 3) / 4 + AT_ONCE);
       await killing;
       const { port, adminToken } = gateway;
@@ -196,14 +196,14 @@ describe.each(MODES)(`recorded %s, %i calls under faults (seed ${SEED})`, (mode,
         overAt > killedAt - AT_RISK_MS && overAt <= goneAt;
       const mayMiss = {
         before: () => false,
-        // It may have left so late that its row had not arrived.
+        // The call may have been sent so late that its row had not arrived.
         durable: ({ isOver }: MadeCall) => !isOver,
         batched: isAtRisk,
       }[mode];
       const all = [...over, ...lost.filter((_, i) => seen[i])];
       const expected = all.filter(call => !mayMiss(call));
       expect(expected.length).toBeGreaterThan(count * 0.5);
-      // An answer may have reached its caller, and the end of its call not its row, when the gateway was killed.
+      // When the gateway was killed, a response may have reached its caller before the end of the call reached its row.
       const mayBeUnknown = (call: MadeCall) =>
         mode !== 'batched' && (!call.isOver || isAtRisk(call));
       let missing = expected;
@@ -251,7 +251,7 @@ describe.each(MODES)(`recorded %s, %i calls under faults (seed ${SEED})`, (mode,
   });
 
   it(
-    '[SEC-6] are in chains that are whole, until a row of them is edited or deleted',
+    '[SEC-6] are in chains that verify until a row of them is edited or deleted',
     async () => {
       expect(await findBroken()).toEqual([]);
       const { port, adminToken } = gateway;
@@ -271,10 +271,10 @@ describe.each(MODES)(`recorded %s, %i calls under faults (seed ${SEED})`, (mode,
     TIME_MS,
   );
 
-  /** @returns the shards that are broken by it */
+  /** @returns the shards that the change breaks */
   function tamperWithRows(change: (sql: string, ...of: string[]) => number | bigint): string[] {
     const [edited = '', deleted = ''] = [...new Set(rows.map(({ shard }) => shard))];
-    // Another outcome than the row has: one of eight is a denial already.
+    // Changes the outcome to another one: one of eight is a denial already.
     const edit = `UPDATE audit_events SET outcome = CASE outcome WHEN 'denied' THEN 'done' ELSE 'denied' END
       WHERE shard = ? AND seq = 7`;
     expect(change(edit, edited)).toBe(1);

@@ -1,4 +1,4 @@
-/** Whoever lacks an account at a server and lets a model use its tools is shown where to connect one, by ask and by chat. */
+/** If a model uses tools of a server at which the person has no account, ask and chat show where to connect one. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { addServer, OPENAI, startChats, type ChatGateway } from '../support/chat-gateway.ts';
 import { connectNotes, startNotes, type NotesServer } from '../support/notes-server.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   link = `${gateway.origin}/connect/notes`;
   const auth = { type: 'bearer', token: 'deployer-at-notes' };
   const connection = { url: notes.url, auth };
-  // Its catalog is read by the deployment's credential, which no call of a person carries.
+  // The deployment's credential reads its catalog; no person's call carries it.
   await addServer(chats, 'notes', notes.url, {
     accounts: 'per_principal',
     connection_config: connection,
@@ -38,7 +38,7 @@ const plan = {
   text: JSON.stringify({ type: 'call_tool', server: 'notes', tool: 'whoami', args: {} }),
 };
 
-it('[ACC-8] [LLM-3] [CLI-4] chat gives the link to the model, and shows it whole to the person, once', async () => {
+it('[ACC-8] [LLM-3] [CLI-4] chat gives the link to the model, and shows it in full to the person, once', async () => {
   await chats.script({ turns: [{ calls: [call] }, { calls: [call] }, { text: 'Connect it.' }] });
   const { code, out, err } = await runPortico(['chat', 'who am I?'], { env: env() });
   expect([code, out]).toEqual([0, 'Connect it.\n']);
@@ -47,7 +47,7 @@ it('[ACC-8] [LLM-3] [CLI-4] chat gives the link to the model, and shows it whole
 });
 
 it.each(['?tools=chat', '?tools=ask'])(
-  '[ACC-8] [LLM-3] [LLM-4] a tool of the gateway that uses tools gives its client the link: %s',
+  '[ACC-8] [LLM-3] [LLM-4] a gateway tool that uses tools gives its client the link: %s',
   async query => {
     const isChat = query === '?tools=chat';
     await chats.script({ turns: isChat ? [{ calls: [call] }, { text: 'No.' }] : [plan] });

@@ -1,4 +1,4 @@
-/** A person at a terminal who lacks an account at a server: a page opens, the command waits, and goes on when the account is there. */
+/** A person at a terminal without an account at a server: a page opens, the command waits, and continues when the account is connected. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -16,7 +16,7 @@ const CTRL_C = '\u0003';
 let notes: NotesServer;
 let gateway: Gateway;
 let browser: Browser;
-/** Its `xdg-open` notes the address. */
+/** A machine whose `xdg-open` records the address. */
 let machine: LoginMachine;
 let whenServer: (status: string) => Promise<unknown>;
 let count = 0;
@@ -57,7 +57,7 @@ const opened = () =>
     ),
   );
 
-/** What the person does in a real browser: signs in, and pastes a token of the server. */
+/** Does what the person does in a real browser: signs in, and pastes a token of the server. */
 async function connectInBrowser(url: string): Promise<void> {
   const context = await browser.newContext();
   try {
@@ -75,7 +75,7 @@ async function connectInBrowser(url: string): Promise<void> {
   }
 }
 
-it('[ACC-8] [CLI-4] accounts connect opens the page, waits and says that it is connected; a call before that says how', async () => {
+it('[ACC-8] [CLI-4] accounts connect opens the page, waits and reports the connection; a call before that says how to connect', async () => {
   const early = await runPortico(['call', 'notes.whoami'], { env: env() });
   expect([early.code, early.err]).toEqual([
     4,
@@ -95,7 +95,7 @@ it('[ACC-8] [CLI-4] accounts connect opens the page, waits and says that it is c
   await whenServer('CONNECTED');
 });
 
-it('[ACC-8] [CLI-4] a call opens the page, waits and is made', async () => {
+it('[ACC-8] [CLI-4] a call opens the page, waits and is then made', async () => {
   const terminal = startTerminal(['call', 'notes.whoami'], env());
   await terminal.see(link());
   await terminal.see('Waiting for your account');
@@ -105,7 +105,7 @@ it('[ACC-8] [CLI-4] a call opens the page, waits and is made', async () => {
   expect((await terminal.end()).code).toBe(0);
 });
 
-it('[ACC-8] [CLI-4] opens nothing where nobody would see it, or it is not to; ends with Ctrl-C at once', async () => {
+it('[ACC-8] [CLI-4] opens no page if nobody would see it or it is disabled; Ctrl-C ends it at once', async () => {
   const { DISPLAY: _display, ...bare } = machine.env as Record<string, string>;
   for (const [words, given] of [
     [['call', 'notes.whoami'], bare],
@@ -122,12 +122,12 @@ it('[ACC-8] [CLI-4] opens nothing where nobody would see it, or it is not to; en
   await expect(readFile(join(machine.env['HOME'] ?? '', 'opened'))).rejects.toThrow('ENOENT');
 });
 
-it('[ACC-8] [CLI-4] a program is not kept waiting: the call fails, with the link', async () => {
+it('[ACC-8] [CLI-4] a program does not wait: the call fails with the link', async () => {
   const { code, out } = await runPortico(['call', 'notes.whoami'], { env: env() });
   expect([code, out]).toEqual([1, expect.stringContaining(`${link()} `)]);
 });
 
-it('[ACC-8] [CLI-4] accounts connect waits for no server that is none, and for nobody', async () => {
+it('[ACC-8] [CLI-4] accounts connect fails at once for an unknown server or a caller that has no accounts', async () => {
   const words = ['accounts', 'connect', 'nowhere', '--no-browser'];
   const none = await runPortico(words, { env: env() });
   expect([none.code, none.err]).toEqual([4, expect.stringContaining("no server 'nowhere'")]);

@@ -1,4 +1,4 @@
-/** `portico apply`, `diff` and `export`: a gateway that is what a file says, from the first apply to the last record. */
+/** `portico apply`, `diff` and `export`: they make a gateway match a file, from the first apply to the last record. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ async function write(file: object, name = FILE): Promise<void> {
   await writeFile(join(folder, name), stringify(file));
 }
 
-/** Runs the command in the folder of the file; no output may hold a secret. */
+/** Runs the command in the folder of the file and checks that its output contains no secret. */
 async function portico(args: string[], to: Gateway = gateway, env: object = {}): Promise<Ran> {
   const ran = await runPortico(args, { cwd: folder, env: { ...environment(to), ...env } });
   expect(`${ran.out}${ran.err}`).not.toContain(SECRET);
@@ -55,7 +55,7 @@ async function change(args: string[] = [], to: Gateway = gateway): Promise<Chang
   return ran.json<{ changes: Change[] }>().changes;
 }
 
-/** Acts of administrators that changed something. */
+/** Counts administrative actions that changed something. */
 async function countActs(): Promise<number> {
   const ran = await portico(['audit', '--json', '--limit', '500']);
   const rows = ran.json<{ action: string }[]>();
@@ -69,7 +69,7 @@ async function owned(owner: string): Promise<string[]> {
 }
 
 describe('portico apply', () => {
-  it('[OPS-6] makes a gateway what a file says, once, and changes what is edited', async () => {
+  it('[OPS-6] makes a gateway match a file, once, and applies later edits of the file', async () => {
     const file = wholeFile('whole');
     await write(file);
     const planned = await portico(['apply', '-f', FILE, '--dry-run']);
@@ -98,7 +98,7 @@ describe('portico apply', () => {
     expect(await change()).toEqual([]);
   });
 
-  it('[OPS-6] sees that a secret has another value', async () => {
+  it('[OPS-6] notices that the value of a secret changed', async () => {
     await write(wholeFile('whole'));
     await change();
     const env = { SHARED: `${SECRET}-renewed` };
@@ -109,7 +109,7 @@ describe('portico apply', () => {
     expect(await change()).toMatchObject([{ verb: 'update', kind: 'secret', key: 'WHOLE_SHARED' }]);
   });
 
-  it('[OPS-6] deletes what left the file, and leaves what people and other files made', async () => {
+  it('[OPS-6] deletes records that left the file, and keeps those of people and other files', async () => {
     await write(wholeFile('whole'));
     await change();
     const name = 'by-hand';
@@ -133,7 +133,7 @@ describe('portico apply', () => {
     expect(names.filter(each => each in servers)).toEqual([]);
   });
 
-  it('[OPS-6] round-trips: what is exported makes another gateway the same', async () => {
+  it('[OPS-6] round-trips: an export makes another gateway the same', async () => {
     await write(wholeFile('whole'));
     await change();
     const other = await startGateway();
@@ -144,7 +144,7 @@ describe('portico apply', () => {
       );
       await writeFile(join(folder, FILE), exported.out);
       const env = { WHOLE_SHARED: 'of-the-other', WHOLE_FROM_FILE: 'of-the-other' };
-      // Each has a first member of its own.
+      // Each gateway has its own first member.
       const args = ['apply', '-f', FILE, '--adopt'];
       const applied = await portico(args, other, env);
       expect([applied.err, applied.code]).toEqual(['done\n', 0]);
@@ -159,7 +159,7 @@ describe('portico apply', () => {
 });
 
 describe('a file with mistakes', () => {
-  it('[OPS-6] is told line by line, and nothing is changed', async () => {
+  it('[OPS-6] is reported line by line, and nothing is changed', async () => {
     const before = await countActs();
     await writeFile(
       join(folder, FILE),
@@ -196,7 +196,7 @@ principals:
     expect(await owned('careful')).toEqual([]);
   });
 
-  it('[OPS-6] tells what the gateway refuses, record by record, and does the rest', async () => {
+  it('[OPS-6] reports refused records one by one, and applies the rest', async () => {
     await writeFile(
       join(folder, FILE),
       `owner: partly
@@ -217,14 +217,14 @@ rules:
     expect(await owned('partly')).toEqual(['principal partly-one', 'rule good']);
   });
 
-  it('[OPS-6] is refused to a member, who learns nothing', async () => {
+  it('[OPS-6] is refused for a member, who learns nothing', async () => {
     const { token } = await gateway.createToken({ name: 'member' });
     const ran = await portico(['apply', '-f', FILE], gateway, { PORTICO_TOKEN: token });
     expect([ran.code, ran.out]).toEqual([3, '']);
   });
 });
 
-it('[OPS-6] no value of a secret is printed or stored by the gateway', async () => {
+it('[OPS-6] prints and stores no value of a secret in clear text', async () => {
   expect(gateway.output()).not.toContain(SECRET);
   const files = await readdir(gateway.data, { recursive: true, withFileTypes: true });
   const texts = await Promise.all(

@@ -1,11 +1,11 @@
-/** `portico approvals` against a real gateway and a server that changes what it offers. */
+/** `portico approvals` against a real gateway and a server that changes its tools. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { runPortico, type Ran } from '../support/portico-command.ts';
 
 const WAIT_MS = 30_000;
-/** Looks like `act`, with a Cyrillic letter. */
+/** Looks like `act`, but with a Cyrillic letter. */
 const MISLEADING = '\u0430ct';
 
 interface Shown {
@@ -18,7 +18,7 @@ interface Shown {
 let gateway: Gateway;
 let moody: Upstream;
 let id: string;
-/** May list and call tools, nothing else. */
+/** A token that may list and call tools, nothing else. */
 let member: string;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
 const portico = (args: string[], token = gateway.adminToken): Promise<Ran> =>
   runPortico(args, { env: { PORTICO_URL: gateway.origin, PORTICO_TOKEN: token } });
 
-/** Has the server offer something else, and the gateway look at it. */
+/** Makes the server offer something else, and the gateway discover it. */
 async function change(queries: Record<string, string>[], held: number): Promise<void> {
   for (const query of queries) await moody.counters(`?${new URLSearchParams(query)}`);
   for (const verb of ['disconnect', 'connect']) {
@@ -59,7 +59,7 @@ const whenOffered = (names: string[]) =>
     );
   });
 
-it('[CLI-4] [SEC-7] says so where nothing waits', async () => {
+it('[CLI-4] [SEC-7] says that nothing waits', async () => {
   expect(await portico(['approvals'])).toMatchObject({
     code: 0,
     out: '',
@@ -70,14 +70,14 @@ it('[CLI-4] [SEC-7] says so where nothing waits', async () => {
   expect((await portico(['servers'])).err).toBe('');
 });
 
-it('[CLI-4] [SEC-7] what is held is said by servers, tools and doctor, and how it is approved', async () => {
+it('[CLI-4] [SEC-7] servers, tools and doctor report held tools and how to approve them', async () => {
   await change([{ description: 'Sends \u001B[2Jall of it', other: 'later' }], 2);
   const line =
     '2 tools are held until they are approved: moody.later, moody.act; see portico approvals\n';
   const either = [line, line.replace('moody.later, moody.act', 'moody.act, moody.later')];
   expect(either).toContain((await portico(['servers'])).err);
   expect(either).toContain((await portico(['tools'])).err.replace('no tools yet\n', ''));
-  // Who may not know of it is told nothing.
+  // A caller without the right to approve learns nothing of held tools.
   expect((await portico(['tools'], member)).err).not.toContain('held');
   const { out, code } = await portico(['doctor']);
   expect(code).toBe(1);
@@ -85,7 +85,7 @@ it('[CLI-4] [SEC-7] what is held is said by servers, tools and doctor, and how i
   expect(out).toContain('portico approvals approve --server moody');
 });
 
-it('[CLI-4] [SEC-7] lists what is held, and shows what differs', async () => {
+it('[CLI-4] [SEC-7] lists held tools, and shows what differs', async () => {
   const { out, code } = await portico(['approvals']);
   expect(code).toBe(0);
   const lines = out.trimEnd().split('\n');
@@ -102,7 +102,7 @@ it('[CLI-4] [SEC-7] lists what is held, and shows what differs', async () => {
   expect(whole).toMatchObject({ server_name: 'moody', name: 'act', state: 'changed' });
 });
 
-it('[CLI-4] [SEC-7] approves what was looked at, and nothing else', async () => {
+it('[CLI-4] [SEC-7] approves only what was shown', async () => {
   const args = ['approvals', 'approve', 'moody.act', '--fingerprint'];
   const stale = await portico([...args, '0123456789ab']);
   expect(stale).toMatchObject({
@@ -116,13 +116,13 @@ it('[CLI-4] [SEC-7] approves what was looked at, and nothing else', async () => 
   const rejected = await portico(['approvals', 'reject', 'moody.later', '--json']);
   expect(rejected.json()).toEqual({ decided: 1, server_ids: [id] });
   expect(await listed()).toEqual([]);
-  // Somebody thought better of it.
+  // Rejects what was approved before.
   const again = await portico(['approvals', 'reject', 'moody.act']);
   expect(again).toMatchObject({ code: 0, err: 'rejected: moody.act\n' });
   await whenOffered([]);
 });
 
-it('[CLI-4] [SEC-7] approves all of a server but what misleads, which is approved by itself', async () => {
+it('[CLI-4] [SEC-7] approves all tools of a server except misleading ones, which are approved one by one', async () => {
   await change([{ description: 'Acts' }], 1);
   const one = await portico(['approvals', 'approve', '--server', 'moody']);
   expect(one).toMatchObject({ code: 0, err: 'approved: moody.act\n' });
@@ -141,7 +141,7 @@ it('[CLI-4] [SEC-7] approves all of a server but what misleads, which is approve
   await whenOffered(['moody.act', 'moody.more', `moody.${MISLEADING}`]);
 });
 
-it('[CLI-4] says what is asked for wrongly, not allowed, not there', async () => {
+it('[CLI-4] reports wrong usage, missing rights and missing tools', async () => {
   const codes = await Promise.all(
     [
       ['approvals', 'approve'],

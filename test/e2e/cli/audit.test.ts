@@ -1,4 +1,4 @@
-/** `portico audit` against a real gateway: who called what, by names, and what became of the chains. */
+/** `portico audit` against a real gateway: who called what, by names, and whether the chains verify. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
@@ -57,13 +57,13 @@ it('[CLI-4] [SEC-6] shows calls and changes, by names', async () => {
   );
 });
 
-it('[CLI-4] [SEC-6] checks every chain', async () => {
+it('[CLI-4] [SEC-6] verifies every chain', async () => {
   const { out, code } = await portico(['audit', 'verify']);
   expect(code).toBe(0);
   expect(out).toMatch(/^admin +\d+ +whole$/m);
 });
 
-it('[OPS-8] [SEC-6] writes all of it, a row a line, and goes on where it broke off', async () => {
+it('[OPS-8] [SEC-6] exports everything, one row per line, and resumes where it broke off', async () => {
   const { out, err, code } = await portico(['audit', 'export', '--principal', 'Ada']);
   expect([code, err]).toEqual([0, '']);
   const rows = out
@@ -84,7 +84,7 @@ it('[OPS-8] [SEC-6] writes all of it, a row a line, and goes on where it broke o
   expect(refused).toMatchObject({ code: 2, out: '' });
 });
 
-it('[CLI-4] says what is wrong with what was asked', async () => {
+it('[CLI-4] reports invalid arguments', async () => {
   expect(await portico(['audit', '--since', 'yesterday'])).toMatchObject({ code: 2 });
   expect(await portico(['audit', '--outcome', 'odd'])).toMatchObject({ code: 2 });
   const { token } = await gateway.createToken({ name: 'looker', scopes: ['servers:read'] });

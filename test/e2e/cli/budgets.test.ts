@@ -1,4 +1,4 @@
-/** `portico budgets` against a real gateway: what it sets is obeyed and told, and what was used outlives a power cut. */
+/** `portico budgets` against a real gateway: budgets are enforced and shown, and their usage survives a power cut. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-it('[CLI-4] [ACC-6] sets how many calls a group may make in a day, and shows what is used', async () => {
+it('[CLI-4] [ACC-6] sets how many calls a group may make in a day, and shows the usage', async () => {
   expect((await portico('budgets')).err).toContain('no budgets yet; portico budgets add');
   const made = await gateway.api('POST', '/api/v1/principals', { name: 'Ada', groups: ['dev'] });
   const { token } = await gateway.createToken({ name: 'laptop', principal: made.json['id'] });
@@ -49,7 +49,7 @@ it('[CLI-4] [ACC-6] sets how many calls a group may make in a day, and shows wha
   const list = await portico('budgets');
   expect(list.out).toMatch(/^ID +SUBJECT +CALLS A DAY +USED TODAY +ENDS\n/);
   expect(list.out).toMatch(/^\S+ +group:dev +3 +2 +\d{4}-\d\d-\d\dT00:00:00\.000Z$/m);
-  // As a power cut: nothing is written on the way down.
+  // Like a power cut: nothing is written on shutdown.
   await gateway.kill();
   gateway = await startGateway({ data, adminToken: gateway.adminToken });
   expect((await call(token)).code).toBe(0);

@@ -1,4 +1,4 @@
-/** `portico call` at a terminal: a tool that asks for input asks the person, in both eras of its server, and hears what the person decides. */
+/** `portico call` at a terminal: a tool that asks for input asks the person, in both eras of its server, and gets the person's decision. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
@@ -50,7 +50,7 @@ describe.each(['modern', 'legacy'])('a tool of a %s server', server => {
     ['declines', 'n', 'decline'],
     ['leaves with Ctrl-D', CTRL_D, 'cancel'],
     ['leaves with Ctrl-C', CTRL_C, 'cancel'],
-  ])('[CLI-4] [MCP-5] hears that the person %s', async (_what, key, action) => {
+  ])('[CLI-4] [MCP-5] learns that the person %s', async (_what, key, action) => {
     const terminal = call(`${server}.test_elicitation`, '--message', 'Who?');
     await terminal.see('username');
     terminal.type('ann');
@@ -62,7 +62,7 @@ describe.each(['modern', 'legacy'])('a tool of a %s server', server => {
     expect(rest).toContain(`action=${action}`);
   });
 
-  it('[CLI-4] [MCP-5] has its choices by number, title or value, once they fit', async () => {
+  it('[CLI-4] [MCP-5] gets choices by number, title or value, once they are valid', async () => {
     const terminal = call(`${server}.test_elicitation_sep1330_enums`);
     const first = await terminal.see('untitledSingle (1 to 3, or nothing): ');
     expect(first).toMatch(/1\. option1\s+2\. option2\s+3\. option3/);
@@ -85,7 +85,7 @@ describe.each(['modern', 'legacy'])('a tool of a %s server', server => {
     );
   });
 
-  it('[CLI-4] [MCP-5] takes what was written ahead for its fields, and never for a decision', async () => {
+  it('[CLI-4] [MCP-5] takes input typed ahead for its fields, and never for a decision', async () => {
     const terminal = call(`${server}.test_elicitation`, '--message', 'Who?');
     await terminal.see('username (');
     terminal.type('ann\ra@b.c\ry');
@@ -95,7 +95,7 @@ describe.each(['modern', 'legacy'])('a tool of a %s server', server => {
     expect((await terminal.end()).rest).toContain('action=decline');
   });
 
-  it('[CLI-4] [MCP-5] has its defaults where nothing is written', async () => {
+  it('[CLI-4] [MCP-5] gets its defaults if nothing is typed', async () => {
     const terminal = call(`${server}.test_elicitation_sep1034_defaults`);
     for (const [label, said] of [
       ['name (', ''],
@@ -115,7 +115,7 @@ describe.each(['modern', 'legacy'])('a tool of a %s server', server => {
     );
   });
 
-  it('[CLI-4] [MCP-5] has its address opened by the person, who sees where it leads', async () => {
+  it('[CLI-4] [MCP-5] has the person open its address, and shows where it leads', async () => {
     const terminal = call(`${server}.test_elicitation_url`);
     await terminal.see('asks: Please open this page');
     await terminal.see('at example.com, in a browser: https://example.com/confirm');
@@ -125,7 +125,7 @@ describe.each(['modern', 'legacy'])('a tool of a %s server', server => {
   });
 });
 
-it('[CLI-4] without a terminal a tool that needs a person says so', async () => {
+it('[CLI-4] without a terminal, reports that the tool needs a person', async () => {
   const ran = await runPortico(['call', 'modern.test_elicitation', '--message', 'Who?'], {
     env: env(),
   });

@@ -1,4 +1,6 @@
-/** `portico chat` against a real gateway and a scripted model: what it prints for people and for programs, how it asks, ends and goes on. */
+/**
+ * `portico chat` against a real gateway and a scripted model: what it prints for people and for programs, how it asks, ends and continues.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -37,7 +39,7 @@ const close = { name: 'tickets__close_ticket', arguments: { number: 'INC-1002' }
 const closed = async () => (await upstreams['tickets']?.counters())?.['close_ticket'] ?? 0;
 const idIn = (text: string) => /--resume ([0-9a-f-]{36})/.exec(text)?.[1] ?? '';
 
-it('[CLI-4] [LLM-3] answers on standard output, and tells of calls on standard error', async () => {
+it('[CLI-4] [LLM-3] prints answers on standard output, and calls on standard error', async () => {
   await chats.script({ turns: [{ text: 'I look.', calls: [search] }, { text: 'INC-1002 ü.' }] });
   const { code, out, err } = await portico(['which ticket is about the VPN?']);
   expect({ code, out }).toEqual({ code: 0, out: 'I look.\nINC-1002 ü.\n' });
@@ -60,7 +62,7 @@ it('[CLI-4] [LLM-3] takes the message from standard input, and prints JSON for p
   expect(JSON.stringify(await chats.requests())).toContain('which one?');
 });
 
-it('[CLI-4] [LLM-3] a call waits where nobody can be asked, and is approved or refused later', async () => {
+it('[CLI-4] [LLM-3] a call waits if nobody can be asked, and is approved or refused later', async () => {
   await chats.script({ turns: [{ calls: [close] }, { text: 'Closed.' }] });
   const before = await closed();
   const first = await portico(['close it']);
@@ -77,7 +79,7 @@ it('[CLI-4] [LLM-3] a call waits where nobody can be asked, and is approved or r
   expect((await closed()) - before).toBe(1);
 });
 
-it('[CLI-4] [LLM-3] says which calls were not made of an answer that was cut, and asks again', async () => {
+it('[CLI-4] [LLM-3] reports which calls of a truncated answer were not made, and asks the model again', async () => {
   const cut = { calls: [{ name: 'tickets__close_ticket', raw: '' }], stop: 'length' as const };
   await chats.script({ turns: [cut, { text: 'Never mind.' }] });
   const before = await closed();
@@ -90,7 +92,7 @@ it('[CLI-4] [LLM-3] says which calls were not made of an answer that was cut, an
   expect((await closed()) - before).toBe(0);
 });
 
-it('[CLI-4] [LLM-3] ends with what stopped it, and how to go on', async () => {
+it('[CLI-4] [LLM-3] ends with the reason of the stop, and how to continue', async () => {
   await chats.script({ turns: [{ text: 'Again.', calls: [search] }], repeat: 'last' });
   const { code, err } = await portico(['look for ever', '--max-steps', '2']);
   expect(code).toBe(1);
@@ -100,7 +102,7 @@ it('[CLI-4] [LLM-3] ends with what stopped it, and how to go on', async () => {
   expect(ran).toMatchObject({ code: 0, out: 'Enough.\n' });
 });
 
-it('[CLI-4] [LLM-3] Ctrl-C stops the run at the gateway, and says how to go on', async () => {
+it('[CLI-4] [LLM-3] Ctrl-C stops the run at the gateway, and the command says how to continue', async () => {
   const turns = [{ calls: [search] }, { text: 'I think.', delayMs: 60_000 }, { text: 'Thought.' }];
   await chats.script({ turns });
   const child = spawn(process.execPath, [MAIN, 'chat', 'think'], {
@@ -123,7 +125,7 @@ it('[CLI-4] [LLM-3] Ctrl-C stops the run at the gateway, and says how to go on',
   expect(ran.out).toBe('Thought.\n');
 });
 
-it('[CLI-4] [LLM-3] says in one line what is wrong', async () => {
+it('[CLI-4] [LLM-3] reports errors in one line', async () => {
   const wrong: [args: string[], code: number, line: string][] = [
     [['x', '--max-steps', 'many'], 2, 'portico: --max-steps must be a number from 1 on'],
     [

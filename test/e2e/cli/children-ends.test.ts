@@ -1,4 +1,4 @@
-/** How children and calls end: with all that they started, known to everybody who waits, within bounds. */
+/** How children and calls end: with every process that they started, with an answer to every waiting caller, within bounds. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ afterAll(closeStands);
 
 const odd = (...options: string[]) => node('test/fixtures/odd-stdio.ts', ...options);
 
-/** A port that a grandchild shows its life on. */
+/** Opens a port to which a grandchild keeps a connection while it lives. */
 async function openLifeLine() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -33,8 +33,8 @@ async function openLifeLine() {
   return { port, connected, isCut };
 }
 
-describe('[CLI-1] the end of a child is the end of all that it started', () => {
-  it('also of one that ignores SIGTERM and the end of its input', async () => {
+describe('[CLI-1] stopping a child', () => {
+  it('ends a child that ignores SIGTERM and the end of its input', async () => {
     const stand = await openStand(odd('--stubborn'), { limits: { closeMs: 50, graceMs: 200 } });
     await openLegacy(stand);
     const pid = pidOf(stand);
@@ -42,7 +42,7 @@ describe('[CLI-1] the end of a child is the end of all that it started', () => {
     expect(await until('it is gone', 60_000, () => isGone(pid))).toBe(true);
   });
 
-  it('also of the processes of one that is stopped', async () => {
+  it('ends the processes that it started', async () => {
     const line = await openLifeLine();
     const stand = await openStand(odd(), { limits: { graceMs: 200 } });
     await (await openLegacy(stand)).call('spawn', { port: line.port });
@@ -51,7 +51,7 @@ describe('[CLI-1] the end of a child is the end of all that it started', () => {
     await expect(line.isCut()).resolves.toBeUndefined();
   });
 
-  it('also of the processes of one that has crashed, before the next one starts', async () => {
+  it('ends the processes of a crashed child before the next one starts', async () => {
     const line = await openLifeLine();
     const stand = await openStand(odd(), { limits: { graceMs: 200, closeMs: 100 } });
     const client = await openLegacy(stand);
@@ -63,7 +63,7 @@ describe('[CLI-1] the end of a child is the end of all that it started', () => {
     await stand.close();
   });
 
-  it('and calls under way are told', async () => {
+  it('answers the calls under way with an error', async () => {
     const stand = await openStand(odd());
     const session = await openWireSession(stand.url, { sampling: {} });
     const asking = await session.call('ask', { method: 'sampling/createMessage' });
@@ -78,7 +78,7 @@ describe('[CLI-1] the end of a child is the end of all that it started', () => {
 
 describe('[CLI-1] a client that goes away', () => {
   it.each(['hangs up', 'takes its call back'])(
-    '%s: the child hears of it, under its own id',
+    '%s: the child is told, under its own request id',
     async how => {
       const stand = await openStand(odd());
       const session = await openWireSession(stand.url, { sampling: {} });
@@ -99,7 +99,7 @@ describe('[CLI-1] a client that goes away', () => {
     },
   );
 
-  it('hangs up on a modern child: the child hears of it', async () => {
+  it('disconnects from a modern child: the child is told', async () => {
     const stand = await openStand(node('test/fixtures/conformance-stdio.ts'));
     const controller = new AbortController();
     const params = '{"name":"hang","_meta":{"progressToken":1}}';
@@ -118,7 +118,7 @@ describe('[CLI-1] a client that goes away', () => {
     await stand.close();
   });
 
-  it('cannot take back the call of another one under the same id', async () => {
+  it("cannot cancel another session's call with the same id", async () => {
     const stand = await openStand(odd());
     const [session, other] = [
       await openWireSession(stand.url, { sampling: {} }),
@@ -133,7 +133,7 @@ describe('[CLI-1] a client that goes away', () => {
     await stand.close();
   });
 
-  it('leaves answers unread: the child waits, and what nobody reads is thrown away', async () => {
+  it('leaves responses unread: the child waits, and unread data is dropped', async () => {
     const limits = { answerBytes: 1_000_000, stallMs: 200 };
     const stand = await openStand(odd(), { limits });
     const client = await openLegacy(stand);
@@ -156,8 +156,8 @@ describe('[CLI-1] a client that goes away', () => {
   });
 });
 
-describe('[CLI-1] bounds', () => {
-  it('of calls under way', async () => {
+describe('[CLI-1] limits', () => {
+  it('refuses a call when too many calls are under way', async () => {
     const stand = await openStand(odd(), { limits: { calls: 1 } });
     const session = await openWireSession(stand.url, { sampling: {} });
     const asking = await session.call('ask', { method: 'sampling/createMessage' });

@@ -1,4 +1,4 @@
-/** What a stdio server may do wrong, and what its clients and its machine see of it. */
+/** Faults of a stdio server, and what its clients and its machine see of them. */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ServerState } from '../../../cli/src/connect/kept-child.ts';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -12,7 +12,7 @@ const odd = (...options: string[]) => node('test/fixtures/odd-stdio.ts', ...opti
 const SECRET = 'hunter2-hunter2';
 
 describe('[CLI-1] a child that ends', () => {
-  it('in mid-call: every call under way is told, sessions are forgotten, the next child serves', async () => {
+  it('in mid-call: every call under way gets an error, sessions are dropped, the next child serves', async () => {
     const stand = await openStand(odd());
     const session = await openWireSession(stand.url);
     const other = await openLegacy(stand);
@@ -35,7 +35,7 @@ describe('[CLI-1] a child that ends', () => {
     await stand.close();
   });
 
-  it('after its last words: they are heard', async () => {
+  it('after its last words: they are delivered', async () => {
     const stand = await openStand(odd());
     const client = await openLegacy(stand);
     expect(textOf(await client.call('say-then-exit'))).toBe('last words');
@@ -56,7 +56,7 @@ describe('[CLI-1] a child that ends', () => {
     await stand.close();
   });
 
-  it('at once, again and again: is tried less and less often, and says why without its secrets', async () => {
+  it('at once, again and again: is retried less and less often, and its reason is reported without its secrets', async () => {
     const limits = { backoffMs: 20, maxBackoffMs: 50 };
     const stand = await openStand({ ...odd('--broken'), env: { SECRET } }, { limits });
     await stand.reached('three failures', ({ failures }) => failures >= 3);
@@ -76,7 +76,7 @@ describe('[CLI-1] a child that ends', () => {
     expect((await stand.server.child.adapter(AbortSignal.timeout(1))) ?? 'none').toBe('none');
   });
 
-  it('at once, and names the password of an address in another way: says why without it', async () => {
+  it('at once, and prints the password of a URL in another form: its reason is reported without the password', async () => {
     const program = `const { password } = new URL(process.env.DATABASE_URL);
       console.error('Error: wrong password ' + password + ' or ' + process.argv[1]); process.exit(3)`;
     const env = { DATABASE_URL: 'postgres://user:hunter2-of-env@db/app' };
@@ -89,7 +89,7 @@ describe('[CLI-1] a child that ends', () => {
     await stand.close();
   });
 
-  it('because there is no such program: says so', async () => {
+  it('because there is no such program: the error says so', async () => {
     const stand = await openStand({ command: 'portico-no-such-program' });
     const { reason } = await stand.reached('the failure', ({ state }) => state === 'failed');
     expect(reason).toContain('ENOENT');
@@ -98,7 +98,7 @@ describe('[CLI-1] a child that ends', () => {
     await stand.close();
   });
 
-  it('of the probe: is started again at once without it, and from then on', async () => {
+  it('because of the probe: is restarted at once without it, and from then on', async () => {
     const stand = await openStand(odd('--frail'));
     const client = await openLegacy(stand);
     expect(textOf(await client.call('pid'))).toBe(String(pidOf(stand)));
@@ -112,14 +112,14 @@ describe('[CLI-1] a child that ends', () => {
 });
 
 describe('[CLI-1] a child that is slow or old', () => {
-  it('and never answers the probe is taken for a legacy one', async () => {
+  it('and never answers the probe is treated as a legacy one', async () => {
     const stand = await openStand(odd('--mute'), { limits: { probeMs: 200 } });
     const client = await openLegacy(stand);
     expect(textOf(await client.call('pid'))).toBe(String(pidOf(stand)));
     await stand.close();
   });
 
-  it('at its first start, and of both eras, is started anew as a modern one, and stays that', async () => {
+  it('at its first start, and of both eras, is restarted as a modern one, and stays modern', async () => {
     const limits = { probeMs: 0 };
     const stand = await openStand(node('test/fixtures/conformance-stdio.ts'), { limits });
     const isModern = ({ state, era }: ServerState) => state === 'ready' && era === 'modern';
@@ -143,7 +143,7 @@ describe('[CLI-1] a child that is slow or old', () => {
     await stand.close();
   });
 
-  it('and answers numbers of requests as text is understood', async () => {
+  it('and answers numeric request ids as text is understood', async () => {
     const stand = await openStand(odd('--text-ids'));
     const client = await openLegacy(stand);
     const answer = await client.call('pid');
@@ -151,7 +151,7 @@ describe('[CLI-1] a child that is slow or old', () => {
     await stand.close();
   });
 
-  it('and is not ready in time is not waited for longer', async () => {
+  it('and is not ready in time is not waited for any longer', async () => {
     const limits = { probeMs: 60_000, waitMs: 50 };
     const stand = await openStand(odd('--mute'), { limits });
     const answer = await post(stand, requestBody('legacy', 'initialize', '{}', 1));
@@ -160,7 +160,7 @@ describe('[CLI-1] a child that is slow or old', () => {
     await stand.close();
   });
 
-  it('and failed before says while it is started anew what it failed of', async () => {
+  it('and failed before reports the earlier reason while it restarts', async () => {
     const program = `console.error('Error: no key'); setInterval(() => {}, 1000)`;
     const limits = { probeMs: 10, handshakeMs: 300, waitMs: 50 };
     const stand = await openStand({ command: process.execPath, args: ['-e', program] }, { limits });
@@ -176,7 +176,7 @@ describe('[CLI-1] a child that is slow or old', () => {
   });
 
   it.each(['2025-06-18', '2025-03-26', '2024-11-05'])(
-    'and knows %s only is spoken to in it',
+    'and knows %s only is spoken to in that revision',
     async version => {
       const stand = await openStand(odd('--version', version));
       const body = JSON.stringify({ protocolVersion: '2025-11-25', capabilities: {} });
@@ -186,14 +186,14 @@ describe('[CLI-1] a child that is slow or old', () => {
     },
   );
 
-  it('and knows no version that is known here fails with that reason', async () => {
+  it('and knows only unknown versions fails with that reason', async () => {
     const stand = await openStand(odd('--version', '1999-01-01'));
     const { reason } = await stand.reached('the failure', ({ state }) => state === 'failed');
     expect(reason).toContain('refused the handshake: Unknown version');
     await stand.close();
   });
 
-  it('and does not read gets no more than the bound', async () => {
+  it('and does not read its input gets no more than the limit', async () => {
     const stand = await openStand(odd(), { limits: { inputBytes: 300_000 } });
     const session = await openWireSession(stand.url);
     await session.call('deaf');
@@ -212,8 +212,8 @@ describe('[CLI-1] a child that is slow or old', () => {
   });
 });
 
-describe('[CLI-1] what a child writes that is no message', () => {
-  it('is passed over in small amounts', async () => {
+describe('[CLI-1] output of a child that is no message', () => {
+  it('is ignored in small amounts', async () => {
     const stand = await openStand(odd());
     const client = await openLegacy(stand);
     expect(textOf(await client.call('garbage'))).toBe('after the garbage');
@@ -224,7 +224,7 @@ describe('[CLI-1] what a child writes that is no message', () => {
   it.each([
     ['flood', {}, 'wrote too much to its output that is no message'],
     ['long-line', { lineBytes: 1_000_000 }, 'wrote a line longer than 1000000 bytes'],
-  ])('ends it in large amounts: %s', async (name, limits, reason) => {
+  ])('ends the child in large amounts: %s', async (name, limits, reason) => {
     const stand = await openStand(odd(), { limits });
     const client = await openLegacy(stand);
     const before = pidOf(stand);

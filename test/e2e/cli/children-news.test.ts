@@ -1,4 +1,4 @@
-/** What a shared stdio server tells while it works: it reaches whom it concerns, or nobody. */
+/** Notifications of a shared stdio server: they reach the clients that they concern, or nobody. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
 import { hear } from '../support/sse-reader.ts';
@@ -11,7 +11,7 @@ afterAll(closeStands);
 const conformance = (sdk: '1' | '2') => node('test/fixtures/conformance-stdio.ts', '--sdk', sdk);
 const odd = () => node('test/fixtures/odd-stdio.ts');
 
-/** A program of 2026-07-28 that tells something of its own in each call; of a pair the first one lasts until the second. */
+/** A program of 2026-07-28 that sends its own notification in each call; of a pair of calls the first one lasts until the second. */
 const TELLING = `
 const base = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 const say = message => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
@@ -32,15 +32,15 @@ require('readline').createInterface({ input: process.stdin }).on('line', line =>
 const isQuestion = ({ id, method }: Record<string, unknown>) =>
   id !== undefined && method !== undefined;
 
-/** The levels that the odd server was set to, so far. */
+/** Returns the levels that the odd server was set to so far. */
 const laterOf = async (session: WireSession): Promise<string> => {
   const answer = await session.call('later');
   await answer.over;
   return answer.text();
 };
 
-describe('[CLI-1] what a shared server tells', () => {
-  it('progress goes to the caller whose token it is, under that token', async () => {
+describe('[CLI-1] notifications of a shared server', () => {
+  it('progress goes to the caller that owns the token, under that token', async () => {
     const stand = await openStand(conformance('1'));
     const sessions = [await openWireSession(stand.url), await openWireSession(stand.url)];
     const calls = await Promise.all(
@@ -63,7 +63,7 @@ describe('[CLI-1] what a shared server tells', () => {
     await stand.close();
   });
 
-  it('a log message goes to the one session that calls, else to nobody', async () => {
+  it('a log message goes to the only session with a call, else to nobody', async () => {
     const stand = await openStand(odd());
     const [one, two] = [
       await openWireSession(stand.url, { roots: {} }),
@@ -81,7 +81,7 @@ describe('[CLI-1] what a shared server tells', () => {
     await stand.close();
   });
 
-  it('a log message below the level of a session is kept from it', async () => {
+  it('a log message below the level of a session is not sent to it', async () => {
     const stand = await openStand(odd());
     const [one, two] = [await openWireSession(stand.url), await openWireSession(stand.url)];
     const set = async (session: WireSession, level: string) =>
@@ -95,7 +95,7 @@ describe('[CLI-1] what a shared server tells', () => {
     await stand.close();
   });
 
-  it('the end of an elicitation goes to the session that was asked, also out of a call', async () => {
+  it('the end of an elicitation goes to the session that was asked, also outside of a call', async () => {
     const stand = await openStand(odd());
     const can = { elicitation: { url: {} } };
     const [one, two] = [
@@ -118,7 +118,7 @@ describe('[CLI-1] what a shared server tells', () => {
     await stand.close();
   });
 
-  it('a change of a list goes to every session that listens', async () => {
+  it('a list change goes to every session that listens', async () => {
     const stand = await openStand(conformance('1'));
     const sessions = [await openWireSession(stand.url), await openWireSession(stand.url)];
     const streams = await Promise.all(sessions.map(session => session.listen()));
@@ -130,7 +130,7 @@ describe('[CLI-1] what a shared server tells', () => {
     await stand.close();
   });
 
-  it('an update of a resource goes to the sessions that subscribed, until the last one has had enough', async () => {
+  it('a resource update goes to the subscribed sessions, until the last one unsubscribes', async () => {
     const stand = await openStand(conformance('1'));
     const uri = 'test://watched-resource';
     const sessions = await Promise.all([1, 2, 3].map(() => openWireSession(stand.url)));
@@ -146,7 +146,7 @@ describe('[CLI-1] what a shared server tells', () => {
       await (
         await three.call('test_trigger_resource_update')
       ).over;
-      // Told after it: once this has come, so has what came before.
+      // Sent afterwards: once this one has arrived, all earlier ones have arrived too.
       await (
         await three.call('test_trigger_tool_change')
       ).over;
@@ -164,7 +164,7 @@ describe('[CLI-1] what a shared server tells', () => {
     await stand.close();
   });
 
-  it('a new standing stream takes the place of the one before', async () => {
+  it('a new notification stream replaces the earlier one', async () => {
     const stand = await openStand(odd());
     const session = await openWireSession(stand.url);
     const first = await session.listen();
@@ -176,7 +176,7 @@ describe('[CLI-1] what a shared server tells', () => {
     await stand.close();
   });
 
-  it('comments are sent into silence', async () => {
+  it('comments are sent while a stream is silent', async () => {
     const stand = await openStand(odd(), { limits: { keepAliveMs: 10 } });
     const stream = await (await openWireSession(stand.url)).listen();
     await until(
@@ -190,7 +190,7 @@ describe('[CLI-1] what a shared server tells', () => {
 });
 
 describe('[CLI-1] a modern server', () => {
-  it('tells two listeners of changes under their own subscription, and ends with them', async () => {
+  it('notifies two listeners of changes under their own subscription, and ends their streams when it stops', async () => {
     const stand = await openStand(conformance('2'));
     const streams = [await hear('modern', stand), await hear('modern', stand)];
     const client = openModern(stand);
@@ -207,7 +207,7 @@ describe('[CLI-1] a modern server', () => {
     await stand.close();
   });
 
-  it('tells progress and logs to the caller', async () => {
+  it('sends progress and logs to the caller', async () => {
     const stand = await openStand(conformance('2'));
     const client = openModern(stand);
     const progress = await client.request(
@@ -225,7 +225,7 @@ describe('[CLI-1] a modern server', () => {
     await stand.close();
   });
 
-  it('[MCP-4] tells what only it knows to the one call there is, of two to none', async () => {
+  it('[MCP-4] sends its own notifications to the only running call, with two calls to none', async () => {
     const stand = await openStand({ command: process.execPath, args: ['-e', TELLING] });
     const client = openModern(stand);
     const alone = await client.call('tell');

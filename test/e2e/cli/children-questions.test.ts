@@ -1,4 +1,4 @@
-/** What a shared stdio server asks while it works: it reaches whom it concerns, or nobody. */
+/** Questions of a shared stdio server: they reach the client that they concern, or nobody. */
 import { Client as Client2, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, describe, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -21,7 +21,7 @@ const isQuestion = ({ id, method }: Record<string, unknown>) =>
   id !== undefined && method !== undefined;
 const isAnswer = ({ id, method }: Record<string, unknown>) => id !== undefined && !method;
 
-/** A client of the 2.x SDK that answers everything it is asked. */
+/** Connects a client of the 2.x SDK that answers every question. */
 async function connectAnswering(url: string, mode: 'auto' | 'legacy'): Promise<Client2> {
   const client = new Client2(
     { name: 'answering', version: '1.0.0' },
@@ -41,7 +41,7 @@ async function connectAnswering(url: string, mode: 'auto' | 'legacy'): Promise<C
   return client;
 }
 
-/** The answer of the odd server to its own question, which it gives as text. */
+/** Returns the answer to a question of the odd server, which gives it as text. */
 async function answeredAs(session: WireSession, method: string, params: object) {
   const asking = await session.call('ask', { method, params });
   const answer = await asking.heard('the answer', isAnswer);
@@ -49,14 +49,14 @@ async function answeredAs(session: WireSession, method: string, params: object) 
   return JSON.parse(content[0]?.text ?? '') as Record<string, unknown>;
 }
 
-/** What the odd server was answered out of calls, so far. */
+/** Returns the answers that the odd server got outside of calls so far. */
 const answersLater = async (session: WireSession): Promise<string> => {
   const answer = await session.call('later');
   await answer.over;
   return answer.text();
 };
 
-/** The odd server asks out of any call; what it is asked after that comes behind its question, which was looked at without a call then. */
+/** Makes the odd server ask outside of any call. It answers later requests only after its question, which was handled while no call ran. */
 async function askLater(session: WireSession): Promise<void> {
   const call = await session.call('ask-later', { method: 'roots/list' });
   await call.over;
@@ -114,7 +114,7 @@ describe('[CLI-1] a question in mid-call', () => {
   );
 
   it.each(QUESTIONS)(
-    'is refused for a client that did not say it answers: %s',
+    'is refused for a client that did not declare the capability: %s',
     async (method, _can, params) => {
       const stand = await openStand(odd());
       const others = Object.fromEntries(
@@ -132,7 +132,7 @@ describe('[CLI-1] a question in mid-call', () => {
     },
   );
 
-  it('is asked by a program that was told of it only', async () => {
+  it('is asked only by a program that was started with the capability', async () => {
     const stand = await openStand(publicServer('everything'), { capabilities: ['sampling'] });
     const client = await connectAnswering(stand.url, 'legacy');
     const names = (await client.listTools()).tools.map(({ name }) => name);
@@ -167,7 +167,7 @@ describe('[CLI-1] a question in mid-call', () => {
     await stand.close();
   });
 
-  it('is refused while calls of two sessions are under way, whoever can answer', async () => {
+  it('is refused while calls of two sessions are under way, whoever could answer', async () => {
     const stand = await openStand(odd());
     const [one, two] = [await openWireSession(stand.url, ALL), await openWireSession(stand.url)];
     const asking = await one.call('ask', { method: 'roots/list' });
@@ -195,7 +195,7 @@ describe('[CLI-1] a question in mid-call', () => {
     await stand.close();
   });
 
-  it('is asked when the server has seen that the call of another session was cancelled', async () => {
+  it('is asked once the server has seen that the call of another session was cancelled', async () => {
     const stand = await openStand(odd(), { limits: { cancelledMs: 0 } });
     const [one, two] = [
       await openWireSession(stand.url, ALL),
@@ -217,7 +217,7 @@ describe('[CLI-1] a question in mid-call', () => {
     await stand.close();
   });
 
-  it('is answered by nobody but the session that was asked', async () => {
+  it('can be answered only by the session that was asked', async () => {
     const stand = await openStand(odd());
     const [one, two] = [
       await openWireSession(stand.url, ALL),
@@ -233,8 +233,8 @@ describe('[CLI-1] a question in mid-call', () => {
     await stand.close();
   });
 
-  it('without a call goes to the one session that listens and can answer, else to nobody', async () => {
-    // One process for all: whose questions these are is not to be seen from its calls.
+  it('goes without a call to the only session that listens and can answer, else to nobody', async () => {
+    // One process serves all, so its calls do not show whose questions these are.
     const capabilities = ['roots', 'sampling', 'elicitation'] as const;
     const stand = await openStand(odd(), { capabilities });
     const [one, two] = [await openWireSession(stand.url, ALL), await openWireSession(stand.url)];

@@ -1,4 +1,4 @@
-/** A stdio server that many people use, with state of its own between calls: a process that is talked to over several of them. */
+/** A stdio server that many people use, with its own state between calls: a process that several calls talk to. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { closeStands, node, openStand } from '../support/stdio-stand.ts';
 
 afterAll(closeStands);
 
-it('[CLI-1] an interactive process of Desktop Commander goes on from call to call', async () => {
+it('[CLI-1] an interactive process of Desktop Commander lives on from call to call', async () => {
   const home = await mkdtemp(join(tmpdir(), 'portico-children-'));
   const server = node(
     'test/programs/node_modules/@wonderwhy-er/desktop-commander/dist/index.js',

@@ -1,4 +1,4 @@
-/** Stdio servers behind their Streamable HTTP adapter, used by real clients: every era, every result as the child wrote it. */
+/** Stdio servers behind their Streamable HTTP adapter, used by real clients: every era, every result exactly as the child wrote it. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const odd = (...options: string[]) => node('test/fixtures/odd-stdio.ts', ...opti
 const LEGACY_CLIENTS: ClientName[] = ['SDK 1.x', 'SDK 2.x auto', 'SDK 2.x legacy'];
 const MODERN_CLIENTS: ClientName[] = ['SDK 2.x auto', 'SDK 2.x pinned to 2026-07-28'];
 
-describe('[CLI-1] a stdio server behind its HTTP face', () => {
+describe('[CLI-1] a stdio server behind its HTTP adapter', () => {
   it.each(LEGACY_CLIENTS)('the public demo server serves %s', async name => {
     const stand = await openStand(publicServer('everything'));
     const client = await clients[name](stand);
@@ -41,7 +41,7 @@ describe('[CLI-1] a stdio server behind its HTTP face', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('the memory server keeps what one client told it for the next', async () => {
+  it('the memory server keeps what one client stored for the next', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'portico-children-'));
     const spec = { ...publicServer('memory'), env: { MEMORY_FILE_PATH: join(folder, 'm.jsonl') } };
     const stand = await openStand(spec);
@@ -74,7 +74,7 @@ describe('[CLI-1] a stdio server behind its HTTP face', () => {
     },
   );
 
-  it('a result passes as the child wrote it, under the id of the caller as it was written', async () => {
+  it('a result is passed on as the child wrote it, under the exact id of the caller', async () => {
     const stand = await openStand(odd());
     const client = await openLegacy(stand);
     const answer = await client.call('raw', {}, 'my "id"');
@@ -88,7 +88,7 @@ describe('[CLI-1] a stdio server behind its HTTP face', () => {
     await stand.close();
   });
 
-  it('a body may be written on many lines: the child gets one', async () => {
+  it('a body may span several lines: the child gets one', async () => {
     const stand = await openStand(odd());
     const { sessionId = '' } = await openLegacy(stand);
     const body =
@@ -98,7 +98,7 @@ describe('[CLI-1] a stdio server behind its HTTP face', () => {
     await stand.close();
   });
 
-  it('200 calls at once under equal ids of ten sessions come back to their callers', async () => {
+  it('200 concurrent calls with equal ids of ten sessions get their own answers', async () => {
     const stand = await openStand(odd());
     const sessions = await Promise.all(Array.from({ length: 10 }, () => openLegacy(stand)));
     const calls = sessions.flatMap((client, of) =>
@@ -114,7 +114,7 @@ describe('[CLI-1] a stdio server behind its HTTP face', () => {
     await stand.close();
   });
 
-  it('a result of 10 MB comes whole, also beside others', async () => {
+  it('a result of 10 MB arrives whole, also beside others', async () => {
     const stand = await openStand(odd());
     const client = await openLegacy(stand);
     const [big, small] = await Promise.all([
@@ -126,7 +126,7 @@ describe('[CLI-1] a stdio server behind its HTTP face', () => {
     await stand.close();
   });
 
-  it('the child gets what it needs of the environment, and what is configured, and nothing else', async () => {
+  it('the child gets only the needed part of the environment and the configured variables', async () => {
     process.env['PORTICO_CHILD_TEST'] = 'not for children';
     const stand = await openStand({ ...odd(), env: { OWN: 'value' } });
     delete process.env['PORTICO_CHILD_TEST'];
@@ -139,7 +139,7 @@ describe('[CLI-1] a stdio server behind its HTTP face', () => {
 });
 
 describe('[CLI-1] sessions of a legacy child', () => {
-  it('begin with initialize, are asked for, and end', async () => {
+  it('begin with initialize, are required, and can be ended', async () => {
     const stand = await openStand(odd());
     const list = requestBody('legacy', 'tools/list', '{}', 1);
     expect((await post(stand, list)).status).toBe(400);
@@ -152,7 +152,7 @@ describe('[CLI-1] sessions of a legacy child', () => {
     await stand.close();
   });
 
-  it('are bounded: the one that is idle longest makes room, one that is busy does not', async () => {
+  it('are limited: the longest idle one makes room, a busy one does not', async () => {
     const stand = await openStand(odd(), { limits: { sessions: 2 } });
     const busy = await openWireSession(stand.url);
     const stream = await busy.listen();
@@ -166,14 +166,14 @@ describe('[CLI-1] sessions of a legacy child', () => {
     await stand.close();
   });
 
-  it('end when they are idle for long', async () => {
+  it('end after a long idle time', async () => {
     const stand = await openStand(odd(), { limits: { idleMs: 0 } });
     const session = await openWireSession(stand.url);
     expect((await session.call('pid')).status).toBe(404);
     await stand.close();
   });
 
-  it('are refused what is no message, and what is too large', async () => {
+  it('refuse input that is no message or too large', async () => {
     const stand = await openStand(odd(), { limits: { bodyBytes: 1_000 } });
     for (const body of [
       '',
@@ -190,7 +190,7 @@ describe('[CLI-1] sessions of a legacy child', () => {
 });
 
 describe('[CLI-1] a modern child', () => {
-  it('keeps no session and has no standing stream', async () => {
+  it('has no sessions and no notification stream', async () => {
     const stand = await openStand(conformance('2'), { era: 'modern' });
     const client = openModern(stand);
     expect(textOf(await client.call('test_simple_text'))).toContain('simple text');
@@ -200,7 +200,7 @@ describe('[CLI-1] a modern child', () => {
     await stand.close();
   });
 
-  it('is never made a legacy one by a request of the other era', async () => {
+  it('is never turned into a legacy one by a request of the other era', async () => {
     const stand = await openStand(conformance('2'), { era: 'modern' });
     for (const method of ['initialize', 'tools/list', 'ping']) {
       const answer = await post(stand, requestBody('legacy', method, '{}', 1));
@@ -216,8 +216,8 @@ describe('[CLI-1] a modern child', () => {
   });
 });
 
-describe('[CLI-1] tools that the machine does not give out', () => {
-  it.each(['1', '2'] as const)('are not listed and not known, on SDK %s', async sdk => {
+describe('[CLI-1] tools that the machine withholds', () => {
+  it.each(['1', '2'] as const)('are not listed and unknown, on SDK %s', async sdk => {
     const tools = { allow: ['test_*_content', 'test_simple_text'], deny: ['*audio*'] };
     const stand = await openStand(conformance(sdk), { tools });
     const client = await clients['SDK 2.x auto'](stand);
@@ -230,7 +230,7 @@ describe('[CLI-1] tools that the machine does not give out', () => {
     await stand.close();
   });
 
-  it('the others stay listed as the child wrote them', async () => {
+  it('leave the other tools listed as the child wrote them', async () => {
     const stand = await openStand(odd(), { tools: { deny: ['nothing'] } });
     const client = await openLegacy(stand);
     const { text } = await client.request('tools/list');

@@ -1,4 +1,4 @@
-/** Who may write the gateway into a host with `portico client`, whose token goes in, and what they are asked and told. */
+/** Who may write the gateway into a host with `portico client`, whose token is written, and what the person is asked and told. */
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -15,7 +15,7 @@ describe('a person at a terminal', () => {
     ['n', 1, 'https://x.example.com'],
     ['\u0003', 1, 'https://x.example.com'],
     ['y', 0, '/mcp?names=underscore'],
-  ])('[CLI-4] is asked before a server is replaced, and says %j', async (answer, code, url) => {
+  ])('[CLI-4] is asked before a server is replaced, and answers %j', async (answer, code, url) => {
     await home.put('cursor', '{"mcpServers": {"portico": {"url": "https://x.example.com"}}}');
     const terminal = startTerminal(['client', 'add', 'cursor'], home.environment());
     await terminal.see('replace it? (y/N) ');
@@ -26,8 +26,8 @@ describe('a person at a terminal', () => {
   });
 });
 
-describe('whoever asks', () => {
-  it('[CLI-4] gives their own token where they may make none', async () => {
+describe('the caller', () => {
+  it('[CLI-4] writes their own token if they may create none', async () => {
     const { token } = await home.gateway.createToken({ name: 'ada' });
     const asAda = { PORTICO_TOKEN: token };
     expect(await home.run(['add', 'cursor'], asAda)).toMatchObject({ code: 0 });
@@ -42,7 +42,7 @@ describe('whoever asks', () => {
     expect((await home.gateway.api('GET', '/api/v1/token', undefined, token)).status).toBe(200);
   });
 
-  it('[SEC-2] puts no token into a host that may do more than call tools', async () => {
+  it('[SEC-2] cannot write a token into a host that may do more than call tools', async () => {
     const { token } = await home.gateway.createToken({
       name: 'operator',
       scopes: ['tools:read', 'servers:write'],
@@ -62,7 +62,7 @@ describe('whoever asks', () => {
     await home.run(['remove', 'cursor']);
   });
 
-  it('[CLI-4] sees what would be done, and nothing is', async () => {
+  it('[CLI-4] sees in a dry run what would be done, and nothing is done', async () => {
     const ran = await home.run(['add', 'vscode', '--dry-run', '--json']);
     expect(ran.json()).toMatchObject({ client: 'vscode', outcome: 'planned' });
     await expect(home.read('vscode')).rejects.toThrow('ENOENT');
@@ -74,7 +74,7 @@ describe('whoever asks', () => {
     await home.run(['remove', 'vscode']);
   });
 
-  it('[CLI-4] takes the gateway out of a host where there is no gateway any more', async () => {
+  it('[CLI-4] removes the gateway from a host even if the gateway no longer exists', async () => {
     await home.run(['add', 'gemini']);
     const gone = (await home.read('gemini')).replace(home.gateway.origin, 'http://127.0.0.1:9');
     await writeFile(home.pathOf('gemini'), gone);
@@ -123,7 +123,7 @@ describe('whoever asks', () => {
   });
 });
 
-it('[SEC-2] the file of a project names a variable in place of a token', async () => {
+it('[SEC-2] the file of a project names a variable instead of a token', async () => {
   const ran = await home.run(['add', 'claude-code', '--scope', 'project', '--name', 'team'], {
     PORTICO_TOKEN: '',
   });

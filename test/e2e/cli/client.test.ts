@@ -1,4 +1,4 @@
-/** What `portico client` writes for every host, in a home of its own: read back by a real client, and taken out again. */
+/** What `portico client` writes for every host, in its own home folder: a real client reads it back, and the command removes it again. */
 import { lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { COMPILE_CACHE } from '../support/portico-command.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const home = new ClientHome();
 
-/** What a host makes of its file. */
+/** Interprets the file as the host does. */
 function transportOf(id: HostId, text: string): Transport {
   const http = (url: string, headers: Record<string, string>) =>
     new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as Transport;
@@ -35,7 +35,7 @@ function transportOf(id: HostId, text: string): Transport {
   return new StdioClientTransport({
     command,
     args,
-    // The package of this project, where nothing is fetched.
+    // Runs from the package of this project, so that nothing is downloaded.
     cwd: ROOT,
     env: {
       PATH: path,
@@ -49,7 +49,7 @@ function transportOf(id: HostId, text: string): Transport {
 }
 
 describe.each(HOST_IDS)('%s', id => {
-  it('[CLI-4] gets the gateway, with a token of its own, and loses both', async () => {
+  it('[CLI-4] gets the gateway with its own token, and loses both', async () => {
     const added = await home.run(['add', id]);
     expect(added).toMatchObject({ code: 0 });
     expect(added.out).toContain('+ ');
@@ -87,10 +87,10 @@ describe.each(HOST_IDS)('%s', id => {
   });
 });
 
-describe('a file that is there', () => {
+describe('an existing file', () => {
   const SETTINGS = '\uFEFF{\r\n\t// mine\r\n\t"theme": "dark", // at night\r\n}\r\n';
 
-  it('[CLI-4] keeps its comments, its rights and its link, and what it was', async () => {
+  it('[CLI-4] keeps its comments, permissions and symbolic link, and gets a backup', async () => {
     const real = join(home.folder, 'dotfiles.json');
     await writeFile(real, SETTINGS, { mode: 0o640 });
     await mkdir(dirname(home.pathOf('zed')), { recursive: true });
@@ -106,7 +106,7 @@ describe('a file that is there', () => {
     expect(await readFile(`${real}.before-portico`, 'utf8')).toBe(SETTINGS);
   });
 
-  it('[CLI-4] is left as it is where it cannot be edited, and no token is made', async () => {
+  it('[CLI-4] is left unchanged if it cannot be edited, and no token is created', async () => {
     await home.put('cursor', '{"mcpServers": {');
     const ran = await home.run(['add', 'cursor']);
     expect(ran).toMatchObject({ code: 1, out: '' });
@@ -122,7 +122,7 @@ describe('a file that is there', () => {
     expect(await home.made('cursor')).toEqual([]);
   });
 
-  it('[CLI-4] takes its token back where it cannot be written', async () => {
+  it('[CLI-4] has its new token revoked if it cannot be written', async () => {
     await home.put('cursor', '{}');
     await mkdir(`${home.pathOf('cursor')}.before-portico`);
     const ran = await home.run(['add', 'cursor']);
@@ -132,7 +132,7 @@ describe('a file that is there', () => {
     expect(await home.made('cursor')).toEqual([]);
   });
 
-  it('[CLI-4] has another server of the name replaced only where that is asked for', async () => {
+  it('[CLI-4] has another server of the same name replaced only on request', async () => {
     await home.put('codex', '[mcp_servers.portico]\nurl = "https://x.example.com"\n');
     const before = await home.read('codex');
     const refused = await home.run(['add', 'codex']);

@@ -13,7 +13,7 @@ let gateway: Gateway;
 let upstream: Upstream;
 let spare: Upstream;
 let folder: string;
-/** May list and call tools, nothing else. */
+/** A token that may list and call tools, nothing else. */
 let member: string;
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ describe('tools', () => {
     expect(await portico(['tools', 'nothing like it'])).toMatchObject({ code: 0, out: '' });
   });
 
-  it('[CLI-4] show what they take', async () => {
+  it('[CLI-4] show their parameters', async () => {
     const { out } = await portico(['tools', '--schema', 'rich__slow']);
     expect(out).toMatch(/^rich\.slow\n\nAnswers after a while\n/);
     expect(out).toMatch(/--ms +integer +\(required\)/);
@@ -67,12 +67,12 @@ describe('tools', () => {
 });
 
 describe('call', () => {
-  it('[CLI-4] takes flags, and prints what the tool says', async () => {
+  it("[CLI-4] takes flags, and prints the tool's text", async () => {
     const ran = await asMember(['call', 'rich.slow', '--ms', '1', '--message', 'hello there']);
     expect(ran).toMatchObject({ code: 0, out: 'Slow: hello there\n', err: '' });
   });
 
-  it('[CLI-4] takes JSON, from the line, a file and standard input, and sends it as it is', async () => {
+  it('[CLI-4] takes JSON from the command line, a file and standard input, and sends it unchanged', async () => {
     const text = '{"b": 12345678901234567890, "a": [1.50e3, "ü\\u00e9"], "b2": {}}';
     const file = join(folder, 'args.json');
     await writeFile(file, `${text}\n`);
@@ -91,7 +91,7 @@ describe('call', () => {
     expect(structured.json()).toMatchObject({ structuredContent: { celsius: 21.5 } });
   });
 
-  it('[CLI-4] tells of progress and of what is no text on standard error', async () => {
+  it('[CLI-4] reports progress and content that is no text on standard error', async () => {
     const steps = await portico(['call', 'rich.steps']);
     expect(steps.out).toBe('done\n');
     expect(steps.err).toBe('progress 1/3\nprogress 2/3\nprogress 3/3\n');
@@ -102,7 +102,7 @@ describe('call', () => {
     );
   });
 
-  it('[CLI-4] mirrors what the tool wants mirrored', async () => {
+  it('[CLI-4] writes arguments into the headers that the tool requires', async () => {
     const { out } = await portico(['call', 'rich.mirrored', '--region', 'eu']);
     expect(JSON.parse(out)).toMatchObject({ 'mcp-param-region': 'eu' });
   });
@@ -117,7 +117,7 @@ describe('call', () => {
     [['rich.slow', '--args-file', '/nowhere/at/all'], 2, /cannot be read \(ENOENT\)/],
     [['rich.slwo'], 4, /did you mean rich\.slow/],
     [['rich.slow', '--ms', '1', '--url', 'http://127.0.0.1:9'], 2, /takes no --url/],
-  ])('[CLI-4] ends well or badly: %j', async (args, code, message) => {
+  ])('[CLI-4] exits with the right code: %j', async (args, code, message) => {
     const ran = await portico(['call', ...args]);
     expect(ran.code).toBe(code);
     expect(ran.err).toMatch(message);
@@ -129,7 +129,7 @@ describe('call', () => {
   });
 });
 
-it('[CLI-4] a reader that stops is no fault', async () => {
+it('[CLI-4] treats a reader that stops early as no error', async () => {
   const command = `'${process.execPath}' '${MAIN}' completion fish | true; echo \${PIPESTATUS[0]}`;
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command]);
   expect(stderr).toBe('');
@@ -137,7 +137,7 @@ it('[CLI-4] a reader that stops is no fault', async () => {
 });
 
 describe('token', () => {
-  it('[CLI-4] is made, listed and revoked, its value shown once', async () => {
+  it('[CLI-4] is created, listed and revoked, its value shown once', async () => {
     const made = await portico([
       'token',
       'create',
@@ -165,7 +165,7 @@ describe('token', () => {
     });
   });
 
-  it('[CLI-4] is for those who may', async () => {
+  it('[CLI-4] requires the right to manage tokens', async () => {
     const ran = await asMember(['principals', 'add', 'more']);
     expect(ran).toMatchObject({ code: 3, out: '' });
     expect(ran.err).not.toContain(member);
@@ -184,7 +184,7 @@ describe('import', () => {
   const names = async () =>
     (await portico(['servers', '--json'])).json<{ name: string }[]>().map(({ name }) => name);
 
-  it('[CLI-4] shows a plan, and does it with --yes', async () => {
+  it('[CLI-4] shows a plan, and applies it with --yes', async () => {
     const file = join(folder, 'mcp.json');
     const servers = {
       imported: { url: `${spare.origin}/mcp` },
@@ -206,7 +206,7 @@ describe('import', () => {
   it.each([
     ['{"mcpServers": {"a": {"url": 7}}}', /1 of 1 entries are not right/],
     ['{"a"', /JSON/],
-  ])('[CLI-4] tells what is not right: %s', async (text, message) => {
+  ])('[CLI-4] reports errors: %s', async (text, message) => {
     const ran = await portico(['import', '-'], { input: text });
     expect(ran.code).toBe(2);
     expect(ran.err).toMatch(message);
@@ -225,7 +225,7 @@ it.each([
   ['doctor', '--help'],
   ['completion', '--help'],
   ['stdio', '--help'],
-])('[CLI-4] help with examples: %s %s %s', async (...args) => {
+])('[CLI-4] prints help with examples: %s %s %s', async (...args) => {
   const { code, out, err } = await runPortico(args.filter(arg => typeof arg === 'string'));
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(args.length === 1 ? /Commands:/ : /Examples?:\n/);

@@ -1,4 +1,4 @@
-/** `portico completion`: the script of bash run by bash; those of the other shells held against the same tree. */
+/** `portico completion`: bash runs its script; the scripts of the other shells are compared with the same command tree. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ beforeAll(async () => {
   bash = (await runPortico(['completion', 'bash'])).out;
 });
 
-/** What bash offers for the last of the words. */
+/** Returns what bash offers for the last of the words. */
 async function complete(...words: string[]): Promise<string[]> {
   const typed = words.map(word => `'${word}'`).join(' ');
   const script = `${bash}
@@ -72,7 +72,7 @@ it.each([
   ['bash', /^ {4}'portico[^']*'\) words='(.*)' ;;$/gm, /\S+/g],
   ['zsh', /^ {4}'portico[^']*'\) names=\((.*)\) ;;$/gm, /(?<=(?:^| )')[^:' ]+(?=:)/g],
   ['fish', /^(complete .*)$/gm, /^.*? (?:-l|-a|-F|-f).*?(?= -|$)/g],
-])('[CLI-4] %s is told of each word once', async (shell, list, word) => {
+])('[CLI-4] the script for %s contains each word once', async (shell, list, word) => {
   const { out } = await runPortico(['completion', shell]);
   const lists = [...out.matchAll(list)].map(([, text = '']) => text.match(word) ?? []);
   const told = shell === 'fish' ? [lists.flat()] : lists;
@@ -81,7 +81,7 @@ it.each([
 });
 
 describe('other shells', () => {
-  it('[CLI-4] zsh gets the same words, with what they are for', async () => {
+  it('[CLI-4] zsh gets the same words, with their descriptions', async () => {
     const { out, code } = await runPortico(['completion', 'zsh']);
     expect(code).toBe(0);
     expect(out).toMatch(/^#compdef portico\n/);
@@ -90,11 +90,11 @@ describe('other shells', () => {
     expect(out).toContain(`'--on-conflict') names=('skip' 'update' 'fail')`);
   });
 
-  it('[CLI-4] fish gets the same words, with what they are for', async () => {
+  it('[CLI-4] fish gets the same words, with their descriptions', async () => {
     const { out } = await runPortico(['completion', 'fish']);
     const at = String.raw`complete -c portico -n 'test (__portico_at) = \'portico import\''`;
     expect(out).toContain(`${at} -l on-conflict -x -a 'skip update fail' -d `);
-    // Files are offered where a file is wanted.
+    // Files are offered where an argument is a file.
     expect(out).toContain(`${at} -F\n`);
     expect(out).toContain('\ncomplete -c portico -f\n');
     expect(out).toMatch(/'portico call.*-l args-file -r -F /);
@@ -103,7 +103,7 @@ describe('other shells', () => {
     expect(out).toContain(`-a 'doctor' -d 'find what is not right, and what to do'\n`);
   });
 
-  it('[CLI-4] one that is not known is refused', async () => {
+  it('[CLI-4] refuses an unknown shell', async () => {
     const { code, err } = await runPortico(['completion', 'csh']);
     expect(code).toBe(2);
     expect(err).toMatch(/bash, zsh, fish/);

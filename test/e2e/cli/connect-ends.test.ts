@@ -1,4 +1,7 @@
-/** How `portico connect` ends: told by the gateway, by a signal, or before it began. No program that it started is left. */
+/**
+ * How `portico connect` ends: on a message of the gateway, on a signal, or before it has started. It leaves no program behind that it
+ * started.
+ */
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -34,7 +37,7 @@ async function connect(...args: string[]): Promise<[Link, ConnectProcess]> {
   return [await opened, connecting];
 }
 
-/** Whether a process of this number is there. */
+/** Whether a process with this id exists. */
 function isThere(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -43,7 +46,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Ids of the living processes of a group; what is dead and not yet fetched by its parent does not count. */
+/** Returns the ids of the living processes of a group, without zombies. */
 function livingOf(group: number): string[] {
   return readdirSync('/proc').filter(name => {
     if (!/^\d+$/.test(name)) return false;
@@ -57,7 +60,7 @@ function livingOf(group: number): string[] {
   });
 }
 
-/** Waits until the server has started, and gives what waits until it is gone. */
+/** Waits until the server has started; returns a function that waits until it is gone. */
 async function watchServer(): Promise<() => Promise<boolean>> {
   const findPid = async () => stand.log('tools').find(line => line.startsWith('started '));
   const pid = Number((await until('the server starts', WAIT_MS, findPid)).split(' ')[1]);
@@ -96,14 +99,14 @@ it('[CLI-1] a token that the gateway does not know ends it before it dials', asy
   expect(gateway.links).toEqual([]);
 });
 
-it('[CLI-1] what is no gateway ends it at once', async () => {
+it('[CLI-1] ends at once at an address that is no gateway', async () => {
   gateway.refuseWith = 404;
   const connecting = start();
   await expect(connecting.ended).resolves.toBe(1);
   expect(connecting.output()).toContain('is no gateway that takes connectors');
 });
 
-it('[CLI-1] a signal lets what runs end, takes nothing new, and leaves no program', async () => {
+it('[CLI-1] on a signal, lets running calls end, takes no new ones, and leaves no program', async () => {
   const [link, connecting] = await connect();
   const isGone = await watchServer();
   const held = callTool(link, 'tools', 'hold', { text: 'late' });
@@ -121,7 +124,7 @@ it('[CLI-1] a signal lets what runs end, takes nothing new, and leaves no progra
   expect(stand.log('tools')).not.toContain('echo new');
 });
 
-it('[CLI-1] what does not end in time after a signal is cancelled', async () => {
+it('[CLI-1] cancels calls that do not end in time after a signal', async () => {
   const [link, connecting] = await connect('--drain', '0.1');
   const waiting = callTool(link, 'tools', 'wait', { text: 'a' });
   await stand.logs('tools', 'wait a');
@@ -130,7 +133,7 @@ it('[CLI-1] what does not end in time after a signal is cancelled', async () => 
   await expect(connecting.ended).resolves.toBe(0);
 });
 
-it('[CLI-1] a second signal ends it at once, and its programs with it', async () => {
+it('[CLI-1] a second signal ends it and its programs at once', async () => {
   const [link, connecting] = await connect('--drain', '3600');
   const isGone = await watchServer();
   callTool(link, 'tools', 'wait', { text: 'a' });
@@ -142,14 +145,14 @@ it('[CLI-1] a second signal ends it at once, and its programs with it', async ()
   await isGone();
 });
 
-it('[CLI-1] killed, it leaves no program, not even a stubborn one', async () => {
+it('[CLI-1] when it is killed, leaves no program, not even a stubborn one', async () => {
   const pidFile = stand.path('pid');
   const { command, args, env } = stand.tools('tools') as {
     command: string;
     args: string[];
     env: Record<string, string>;
   };
-  // Neither the end of its input nor SIGTERM ends it, nor what it has started.
+  // Neither the end of its input nor SIGTERM ends the program or what it started.
   const script = `echo $$ > "${pidFile}"; trap '' TERM; "$@"; sleep 600 & wait; wait`;
   const stubborn = { command: '/bin/sh', args: ['-c', script, 'sh', command, ...args], env };
   stand.write('mcp.json', { mcpServers: { tools: stubborn } });
@@ -164,7 +167,7 @@ it('[CLI-1] killed, it leaves no program, not even a stubborn one', async () => 
   expect(livingOf(pid)).toEqual([]);
 });
 
-it('[CLI-1] a signal ends it also while there is no gateway', async () => {
+it('[CLI-1] a signal also ends it while there is no gateway', async () => {
   const connecting = stand.start(['--url', 'http://127.0.0.1:1'], {
     PORTICO_CONNECTOR_TOKEN: ORDINARY_TOKEN,
   });
@@ -201,7 +204,7 @@ it('[CLI-1] enrols a machine once, and finds its token later', async () => {
   expect(exposed.output()).toContain('run `chmod 600` on it');
 });
 
-it('[CLI-1] says what is missing before anything is started', async () => {
+it('[CLI-1] reports what is missing before anything is started', async () => {
   const without = stand.start(['--url', gateway.origin]);
   await expect(without.ended).resolves.toBe(2);
   expect(without.output()).toContain('run `portico connect --enroll NAME` once');
@@ -216,7 +219,7 @@ it('[CLI-1] says what is missing before anything is started', async () => {
   expect(gateway.told).toEqual([]);
 });
 
-it('[CLI-1] a server whose name is taken is named, and the others are offered', async () => {
+it('[CLI-1] reports a server whose name is taken, and offers the others', async () => {
   stand.write('mcp.json', { mcpServers: { tools: stand.tools('tools'), b: stand.tools('b') } });
   gateway.taken.add('b');
   const [link, connecting] = await connect();
@@ -224,7 +227,7 @@ it('[CLI-1] a server whose name is taken is named, and the others are offered', 
   await connecting.says('b: not registered: another server has this name');
 });
 
-it('[CLI-1] where no server is taken it ends, and says what makes room', async () => {
+it('[CLI-1] ends if no server is accepted, and says what makes room', async () => {
   stand.write('mcp.json', { mcpServers: { b: stand.tools('b') } });
   gateway.taken.add('b');
   const connecting = start();

@@ -1,4 +1,4 @@
-/** `portico connect` and the real gateway, as a user has them: the programs of a machine are servers of the registry. */
+/** `portico connect` with the real gateway, as users run them: the programs of a machine are servers of the registry. */
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -11,7 +11,7 @@ const WAIT_MS = 60_000;
 let gateway: Gateway;
 let stand: ConnectStand;
 let counted = 0;
-/** What the server of this test is called. */
+/** The name of this test's server. */
 let name: string;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ afterEach(() => stand.remove());
 
 afterAll(async () => {
   await gateway.stop();
-  // One that was started anew leaves it.
+  // A restarted gateway keeps its data folder.
   await rm(gateway.data, { recursive: true, force: true });
 });
 
@@ -86,7 +86,7 @@ it('[CLI-1] a program of a machine appears in the registry, and its tools are ca
   expect(gateway.output()).not.toContain(token);
 });
 
-it('[CLI-1] a call that runs when the machine is told to end is answered', async () => {
+it('[CLI-1] a running call is answered when the machine is told to end', async () => {
   const { connecting } = await connect();
   const held = call('hold', { text: 'late' });
   await stand.logs(name, 'hold late');
@@ -97,7 +97,7 @@ it('[CLI-1] a call that runs when the machine is told to end is answered', async
   await expect(connecting.ended).resolves.toBe(0);
 });
 
-it('[CLI-1] a machine that is revoked is sent away, and does not come back', async () => {
+it('[CLI-1] a revoked machine is disconnected, and does not come back', async () => {
   const { connecting, connectorId } = await connect();
   const { status } = await gateway.api('DELETE', `/api/v1/connectors/${connectorId}`);
   expect(status).toBe(204);
@@ -105,7 +105,7 @@ it('[CLI-1] a machine that is revoked is sent away, and does not come back', asy
   expect(connecting.output()).toContain('enrol this machine again');
 });
 
-it('[CLI-1] a machine whose token was lost takes its own place, and its servers stay', async () => {
+it('[CLI-1] a machine whose token was lost takes over its own place, and its servers stay', async () => {
   const { connecting } = await connect();
   const env = { PORTICO_TOKEN: gateway.adminToken };
   const enrol = (...more: string[]) =>
@@ -121,7 +121,7 @@ it('[CLI-1] a machine whose token was lost takes its own place, and its servers 
     const { status, text } = await call('echo', { text: 'mine' });
     return (status === 200 && text === 'mine') || undefined;
   });
-  // Its token is kept now: no new one is made.
+  // Its token is stored now, so no new one is created.
   replacing.child.kill('SIGTERM');
   await replacing.ended;
   const kept = stand.start(['--url', gateway.origin]);
@@ -135,7 +135,7 @@ it('[CLI-1] a machine whose token was lost takes its own place, and its servers 
   expect((await portico('connectors', 'remove', name)).code).toBe(4);
 });
 
-it('[CLI-1] of two with one token the newer stays', async () => {
+it('[CLI-1] of two connections with one token the newer stays', async () => {
   const { connecting, token } = await connect();
   const newer = start(token);
   await expect(connecting.ended).resolves.toBe(1);
@@ -145,7 +145,7 @@ it('[CLI-1] of two with one token the newer stays', async () => {
   expect(newer.child.exitCode).toBeNull();
 });
 
-it('[CLI-1] a machine comes back to a gateway that was started anew', async () => {
+it('[CLI-1] a machine reconnects to a restarted gateway', async () => {
   const { connecting } = await connect();
   const { port, data, adminToken } = gateway;
   const lost = call('wait', { text: 'lost' }).then(() => 'answered', String);

@@ -1,4 +1,7 @@
-/** Where the secrets of `portico connect` are not: in process lists, in what it prints, in the environment and the answers of its servers. */
+/**
+ * Where the secrets of `portico connect` must not appear: in process lists, in its output, in the environment and the responses of its
+ * servers.
+ */
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { callTool, textOf } from '../support/connect-calls.ts';
@@ -22,11 +25,11 @@ afterEach(async () => {
   await gateway.close();
 });
 
-it('[CLI-1] no secret is in a process list or in the output, whatever happens', async () => {
+it('[CLI-1] shows no secret in a process list or in the output, whatever happens', async () => {
   stand.write('mcp.json', {
     mcpServers: {
       tools: stand.tools('tools', { SECRET: '${THE_SECRET}', PLAIN: 'nothing-of-a-secret' }),
-      // Tell their secret when they end.
+      // These programs print their secret when they end.
       leaky: {
         command: process.execPath,
         args: ['-e', 'console.error(process.env.SECRET); process.exit(7)'],
@@ -46,7 +49,7 @@ it('[CLI-1] no secret is in a process list or in the output, whatever happens', 
   });
   const link = await opened;
   const known = callTool(link, 'tools', 'env', { text: 'SECRET' });
-  // It has the secret, and what it says of it does not leave the machine.
+  // It has the secret, but what it says of it is redacted before it leaves the machine.
   await expect(textOf(known)).resolves.toBe('[redacted]');
   const echoed = callTool(link, 'tools', 'echo', { text: `a ${SECRET} b` });
   await expect(textOf(echoed)).resolves.toBe('a [redacted] b');

@@ -1,4 +1,4 @@
-/** `portico connect` as a process, with real servers behind it, against a gateway that speaks the frames and checks them. */
+/** `portico connect` as a process, with real servers behind it, against a gateway that speaks the frames and validates them. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { WINDOW_BYTES } from '../../../src/upstream/connector/frames.ts';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -35,7 +35,7 @@ async function connect(...args: string[]): Promise<[Link, ReturnType<ConnectStan
   return [await opened, connecting];
 }
 
-it('[CLI-1] tells what it offers, dials, and answers for each server', async () => {
+it('[CLI-1] announces its servers, dials, and answers for each server', async () => {
   stand.write('mcp.json', {
     mcpServers: {
       'my files': { ...stand.tools('files'), portico: { description: 'Notes' } },
@@ -62,7 +62,7 @@ it('[CLI-1] tells what it offers, dials, and answers for each server', async () 
   expect(output).toContain('off: skipped: disabled in the file');
 });
 
-it('[CLI-1] an answer of 10 MB keeps to the credit, and holds up nobody else', async () => {
+it('[CLI-1] a response of 10 MB respects the flow control window, and delays nobody else', async () => {
   const [link] = await connect();
   const big = callTool(link, 'tools', 'big', { bytes: 10_000_000 }, { isHeld: true });
   await until30('a window is used up', () => big.exchange.size > WINDOW_BYTES - 65_536);
@@ -73,7 +73,7 @@ it('[CLI-1] an answer of 10 MB keeps to the credit, and holds up nobody else', a
   await expect(textOf(big)).resolves.toBe('x'.repeat(10_000_000));
 });
 
-it('[CLI-1] 500 requests at once each get their own answer', async () => {
+it('[CLI-1] 500 concurrent requests each get their own response', async () => {
   const [link] = await connect();
   const calls = Array.from({ length: 500 }, (_, index) =>
     callTool(link, 'tools', 'echo', { text: `${index} ${'y'.repeat(index * 20)}` }),
@@ -83,7 +83,7 @@ it('[CLI-1] 500 requests at once each get their own answer', async () => {
   expect(stand.log('tools').filter(line => line.startsWith('cancelled'))).toEqual([]);
 });
 
-it('[CLI-1] a client that hangs up cancels the call at the server', async () => {
+it('[CLI-1] a client that disconnects cancels the call at the server', async () => {
   const [link] = await connect();
   const { exchange } = callTool(link, 'tools', 'wait', { text: 'a' });
   await stand.logs('tools', 'wait a');
@@ -92,7 +92,7 @@ it('[CLI-1] a client that hangs up cancels the call at the server', async () => 
   await expect(textOf(callTool(link, 'tools', 'echo', { text: 'b' }))).resolves.toBe('b');
 });
 
-it('[CLI-1] refuses servers that it does not have and requests that are too large', async () => {
+it('[CLI-1] refuses unknown servers and requests that are too large', async () => {
   const [link] = await connect();
   await expect(textOf(callTool(link, 'other', 'echo', { text: 'a' }))).rejects.toMatchObject({
     code: 'unknown_server',
@@ -104,7 +104,7 @@ it('[CLI-1] refuses servers that it does not have and requests that are too larg
   expect(stand.log('tools').filter(line => line.startsWith('echo'))).toHaveLength(1);
 });
 
-it('[CLI-1] comes back when the connection is cut, and sends nothing twice', async () => {
+it('[CLI-1] reconnects when the connection is cut, and sends nothing twice', async () => {
   const [first, connecting] = await connect();
   const lost = callTool(first, 'tools', 'wait', { text: 'once' });
   await stand.logs('tools', 'wait once');
@@ -121,7 +121,7 @@ it('[CLI-1] comes back when the connection is cut, and sends nothing twice', asy
   await connecting.says('the connection broke; again in');
 });
 
-it('[CLI-1] comes back when the gateway restarts, and when it was not there yet', async () => {
+it('[CLI-1] reconnects when the gateway restarts, and connects when the gateway starts later', async () => {
   const [first, connecting] = await connect();
   const { origin } = gateway;
   await gateway.close();
@@ -141,7 +141,7 @@ it('[CLI-1] comes back when the gateway restarts, and when it was not there yet'
 
 it('[CLI-1] gives up a connection whose other end is silent, and dials again', async () => {
   const [, connecting] = await connect('--keepalive', '1');
-  // On a machine that is busy the first connection may have seemed silent already.
+  // On a busy machine the first connection may already have seemed silent.
   await until30('two pings', () => (gateway.links.at(-1)?.pings ?? 0) >= 2);
   const opened = gateway.nextLink();
   gateway.links.at(-1)?.freeze();
@@ -149,7 +149,7 @@ it('[CLI-1] gives up a connection whose other end is silent, and dials again', a
   await connecting.says('the gateway stopped answering; again in');
 });
 
-it('[CLI-1] tells of a server that ended and came back', async () => {
+it('[CLI-1] reports a server that ended and came back', async () => {
   const [link, connecting] = await connect();
   callTool(link, 'tools', 'die', {}).exchange.answer.catch(() => {});
   await until30('news', () => link.news.includes('tools'));

@@ -1,7 +1,7 @@
 /**
- * Fifteen public MCP servers behind one `portico up`, offline, as somebody's `mcp.json` has them: most work, one has no database, one
- * prints what is no message, and four want a key that is not there. The gateway answers while they start; what is not there is said,
- * with the program's own reason, and said alike everywhere; what is there is listed as it lists itself.
+ * Fifteen public MCP servers behind one `portico up`, offline, as in a user's `mcp.json`: most work, one has no database, one prints lines
+ * that are no messages, and four lack their key. The gateway answers while they start; each missing server is reported with the program's
+ * own reason, the same everywhere; each working server's tools are listed as it lists them.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,10 +16,10 @@ import { COMPILE_CACHE, MAIN, runPortico } from '../support/portico-command.ts';
 import { clients, type ClientName } from '../support/sdk-clients.ts';
 
 const WAIT_MS = 120_000;
-/** How soon all of it is ready, and how soon a request is answered all the while, in milliseconds. */
+/** How soon everything is ready, and how soon a request is answered meanwhile, in milliseconds. */
 const READY_MS = 20_000;
 const ANSWER_MS = 1_000;
-/** How many share a processor already; the times are for a machine that has nothing else to do. */
+/** How many processes already share a processor; the times above are for an idle machine. */
 const BUSY = Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
 interface Shown {
@@ -39,7 +39,7 @@ let token: string;
 let readyMs: number;
 const answersMs: number[] = [];
 
-/** What the programs without a chance say of it. */
+/** The reasons that the programs give which cannot work here. */
 const REASONS: Record<string, string> = {
   slack: 'exited with code 1; it said: Please set SLACK_BOT_TOKEN and SLACK_TEAM_ID',
   brave: 'exited with code 1; it said: Error: BRAVE_API_KEY environment variable is required',
@@ -49,7 +49,7 @@ const REASONS: Record<string, string> = {
   missing: 'cannot be started: spawn no-program-of-this-name ENOENT',
   postgres: 'Its resources cannot be listed: The server refused (-32603: connect ECONNREFUSED',
 };
-/** Those that are not there at all. */
+/** The programs that cannot run at all. */
 const isGone = (name: string) => name in REASONS && name !== 'postgres';
 
 const environment = () => ({
@@ -109,7 +109,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('[CLI-3] [UP-5] is ready soon, and answers all the while', () => {
+it('[CLI-3] [UP-5] is ready soon, and answers requests meanwhile', () => {
   console.log(
     `ready after ${readyMs.toFixed(0)} ms; ${answersMs.length} answers, the slowest after ${Math.max(...answersMs).toFixed(0)} ms (busy: ${BUSY.toFixed(1)})`,
   );
@@ -118,7 +118,7 @@ it('[CLI-3] [UP-5] is ready soon, and answers all the while', () => {
   expect(Math.max(...answersMs)).toBeLessThan(ANSWER_MS * BUSY);
 });
 
-it('[CLI-3] [SEC-7] has all that can be there, and holds no tool of it', async () => {
+it('[CLI-3] [SEC-7] connects every server that can run, and holds no tool for approval', async () => {
   const servers = await readServers();
   expect(servers.map(({ name }) => name).toSorted()).toEqual(Object.keys(programs).toSorted());
   expect(servers.filter(({ held_tools: held }) => held > 0)).toEqual([]);
@@ -130,7 +130,7 @@ it('[CLI-3] [SEC-7] has all that can be there, and holds no tool of it', async (
 });
 
 it.each(Object.entries(REASONS))(
-  '[CLI-4] [REG-2] says why %s is not all there, alike in up, registry and doctor',
+  '[CLI-4] [REG-2] reports why %s is not complete, the same in up, registry and doctor',
   async (name, reason) => {
     const record = (await readServers()).find(server => server.name === name);
     expect(record?.last_error).toContain(reason);
@@ -145,10 +145,10 @@ it.each(Object.entries(REASONS))(
 );
 
 const PINNED = 'SDK 2.x pinned to 2026-07-28';
-/** A tool as a modern client reads it, which drops what its revision does not have. */
+/** Returns a tool as a modern client reads it, without members that its revision does not have. */
 const asModern = ({ execution: _legacy, ...tool }: Record<string, unknown>) => tool;
 
-it('[MCP-7] [MCP-5] lists of each what the program itself lists, for each kind of client', async () => {
+it('[MCP-7] [MCP-5] lists for each program what the program itself lists, for each kind of client', async () => {
   const kinds: ClientName[] = ['SDK 1.x', 'SDK 2.x legacy', PINNED];
   for (const [name, program] of Object.entries(programs).filter(([key]) => !isGone(key))) {
     const direct = await listDirectly(program, environment());
@@ -157,7 +157,7 @@ it('[MCP-7] [MCP-5] lists of each what the program itself lists, for each kind o
       const client = await clients[kind]({ url: `${origin}/mcp/servers/${name}`, token });
       const tools = await client.listTools();
       await client.close();
-      // It lists by what its client can be asked, and behind a connector it is shared by all.
+      // Its list depends on its client's capabilities, and behind a connector all clients share it.
       const known = kind === PINNED ? direct.map(asModern) : direct;
       const names = new Set(direct.map(tool => tool.name));
       const shown = tools.filter(tool => name !== 'everything' || names.has(tool.name));

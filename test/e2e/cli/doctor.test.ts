@@ -39,7 +39,7 @@ async function write(name: string, content: unknown): Promise<string> {
   return file;
 }
 
-/** A set-up in which all is right, but for what is given. */
+/** Runs doctor on a working set-up, with the given changes. */
 const doctor = (args: string[] = [], env: Record<string, string | undefined> = {}): Promise<Ran> =>
   runPortico(['doctor', ...args], {
     cwd: folder,
@@ -67,7 +67,7 @@ async function failures(
   return failed;
 }
 
-/** The one thing that is wrong, as a line. */
+/** Returns the only problem, as a line. */
 async function failure(
   args: string[] = [],
   env: Record<string, string | undefined> = {},
@@ -87,7 +87,7 @@ async function behind(script: Script, run: (origin: string) => Promise<void>): P
   }
 }
 
-/** Answers like a gateway on which all is right, but for what `health` says. */
+/** Answers like a working gateway, except for what `health` says. */
 const like = (health: object, headers: object = {}): Script => {
   return (came, response: ServerResponse) => {
     const isHealth = came.url === '/health';
@@ -99,8 +99,8 @@ const like = (health: object, headers: object = {}): Script => {
   };
 };
 
-describe('a set-up in which all is right', () => {
-  it('[CLI-4] has a line for each check, and exit code 0', async () => {
+describe('a working set-up', () => {
+  it('[CLI-4] prints a line for each check, and exits with code 0', async () => {
     expect(await failures()).toEqual([]);
     const { code, out, err } = await doctor();
     expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -111,14 +111,14 @@ describe('a set-up in which all is right', () => {
     expect(out).toContain('✓ servers: 1 connected\n');
   });
 
-  it('[CLI-4] is fine with a token that may do little', async () => {
+  it('[CLI-4] passes with a token that may do little', async () => {
     const { token } = await gateway.createToken({ name: 'member' });
     expect(await failures([], { PORTICO_TOKEN: token })).toEqual([]);
   });
 });
 
 describe('a gateway', () => {
-  it('[CLI-4] that does not run', async () => {
+  it('[CLI-4] that does not run is reported', async () => {
     const url = `http://127.0.0.1:${await findFreePort()}`;
     expect(await failure(['--url', url])).toMatch(/^gateway: .*ECONNREFUSED.*; start it/);
     const { out, err } = await doctor(['--url', url]);
@@ -126,7 +126,7 @@ describe('a gateway', () => {
     expect(err).toBe('portico: 1 check failed\n');
   });
 
-  it('[CLI-4] whose port another program has', async () => {
+  it('[CLI-4] whose port another program uses is reported', async () => {
     await behind(
       (_came, response) => void response.writeHead(200).end('<h1>It works</h1>'),
       async origin => {
@@ -137,13 +137,13 @@ describe('a gateway', () => {
     );
   });
 
-  it('[CLI-4] of another version', async () => {
+  it('[CLI-4] of another version is reported', async () => {
     await behind(like({ status: 'ok', version: '7.1.0' }), async origin => {
       expect(await failure(['--url', origin])).toMatch(/^version: the gateway is 7\.1\.0.*install/);
     });
   });
 
-  it('[CLI-4] whose clock is another', async () => {
+  it('[CLI-4] whose clock differs is reported', async () => {
     const date = new Date(Date.now() + 600_000).toUTCString();
     await behind(like({ status: 'ok', version: '0.1.0' }, { date }), async origin => {
       expect(await failure(['--url', origin])).toMatch(/^clock: [56]\d\d s apart.*set the clock/);
@@ -151,7 +151,7 @@ describe('a gateway', () => {
   });
 
   it.each(['nonsense', 'http://example.com', 'http://127.0.0.1:8787/api'])(
-    '[CLI-4] that is named wrongly: %s',
+    '[CLI-4] with a wrong address is reported: %s',
     async url => {
       expect(await failure([], { PORTICO_URL: url })).toMatch(/^gateway: .*see --url/);
     },
@@ -159,13 +159,13 @@ describe('a gateway', () => {
 });
 
 describe('a token', () => {
-  it('[CLI-4] that is not there', async () => {
+  it('[CLI-4] that is missing is reported', async () => {
     expect(await failure([], { PORTICO_TOKEN: '' })).toMatch(
       /^token: none is named; .*PORTICO_TOKEN/,
     );
   });
 
-  it('[CLI-4] that nobody knows, and one that was revoked', async () => {
+  it('[CLI-4] that is unknown or revoked is reported', async () => {
     expect(await failure([], { PORTICO_TOKEN: makeToken() })).toMatch(/^token: .*does not know it/);
     const { id, token } = await gateway.createToken({ name: 'short' });
     expect(await failures([], { PORTICO_TOKEN: token })).toEqual([]);
@@ -176,7 +176,7 @@ describe('a token', () => {
     });
   });
 
-  it('[CLI-4] whose file is missing, or open to others', async () => {
+  it('[CLI-4] whose file is missing, or readable by others, is reported', async () => {
     const missing = await failures(['--token-file', join(folder, 'none')]);
     expect(missing.map(({ check }) => check)).toEqual(['token file', 'token']);
     const file = await write('token', gateway.adminToken);
@@ -188,7 +188,7 @@ describe('a token', () => {
     expect(await failures(['--token-file', file])).toEqual([]);
   });
 
-  it('[CLI-4] of a connector that others can read', async () => {
+  it('[CLI-4] of a connector that others can read is reported', async () => {
     await mkdir(join(folder, 'portico'), { recursive: true });
     const file = await write('portico/connectors.json', {});
     await chmod(file, 0o640);
@@ -199,7 +199,7 @@ describe('a token', () => {
 });
 
 describe('servers', () => {
-  it('[CLI-4] that fail are named with their error', async () => {
+  it('[CLI-4] that fail are reported with their error', async () => {
     const body = {
       name: 'broken',
       transport_type: 'HTTP',
@@ -216,7 +216,7 @@ describe('servers', () => {
 });
 
 describe('a configuration file', () => {
-  it('[CLI-4] that is not there', async () => {
+  it('[CLI-4] that is missing is reported', async () => {
     expect(await failure(['--config', 'none.json'])).toMatch(
       /^config file: none.json cannot be read \(ENOENT\)/,
     );
@@ -226,12 +226,12 @@ describe('a configuration file', () => {
     ['{"mcpServers": {', /is not valid JSON/],
     ['{"other": 1}', /has no "mcpServers"/],
     ['{"mcpServers": {"a": {"url": 7}}}', /mcpServers\.a.*mend these entries/],
-  ])('[CLI-4] that is not right: %s', async (text, message) => {
+  ])('[CLI-4] that is invalid is reported: %s', async (text, message) => {
     const file = await write('wrong.json', text);
     expect(await failure(['--config', file])).toMatch(message);
   });
 
-  it('[CLI-4] whose program is not installed', async () => {
+  it('[CLI-4] whose program is not installed is reported', async () => {
     const servers = { here: { command: process.execPath }, gone: { command: 'no-such-program' } };
     const file = await write('programs.json', { mcpServers: servers });
     expect(await failure(['--config', file])).toMatch(
@@ -240,14 +240,14 @@ describe('a configuration file', () => {
   });
 });
 
-it('[CLI-4] a Node without WebSocket', async () => {
+it('[CLI-4] reports a Node without WebSocket', async () => {
   expect(await failure([], { NODE_OPTIONS: '--no-experimental-websocket' })).toMatch(
     /^WebSocket: .*NODE_OPTIONS/,
   );
 });
 
 describe('a language model', () => {
-  it('[CLI-4] [LLM-3] that does not take its key is named, with the setting', async () => {
+  it('[CLI-4] [LLM-3] that refuses its key is reported, with the setting', async () => {
     const model = await startFixture('scripted-vectors', { key: 'the-right-key' });
     const own = await startGateway({
       env: {
@@ -279,7 +279,7 @@ describe('a language model', () => {
     }
   });
 
-  it('[CLI-4] that is not there is not missed', async () => {
+  it('[CLI-4] that is not configured is no problem', async () => {
     expect((await doctor()).out).toContain('- model: the gateway has none');
   });
 });

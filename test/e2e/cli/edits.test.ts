@@ -1,4 +1,4 @@
-/** An `mcp.json` that is edited while `portico connect` or `portico up` runs with it. */
+/** Edits of an `mcp.json` while `portico connect` or `portico up` runs with it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ const becomes = (origin: string, token: string, name: string, status: string) =>
     (await statusOf(origin, token))[name] === status ? true : undefined,
   );
 
-it('[CLI-1] programs come, change and go with the file of portico connect', async () => {
+it('[CLI-1] programs are added, changed and removed with the file of portico connect', async () => {
   const { origin, adminToken } = gateway;
   write({ one: stand.tools('one'), two: stand.tools('two') });
   const env = { PORTICO_TOKEN: adminToken };
@@ -69,7 +69,7 @@ it('[CLI-1] programs come, change and go with the file of portico connect', asyn
   await until('two is called', WAIT_MS, async () =>
     JSON.stringify(await call('two.echo')).includes('"hi"') ? true : undefined,
   );
-  // What is not another has gone on.
+  // Unchanged programs keep running.
   expect(startsOf('one')).toBe(1);
   stand.write('mcp.json', '{"mcpServers": {');
   await connecting.says('mcp.json was edited and is not applied:');
@@ -83,7 +83,7 @@ it('[CLI-1] programs come, change and go with the file of portico connect', asyn
   expect([startsOf('one'), startsOf('two'), startsOf('three')]).toEqual([1, 2, 1]);
 });
 
-it('[CLI-3] programs and URLs come with the file of portico up', async () => {
+it('[CLI-3] programs and URLs are added with the file of portico up', async () => {
   write({ one: stand.tools('one') });
   const data = stand.path('data');
   const args = [MAIN, 'up', '--config', stand.path('mcp.json'), '--data', data, '--port', '0'];

@@ -1,6 +1,6 @@
 /**
- * Through the gateway, with programs of the 2.x SDK as it makes them: a legacy client is asked, hears and is told as if it ran the program
- * itself, a modern client has the modern era, and neither a start nor a call is made that nobody wants.
+ * Through the gateway, with programs of the 2.x SDK with its defaults: a legacy client is asked and notified as if it ran the program
+ * itself, a modern client gets the modern era, and no unneeded process is started and no unneeded call made.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const program = (name: string, ...options: string[]) => ({
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'portico-eras-'));
-  // What a program says while the gateway looks after it too may be for either, and is told to nobody.
+  // While the gateway monitors a program, its messages may be meant for either, so they are delivered to nobody.
   gateway = await startGateway({ env: QUIET });
   const programs = {
     dual: program('dual'),
@@ -66,7 +66,7 @@ const target = () => {
 };
 const ALL = { elicitation: {}, sampling: {}, roots: {} };
 
-/** A client of the 1.x SDK that answers everything. */
+/** Connects a client of the 1.x SDK that answers every question. */
 async function connectLegacy(capabilities: object = ALL) {
   const client = new Client1({ name: 'old', version: '1.0.0' }, { capabilities });
   const told: string[] = [];
@@ -105,7 +105,7 @@ async function connectModern() {
 }
 
 it(
-  '[CLI-1] [MCP-4] [MCP-5] a legacy client is asked and told by a program of both eras from its first call on',
+  '[CLI-1] [MCP-4] [MCP-5] a program of both eras asks and notifies a legacy client from its first call on',
   async () => {
     const [legacy, modern] = [await connectLegacy(), await connectModern()];
     const names = (await legacy.client.listTools()).tools.map(({ name }) => name);
@@ -128,7 +128,7 @@ it(
 );
 
 it(
-  '[MCP-5] what the program has in one era only is listed to the clients of that, once it runs',
+  '[MCP-5] tools that the program has in one era only are listed to clients of that era, once it runs',
   async () => {
     const [legacy, modern] = [await connectLegacy(), await connectModern()];
     await legacy.call('dual.where');
@@ -148,7 +148,7 @@ it(
 );
 
 it(
-  '[MCP-4] a legacy client hears of a resource from the process that its calls are made in',
+  '[MCP-4] a legacy client is notified of a resource by the process that serves its calls',
   async () => {
     const legacy = await connectLegacy();
     const { resources } = await legacy.client.listResources();
@@ -163,7 +163,7 @@ it(
 );
 
 it(
-  '[CLI-1] [UP-1] a program of the modern era alone serves clients of both, and is started in the other once',
+  '[CLI-1] [UP-1] a program of the modern era alone serves clients of both, and is started once in the other',
   async () => {
     const legacy = await connectLegacy();
     const { resources } = await legacy.client.listResources();
@@ -185,7 +185,7 @@ it(
 );
 
 it(
-  '[CLI-1] a client that has nothing to be asked for is told so, and its entry decides where it says the era',
+  '[CLI-1] a program learns that its client has no capabilities; if its entry sets the era, the entry decides',
   async () => {
     const plain = await connectLegacy({});
     expect(await plain.call('dual.has')).toContain('"text":""');

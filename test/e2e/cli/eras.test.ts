@@ -1,6 +1,6 @@
 /**
- * A program that speaks both eras: legacy clients are served by a process of their era, which starts for the first of them, is told what
- * that client has, and ends when nobody uses it. What does not speak the legacy era is found out by one start.
+ * A program that speaks both eras: a process of their era serves legacy clients. It starts for the first of them, gets that client's
+ * capabilities, and ends when nobody uses it. One start shows whether a program speaks the legacy era.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 type More = Parameters<typeof openStand>[1];
 
-/** The program behind its face, ready, and how often it was started. */
+/** Opens the program behind its adapter and waits until it is ready; `starts` counts its starts. */
 async function openDual(more: More = {}, ...options: string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'portico-eras-'));
   folders.push(folder);
@@ -38,7 +38,7 @@ async function openDual(more: More = {}, ...options: string[]) {
 const textOf = (message: Record<string, unknown> | undefined) =>
   (message?.['result'] as { content?: { text: string }[] } | undefined)?.content?.[0]?.text;
 
-/** Calls a tool. @returns the status where it is another than 200, else the text of the result */
+/** Calls a tool. @returns the status if it is not 200, else the text of the result */
 async function call(session: WireSession, name: string, given = {}) {
   const answer = await session.call(name, given);
   await answer.over;
@@ -48,7 +48,7 @@ async function call(session: WireSession, name: string, given = {}) {
 const callModern = async ({ url }: Stand, name: string) =>
   textIn(await openModern({ url }).call(name));
 
-/** What is answered to a look for sessions, which opens none. */
+/** Sends a GET that probes for sessions and opens none. @returns the status */
 const look = async ({ url }: Stand) => {
   const response = await fetch(url, { headers: { accept: 'text/event-stream' } });
   await response.text();
@@ -64,7 +64,7 @@ const open = async ({ url }: Stand, id = 1) => {
 const pidIn = (said: unknown) => Number(String(said).split(' ')[1]);
 
 describe('[CLI-1] [MCP-5] a program of both eras', () => {
-  it('serves each client in its own, in a process that starts for the first legacy one', async () => {
+  it('serves each client in its own era, and starts a process for the first legacy one', async () => {
     const { stand, starts, news } = await openDual();
     expect(await callModern(stand, 'where')).toBe(`modern ${pidOf(stand)}`);
     expect([await look(stand), await starts()]).toEqual([428, 1]);
@@ -82,7 +82,7 @@ describe('[CLI-1] [MCP-5] a program of both eras', () => {
     expect([await look(stand), await starts()]).toEqual([400, 2]);
   });
 
-  it('is told what its client has, and has a process for each other kind', async () => {
+  it("gets its client's capabilities, and has one process per set of capabilities", async () => {
     const { stand, starts } = await openDual();
     const rich = await openWireSession(stand.url, { roots: {}, elicitation: {} });
     const same = await openWireSession(stand.url, { elicitation: { form: {} }, roots: {} });
@@ -100,7 +100,7 @@ describe('[CLI-1] [MCP-5] a program of both eras', () => {
     expect(await starts()).toBe(4);
   });
 
-  it('ends the process that nobody uses, looks or not, and starts it again for who comes back', async () => {
+  it('ends the unused process even if its tools are listed, and starts it again for a returning client', async () => {
     const { stand, starts } = await openDual({ limits: { kindIdleMs: 3_000 } });
     const first = await openWireSession(stand.url);
     const pid = pidIn(await call(first, 'where'));
@@ -114,7 +114,7 @@ describe('[CLI-1] [MCP-5] a program of both eras', () => {
     expect(await callModern(stand, 'where')).toBe(`modern ${pidOf(stand)}`);
   });
 
-  it('is tried again where it has spoken the legacy era before', async () => {
+  it('is retried in the legacy era if it has spoken that era before', async () => {
     const { stand, broken } = await openDual({ limits: { kindIdleMs: 3_000 } });
     const pid = pidIn(await call(await openWireSession(stand.url), 'where'));
     await writeFile(broken, '');
@@ -159,19 +159,19 @@ describe('[CLI-1] [MCP-5] a program of both eras', () => {
   it.each<[string, More]>([
     ['its era', { era: 'modern' }],
     ['what it is told', { capabilities: ['roots'] }],
-  ])('is one modern process where its entry says %s', async (_what, more) => {
+  ])('is one modern process if its entry sets %s', async (_what, more) => {
     const { stand, starts } = await openDual(more);
     expect([await look(stand), (await open(stand)).status, await starts()]).toEqual([405, 400, 1]);
   });
 
-  it('is one legacy process where its entry says so', async () => {
+  it('is one legacy process if its entry says so', async () => {
     const { stand, starts } = await openDual({ era: 'legacy' });
     const session = await openWireSession(stand.url, { roots: {} });
     expect(await call(session, 'where')).toBe(`legacy ${pidOf(stand)}`);
     expect(await starts()).toBe(1);
   });
 
-  it('is started anew when it ends in the legacy era, which the modern one does not notice', async () => {
+  it('is restarted when its legacy process ends, which does not affect the modern one', async () => {
     const { stand, starts } = await openDual();
     const session = await openWireSession(stand.url);
     const pid = pidIn(await call(session, 'where'));

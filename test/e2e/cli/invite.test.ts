@@ -1,4 +1,7 @@
-/** `portico invite`, `invitations` and `sign-ins` on a real gateway: an administrator invites, a person comes, and is sent away. */
+/**
+ * `portico invite`, `invitations` and `sign-ins` on a real gateway: an administrator invites a person, the person signs in, and is signed
+ * out.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { runPortico } from '../support/portico-command.ts';
@@ -20,7 +23,7 @@ const portico = (words: string) =>
   });
 const json = async <T>(words: string): Promise<T> => (await portico(`${words} --json`)).json<T>();
 
-it('[ACC-7] [OPS-8] a link is made, used once, and its browser is signed out', async () => {
+it('[ACC-7] [OPS-8] a link is created and used once, and its browser is signed out', async () => {
   expect((await portico('invite Ada')).err).toContain("there is no principal 'Ada'");
   await portico('principals add Ada');
   const { code, out, err } = await portico('invite Ada --expires 2h');

@@ -1,5 +1,5 @@
 /**
- * kill -9 of `portico apply`, and of the gateway while it applies: each record is there with its mark or not at all, the next apply makes
+ * kill -9 of `portico apply`, and of the gateway while it applies: each record exists with its owner or not at all, the next apply creates
  * the rest, and one more changes nothing. Either is killed at a request that a relay counts, or when a row is first seen in the database.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -27,7 +27,7 @@ const PATHS: Readonly<Record<string, string>> = {
   ask_allowlist: '/api/v1/ask/allowlist',
 };
 
-/** One or two of every kind, in the order in which they are made. */
+/** A file with one or two records of every kind, in the order of their creation. */
 const fileOf = (owner: string, tool = 'search_*') => ({
   owner,
   secrets: {
@@ -89,7 +89,7 @@ const environment = () => ({
 });
 const write = (file: object) => writeFile(join(folder, FILE), stringify(file));
 
-/** Applies while something kills. @returns once it has ended */
+/** Applies a file while `kill` kills something. @returns once the command has ended */
 async function applyKilled(kill: (client: ChildProcess, moment: Moment, n: number) => void) {
   const client = spawn(process.execPath, [MAIN, 'apply', '-f', FILE], {
     cwd: folder,
@@ -111,7 +111,7 @@ async function apply(): Promise<Change[]> {
   return ran.json<{ changes: Change[] }>().changes;
 }
 
-/** Kind and key of what belongs to an owner; each of these records is there. */
+/** Returns kind and key of an owner's records; each of these records exists. */
 async function owned(owner: string): Promise<string[]> {
   const { json } = await askApi(gateway, 'GET', '/api/v1/owners?limit=500');
   const marks = json['records'] as { owner: string; kind: string; id: string; key: string }[];
@@ -123,7 +123,7 @@ async function owned(owner: string): Promise<string[]> {
   return own.map(({ kind, key }) => `${kind} ${key}`);
 }
 
-/** How often an owner's records were made, changed and deleted, as the audit has it. */
+/** Counts how often an owner's records were created, changed and deleted, from the audit. */
 async function countActs(owner: string): Promise<Record<string, number>> {
   const { json } = await askApi(gateway, 'GET', '/api/v1/audit?limit=500');
   const events = json['events'] as {
@@ -137,7 +137,9 @@ async function countActs(owner: string): Promise<Record<string, number>> {
   );
 }
 
-/** The next apply makes exactly what is missing, each record was made once, and one more has nothing to do. */
+/**
+ * Checks that the next apply creates exactly what is missing, that each record was created once, and that one more apply changes nothing.
+ */
 async function isWhole(owner: string, made: number): Promise<void> {
   const changes = await apply();
   expect(changes.filter(({ verb }) => verb !== 'create')).toEqual([]);
@@ -161,22 +163,22 @@ async function isWhole(owner: string, made: number): Promise<void> {
   expect(json).toMatchObject({ is_intact: true });
 }
 
-describe('portico apply that is killed', () => {
+describe('a killed portico apply', () => {
   it.each<[string, string, Moment, number]>([
     ['after its first write', 'first', 'answered', 1],
     ['while it makes a server', 'second', 'sent', 3],
     ['before its last write', 'third', 'answered', ALL - 1],
-  ])('[OPS-4] [OPS-6] %s is finished by the next', async (_what, owner, moment, at) => {
+  ])('[OPS-4] [OPS-6] %s is completed by the next', async (_what, owner, moment, at) => {
     await write(fileOf(owner));
     await applyKilled((client, seen, n) => {
       if (seen === moment && n === at) client.kill('SIGKILL');
     });
-    // What was sent is done all the same.
+    // Requests already sent are still executed.
     await expect.poll(() => owned(owner), { timeout: SOON_MS }).toHaveLength(at);
     await isWhole(owner, at);
   });
 
-  it('[OPS-4] [OPS-6] between the halves of a replacement is finished by the next', async () => {
+  it('[OPS-4] [OPS-6] between the halves of a replacement is completed by the next', async () => {
     await write(fileOf('replaced'));
     await apply();
     await write(fileOf('replaced', 'find_*'));
@@ -190,7 +192,7 @@ describe('portico apply that is killed', () => {
   });
 });
 
-describe('a gateway that is killed', () => {
+describe('a killed gateway', () => {
   const restart = async () => {
     await gateway.ended();
     gateway = await startMain(join(folder, 'data'), gateway);
@@ -200,7 +202,7 @@ describe('a gateway that is killed', () => {
   it.each<[string, string, Moment, number]>([
     ['while a write is on its way', 'fourth', 'sent', 2],
     ['after a write', 'fifth', 'answered', 6],
-  ])('[OPS-4] [OPS-6] %s of an apply has whole records', async (_what, owner, moment, at) => {
+  ])('[OPS-4] [OPS-6] %s of an apply has complete records', async (_what, owner, moment, at) => {
     await write(fileOf(owner));
     await applyKilled((_client, seen, n) => {
       if (seen === moment && n === at) gateway.killAll();
@@ -211,7 +213,7 @@ describe('a gateway that is killed', () => {
     await isWhole(owner, made);
   });
 
-  it('[OPS-4] [OPS-6] when a record is first seen in the database has its mark there too', async () => {
+  it('[OPS-4] [OPS-6] when a record is first seen in the database has its owner there too', async () => {
     await write(fileOf('sixth'));
     const database = new DatabaseSync(await findDatabase(), { readOnly: true });
     const select = database.prepare("SELECT 1 FROM principals WHERE name = 'sixth-ada'");

@@ -1,6 +1,6 @@
 /**
- * Through the gateway, with a program of npm and one that asks as Angular's does: clients of both eras that have roots are asked for them,
- * one that cannot be asked gets what the program answers without, and no call is made twice.
+ * Through the gateway, with a program of npm and one that asks as Angular's does: clients of both eras with roots are asked for them, a
+ * client that cannot be asked gets the answer without roots, and no call is made twice.
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** A client with roots. */
+/** Connects a client with roots. */
 async function connectRooted(mode: 'auto' | 'legacy') {
   const client = new Client(
     { name: 'rooted', version: '1.0.0' },
@@ -47,7 +47,7 @@ async function connectRooted(mode: 'auto' | 'legacy') {
   return { call, asked: () => asked, close: () => client.close() };
 }
 
-/** One call over REST, whose caller can be asked nothing. */
+/** Makes one call over REST, whose caller cannot be asked. */
 const callPlain = async (name: string) =>
   (await gateway.api('POST', '/api/v1/tools/call', { name })).text;
 
@@ -58,7 +58,7 @@ it.each(['legacy', 'auto'] as const)(
     expect(await client.call('odd.projects')).toContain('file:///mine');
     expect(client.asked()).toBe(1);
     expect(await callPlain('odd.projects')).toContain('in its own folder');
-    // Registered by this program for clients with roots only.
+    // This program registers the tool only for clients with roots.
     expect(await client.call('everything.get-roots-list')).toContain('file:///mine');
     expect(await callPlain('everything.get-roots-list')).toContain('get-roots-list not found');
     expect(await callPlain('everything.get-sum')).not.toContain('not found');

@@ -1,6 +1,6 @@
 /**
- * A program that asks for what its client said it has: clients that have it are asked, the others get what the program does without, from
- * a process that was told what they have.
+ * A program that asks for a capability that its client declared: clients that have it are asked; the others get the answer without, from a
+ * process that was started with their capabilities.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -14,12 +14,12 @@ const ALL = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
 const isQuestion = ({ id, method }: Record<string, unknown>) =>
   id !== undefined && method !== undefined;
 
-/** A client as the gateway is one: a session that is forgotten is opened anew and the call sent again, once. */
+/** A client like the gateway: it reopens a forgotten session and sends the call again, once. */
 class Caller {
   readonly #url: string;
   readonly #capabilities: object;
   #session: WireSession | undefined;
-  /** Sessions that it opened. */
+  /** How many sessions it opened. */
   opened = 0;
 
   constructor({ url }: Stand, capabilities: object = {}) {
@@ -32,7 +32,7 @@ class Caller {
     return (this.#session = await openWireSession(this.#url, { ...this.#capabilities }));
   }
 
-  /** Calls a tool and answers what it is asked. @returns the text of its result, or what was answered instead */
+  /** Calls a tool and answers its questions. @returns the text of its result, or the error instead */
   async call(name: string, given = {}): Promise<string> {
     let session = this.#session ?? (await this.#open());
     let call = await session.call(name, given);
@@ -52,15 +52,15 @@ class Caller {
   pid = async () => Number(await this.call('pid'));
 }
 
-/** A program that has answered something, as one the gateway has looked at: what it asks before is of its start. */
+/** Opens a program that has answered a request, like one that the gateway has discovered: questions before that belong to its start. */
 async function openLooked(...given: Parameters<typeof openStand>): Promise<Stand> {
   const stand = await openStand(...given);
   await new Caller(stand, ALL).pid();
   return stand;
 }
 
-describe('a program that asks for roots where it was told of them', () => {
-  it('[CLI-1] [MCP-4] asks who has them, and does without for who has none', async () => {
+describe('a program that asks for roots if its client has them', () => {
+  it('[CLI-1] [MCP-4] asks clients with roots, and works without them for clients without', async () => {
     const stand = await openLooked(odd());
     const [rich, plain, other] = [new Caller(stand, ALL), new Caller(stand), new Caller(stand)];
     expect(await rich.call('projects')).toContain('file:///mine');
@@ -72,7 +72,7 @@ describe('a program that asks for roots where it was told of them', () => {
     await stand.close();
   });
 
-  it('[CLI-1] [MCP-4] shows nothing by what it asks while it starts', async () => {
+  it('[CLI-1] [MCP-4] may ask while it starts without getting a second process', async () => {
     const stand = await openStand(odd());
     expect(await new Caller(stand, ALL).call('projects')).toContain('file:///mine');
     const plain = new Caller(stand);
@@ -80,7 +80,7 @@ describe('a program that asks for roots where it was told of them', () => {
     await stand.close();
   });
 
-  it('[CLI-1] [MCP-4] asks nobody in vain twice: the first one without them lets it be known', async () => {
+  it('[CLI-1] [MCP-4] asks in vain only once: the first client without roots reveals it', async () => {
     const stand = await openLooked(odd());
     const plain = new Caller(stand);
     expect(await plain.call('projects')).toContain('The client does not support roots');
@@ -88,7 +88,7 @@ describe('a program that asks for roots where it was told of them', () => {
     await stand.close();
   });
 
-  it('[CLI-1] [MCP-4] is told for each kind of client what that has', async () => {
+  it('[CLI-1] [MCP-4] gets the capabilities of each kind of client', async () => {
     const stand = await openLooked(odd());
     const [rich, forms] = [new Caller(stand, ALL), new Caller(stand, { elicitation: {} })];
     const roots = new Caller(stand, { roots: {} });
@@ -97,7 +97,7 @@ describe('a program that asks for roots where it was told of them', () => {
     expect(await roots.call('projects')).toContain('file:///mine');
     const shared = await roots.pid();
     expect(shared).toBe(pidOf(stand));
-    // Only who lacks what was asked for is moved.
+    // Only clients without the requested capability are moved.
     await rich.call('ask', { method: 'elicitation/create', params: { message: 'Who?' } });
     expect(await roots.pid()).not.toBe(shared);
     expect(await rich.pid()).toBe(shared);
@@ -105,7 +105,7 @@ describe('a program that asks for roots where it was told of them', () => {
     await stand.close();
   });
 
-  it('[CLI-1] [MCP-4] is one process for all where its entry says what it is told', async () => {
+  it('[CLI-1] [MCP-4] is one process for all clients if its entry sets the capabilities', async () => {
     const stand = await openLooked(odd(), { capabilities: ['roots'] });
     const [rich, plain] = [new Caller(stand, ALL), new Caller(stand)];
     await rich.call('projects');
@@ -114,7 +114,7 @@ describe('a program that asks for roots where it was told of them', () => {
     await stand.close();
   });
 
-  it('[CLI-1] [MCP-4] serves all from the shared process where none starts for them', async () => {
+  it('[CLI-1] [MCP-4] serves all clients from the shared process if no other process starts', async () => {
     const stand = await openLooked(odd('--roots-only'), { limits: { backoffMs: 60_000 } });
     const [rich, plain] = [new Caller(stand, ALL), new Caller(stand)];
     await rich.call('projects');
@@ -123,7 +123,7 @@ describe('a program that asks for roots where it was told of them', () => {
     await stand.close();
   });
 
-  it('[CLI-1] [MCP-4] has a bounded number of processes, of which the one used longest ago ends', async () => {
+  it('[CLI-1] [MCP-4] has a limited number of processes; the least recently used one ends', async () => {
     const stand = await openLooked(odd(), { limits: { kinds: 1 } });
     const [rich, plain, forms] = [
       new Caller(stand, ALL),
@@ -139,7 +139,7 @@ describe('a program that asks for roots where it was told of them', () => {
     await stand.close();
   });
 
-  it('[CLI-1] [MCP-4] ends a process that nobody uses, and starts it again for who comes back', async () => {
+  it('[CLI-1] [MCP-4] ends an unused process, and starts it again for a returning client', async () => {
     const stand = await openLooked(odd(), { limits: { kindIdleMs: 1_000 } });
     const [rich, plain] = [new Caller(stand, ALL), new Caller(stand)];
     await rich.call('projects');
@@ -167,13 +167,13 @@ describe('a program of both eras, as the 2.x SDK makes one', () => {
   const eraOf = async (stand: Stand) =>
     (await stand.reached('ready', ({ state }) => state === 'ready')).era;
 
-  it('[CLI-1] [MCP-5] is started in the modern one', async () => {
+  it('[CLI-1] [MCP-5] is started in the modern era', async () => {
     const stand = await openStand(both);
     expect(await eraOf(stand)).toBe('modern');
     await stand.close();
   });
 
-  it('[CLI-1] [MCP-5] asks its clients where its entry says that it is spoken to in the legacy one', async () => {
+  it('[CLI-1] [MCP-5] asks its clients if its entry sets the legacy era', async () => {
     const stand = await openStand(both, { era: 'legacy' });
     expect(await eraOf(stand)).toBe('legacy');
     const session = await openWireSession(stand.url, { ...ALL });

@@ -1,4 +1,4 @@
-/** `portico connect` and a gateway that takes nothing: what is held for it is bounded, and what others ask for goes on. */
+/** `portico connect` with a gateway that reads nothing: the amount buffered for it is limited, and other requests continue. */
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { WINDOW_BYTES } from '../../../src/upstream/connector/frames.ts';
@@ -11,7 +11,7 @@ const WAIT_MS = 60_000;
 const BIG_BYTES = 10_000_000;
 const MOST_RSS_BYTES = 512 * 1_048_576;
 
-it('[CLI-1] [SEC-4] no more than a window of each answer leaves unasked, and eight of 10 MB are held in little memory', async () => {
+it('[CLI-1] [SEC-4] sends at most a window of each response unasked, and holds eight of 10 MB in little memory', async () => {
   const gateway = await startConnectorGateway();
   const stand = await ConnectStand.create();
   stand.write('mcp.json', {

@@ -1,6 +1,6 @@
 /**
- * Much at once through a gateway, `portico connect` and the programs of its machine: nothing is crossed, lost or sent twice, what is
- * sick or slow holds up nobody else, and the memory of the command is bounded.
+ * Heavy load through a gateway, `portico connect` and the programs of its machine: nothing is mixed up, lost or sent twice, a sick or slow
+ * program delays nobody else, and the memory of the command is limited.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import {
 import type { RawClient, Target } from '../support/raw-client.ts';
 
 const ERAS = ['legacy', 'modern'] as const;
-/** Each 25 bytes of JSON or more, so that frames cut them anywhere; of one a big answer has 10 MB. */
+/** Each has 25 bytes of JSON or more, so that frames split it anywhere; a big response repeats one to 10 MB. */
 const UNITS = ['päckchen 😀 "7"\\\n', 'package  :-)  "7"\\\n'] as const;
 const BIG_TIMES = 400_000;
 const MOST_RSS_BYTES = 512 * 1_048_576;
@@ -51,13 +51,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The most memory that the command ever had, in bytes. */
+/** Returns the peak memory of the command, in bytes. */
 async function peakRss(): Promise<number> {
   const status = await readFile(`/proc/${connected.child.pid}/status`, 'utf8');
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
 }
 
-/** Calls a tool and leaves the answer unread. */
+/** Calls a tool and leaves the response unread. */
 function begin(client: RawClient, name: string, given: object, id = 1, signal?: AbortSignal) {
   const params = JSON.stringify({ name, arguments: given });
   const session = { 'mcp-session-id': client.sessionId ?? null };
@@ -73,7 +73,7 @@ function begin(client: RawClient, name: string, given: object, id = 1, signal?: 
   });
 }
 
-/** Calls `calm` again and again while something goes on; each call must be answered. @returns how many were */
+/** Calls `calm` again and again while `work` runs; each call must be answered. @returns how many calls were made */
 async function callWhile(work: Promise<unknown>): Promise<number> {
   const state = { isOver: false };
   void work.finally(() => (state.isOver = true)).catch(() => {});
@@ -93,11 +93,11 @@ async function callWhile(work: Promise<unknown>): Promise<number> {
 const CLIENTS = 10;
 const CALLS = 50;
 
-it('[CLI-1] [MCP-12] answers 500 parallel calls with equal ids over one connector, each its own, each once', async () => {
+it('[CLI-1] [MCP-12] answers 500 parallel calls with equal ids over one connector, each correctly and once', async () => {
   const clients: RawClient[] = [];
   for (let index = 0; index < CLIENTS; index++) {
     const client = await open(ERAS[index % 2] ?? 'modern', target);
-    // Opens its session at the program.
+    // Opens the client's session at the program.
     await client.call('legacy.echo', { text: 'first' });
     clients.push(client);
   }
@@ -123,10 +123,10 @@ it('[CLI-1] [MCP-12] answers 500 parallel calls with equal ids over one connecto
   expect(executed.length).toBe((CLIENTS * CALLS) / 2);
 });
 
-/** What the big answer of a client is made of, unlike all others. */
+/** The repeated unit of a client's big response, different for every client. */
 const unitOf = (index: number): string => `${index} ${UNITS[index % 4 === 0 ? 0 : 1]}`;
 
-it('[CLI-1] [MCP-12] [SEC-4] gives eight answers of 10 MB at once, whole, to who reads late, beside quick calls and in little memory', async () => {
+it('[CLI-1] [MCP-12] [SEC-4] delivers eight responses of 10 MB whole to slow readers, beside quick calls and in little memory', async () => {
   const clients = await Promise.all(
     Array.from({ length: 8 }, (_, index) => open(ERAS[index % 2] ?? 'modern', target)),
   );
@@ -140,29 +140,29 @@ it('[CLI-1] [MCP-12] [SEC-4] gives eight answers of 10 MB at once, whole, to who
   );
   expect(await callWhile(begun)).toBeGreaterThan(0);
   const responses = await begun;
-  // All have begun, and none of them is read.
+  // All responses have begun, and none of them is read.
   await callWhile(Promise.resolve());
   for (const [index, response] of responses.entries()) {
     const body = await response.text();
     const text = unitOf(index).repeat(BIG_TIMES);
     const content = JSON.stringify([{ type: 'text', text }]);
     expect(Buffer.byteLength(content)).toBeGreaterThan(10_000_000);
-    // Compared here, since no one wants to read how they differ.
+    // Compared here, to keep a difference of 10 MB out of the output.
     expect(body.includes(`"content":${content}`), `answer ${index}`).toBe(true);
   }
   expect(await peakRss()).toBeLessThan(MOST_RSS_BYTES);
 });
 
-/** Whatever it did before. */
+/** Waits until the sick program serves again, whatever it did before. */
 const sickServes = (client: RawClient) =>
   until('it serves', 60_000, async () =>
-    // A number is its answer; while it begins anew, the result is what the gateway says of it.
+    // A number is its own answer; while it restarts, the result is the gateway's error.
     /^\d+$/.test(textOf(await client.call('sick.pid'))) ? true : undefined,
   );
 
 it.each([
   ['floods its output', 'flood', /wrote too much/],
-  // What it answers to others meanwhile may end that line.
+  // Its answers to other calls may end that line.
   ['writes a line without an end', 'long-line', /wrote a line longer than|wrote too much/],
   ['writes garbage', 'garbage', /after the garbage/],
 ])('[CLI-1] [MCP-12] [SEC-4] a program that %s harms no other', async (_what, tool, said) => {
@@ -174,7 +174,7 @@ it.each([
   expect(await peakRss()).toBeLessThan(MOST_RSS_BYTES);
 });
 
-it('[CLI-1] [MCP-12] a program that never answers harms no other, and hears that it is given up', async () => {
+it('[CLI-1] [MCP-12] a program that never answers harms no other, and is sent the cancellation', async () => {
   const client = await open('modern', target);
   await sickServes(client);
   const heard = async () => textOf(await client.call('sick.cancelled')).split(' ');

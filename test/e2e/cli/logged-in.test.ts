@@ -1,4 +1,4 @@
-/** What a login is good for: its tokens are renewed, by however many processes, until somebody signs out or ends the grant. */
+/** What a login does: any number of processes renew its tokens, until the person signs out or the grant is ended. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLoginMachine, logIn, type LoginMachine } from '../support/logging-in.ts';
 import { startStdio } from '../support/portico-command.ts';
@@ -32,7 +32,7 @@ const SIGNED_OUT = () => ({
 });
 
 describe('an access token', () => {
-  it('[ACC-5] [CLI-4] that has ended is renewed, and the new one is kept', async () => {
+  it('[ACC-5] [CLI-4] that has expired is renewed, and the new one is stored', async () => {
     const before = await machine.expire();
     expect(await echo()).toMatchObject(ECHO);
     const after = await machine.kept();
@@ -44,7 +44,7 @@ describe('an access token', () => {
     expect(await machine.kept()).toEqual(after);
   });
 
-  it('[ACC-5] [CLI-4] is renewed by several processes at once, and none is signed out', async () => {
+  it('[ACC-5] [CLI-4] is renewed by several processes at once, and none of them is signed out', async () => {
     await machine.expire();
     const runs = await Promise.all([echo(), echo(), machine.run('search', 'echo'), echo()]);
     expect(runs.map(({ code, err }) => [code, err])).toEqual(runs.map(() => [0, '']));
@@ -53,7 +53,7 @@ describe('an access token', () => {
     expect(await stand.grantsOf((await machine.kept()).client_id)).toHaveLength(1);
   });
 
-  it('[ACC-5] [CLI-4] that the gateway refuses before its time is renewed, also by what runs on', async () => {
+  it('[ACC-5] [CLI-4] that the gateway refuses early is renewed, also by a running command', async () => {
     const { client_id: id, access_token: first } = await machine.kept();
     await endAccessToken(stand.gateway, id, first);
     expect(await echo()).toMatchObject(ECHO);
@@ -83,8 +83,8 @@ describe('an access token', () => {
   });
 });
 
-describe('the end of it', () => {
-  it('[ACC-5] [ACC-1] by signing out ends the token within a second, there and here', async () => {
+describe('the end of a login', () => {
+  it('[ACC-5] [ACC-1] by signing out ends the token within a second, at the gateway and locally', async () => {
     const { access_token: token, client_id: id } = await machine.kept();
     expect(await statusOf(token)).toBe(200);
     const out = await machine.run('logout');
@@ -105,7 +105,7 @@ describe('the end of it', () => {
   it.each([
     ['now', async () => {}],
     ['when the token has ended', () => machine.expire()],
-  ])('[ACC-5] [CLI-4] by an administrator is told in one line, %s', async (_when, wait) => {
+  ])('[ACC-5] [CLI-4] by an administrator is reported in one line, %s', async (_when, wait) => {
     const [grant = ''] = await stand.grantsOf((await machine.kept()).client_id);
     expect((await stand.gateway.api('DELETE', `/api/v1/grants/${grant}`)).status).toBe(204);
     await wait();
@@ -118,7 +118,7 @@ describe('the end of it', () => {
     expect(await echo()).toMatchObject(ECHO);
   });
 
-  it('[CLI-4] is not believed of a gateway that cannot be reached', async () => {
+  it('[CLI-4] fails if the gateway cannot be reached, unless --local is given', async () => {
     const other = await createLoginMachine();
     try {
       const gone = 'http://127.0.0.1:9';
@@ -136,7 +136,7 @@ describe('the end of it', () => {
   });
 });
 
-it('[CLI-4] [SEC-1] a login goes to no other gateway, and into no file of a client', async () => {
+it('[CLI-4] [SEC-1] sends a login to no other gateway, and writes it into no file of a client', async () => {
   const elsewhere = await machine.run('tools', '--url', stand.upstream.origin);
   expect([elsewhere.code, elsewhere.err]).toEqual([
     2,

@@ -53,7 +53,7 @@ describe('with a browser', () => {
     expect(await page.text()).toContain('You can close this window');
     const { code, err } = await beginning.ended;
     expect([code, err]).toEqual([0, expect.stringContaining(`signed in to ${origin}`)]);
-    // The only gateway it is signed in to.
+    // The only gateway that it is signed in to.
     expect(await names()).toContain('rich.echo');
     expect(await names('--url', `${origin}/mcp`)).toContain('rich.echo');
     const called = await machine.run('call', 'rich.echo', '--message', 'in');
@@ -62,7 +62,7 @@ describe('with a browser', () => {
     expect(doctor.out).toContain('"detail": "valid; tools:read"');
   });
 
-  it('[ACC-7] is a page in a real one, which says that it can be closed', async () => {
+  it('[ACC-7] ends with a page in a real browser that says it can be closed', async () => {
     const beginning = machine.begin(origin, '--no-browser');
     const address = await beginning.said(/http\S+\/authorize\?\S+(?=\s)/);
     const { token } = await stand.gateway.createToken({ name: 'Grace' });
@@ -85,7 +85,7 @@ describe('with a browser', () => {
     expect(await names()).toContain('rich.echo');
   });
 
-  it('[ACC-5] [SEC-5] waits past what has not its state, and takes no answer of another issuer', async () => {
+  it('[ACC-5] [SEC-5] ignores responses without its state, and accepts none of another issuer', async () => {
     const beginning = machine.begin(origin, '--no-browser');
     const address = await beginning.said(/http\S+\/authorize\?\S+(?=\s)/);
     const asked = new URL(address).searchParams;
@@ -105,7 +105,7 @@ describe('with a browser', () => {
     expect((await machine.run('tools', '--url', origin)).code).toBe(2);
   });
 
-  it('[ACC-5] says that it was not allowed, and ends by Ctrl-C', async () => {
+  it('[ACC-5] reports a refusal, and ends on Ctrl-C', async () => {
     const beginning = machine.begin(origin, '--no-browser');
     const asked = new URL(await beginning.said(/http\S+\/authorize\?\S+(?=\s)/)).searchParams;
     const answer = { error: 'access_denied', state: asked.get('state') ?? '', iss: origin };
@@ -120,7 +120,7 @@ describe('with a browser', () => {
 });
 
 describe('with a code', () => {
-  it('[ACC-7] [CLI-4] is shown where there is no display, and goes on when it was allowed elsewhere', async () => {
+  it('[ACC-7] [CLI-4] shows the code if there is no display, and continues when it was allowed elsewhere', async () => {
     const [headless, other] = await Promise.all([createLoginMachine(), createLoginMachine()]);
     try {
       const [beginning, second] = [headless.begin(origin), other.begin(origin)];
@@ -168,13 +168,13 @@ describe('without a gateway', () => {
     ]);
   });
 
-  it('[CLI-4] but with a server that is none it says so', async () => {
+  it('[CLI-4] but with a server that is no gateway it says so', async () => {
     const ran = await machine.run('login', stand.upstream.origin);
     expect([ran.code, ran.err]).toEqual([1, expect.stringContaining('is no Portico gateway')]);
   });
 });
 
-it('[ACC-5] [CLI-4] signs in again as the client that it is, and the former login ends', async () => {
+it('[ACC-5] [CLI-4] signs in again as the same client, and the former login ends', async () => {
   await logIn(machine, origin, stand.person);
   const first = await machine.kept();
   await logIn(machine, origin, stand.person);

@@ -1,4 +1,4 @@
-/** `portico oauth-clients` on a real gateway: a client is made, shown without its secret, and removed. */
+/** `portico oauth-clients` on a real gateway: a client is created, shown without its secret, and removed. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { runPortico } from '../support/portico-command.ts';
@@ -19,7 +19,7 @@ const portico = (words: string) =>
     input: '',
   });
 
-it('[ACC-5] [OPS-8] a client is made, shown and removed, and its secret is printed once', async () => {
+it('[ACC-5] [OPS-8] a client is created, shown and removed, and its secret is printed once', async () => {
   expect((await portico('oauth-clients')).err).toContain('no clients yet');
   const made = await portico(
     'oauth-clients add Reports --redirect https://reports.example.com/cb --redirect http://localhost/cb',

@@ -19,7 +19,7 @@ let upstream: Upstream;
 let folder: string;
 let installed: string;
 
-/** Runs npm with a home of its own, and never over a network. */
+/** Runs npm with its own home folder and without a network. */
 async function npm(cwd: string, ...args: string[]): Promise<string> {
   const env = { PATH: process.env['PATH'], HOME: folder, npm_config_update_notifier: 'false' };
   const offline = ['--offline', '--no-audit', '--no-fund', '--loglevel', 'error'];
@@ -57,7 +57,7 @@ const portico = (...args: string[]): Promise<Ran> =>
   });
 
 describe('the package', () => {
-  it('[CLI-4] holds the command and its licences, and nothing else', async () => {
+  it('[CLI-4] contains the command and its licences, and nothing else', async () => {
     const folders = { recursive: true, withFileTypes: true } as const;
     const found = await readdir(join(installed, 'node_modules', 'portico-cli'), folders);
     const files = found
@@ -75,7 +75,7 @@ describe('the package', () => {
     const names = [...(await readFile(licences, 'utf8')).matchAll(/^([@\w/-]+) \d+\.\d+\.\d+$/gm)];
     const told = names.map(([, name]) => name);
     expect(told).toEqual(expect.arrayContaining(['hono', 'oauth4webapi', 'zod']));
-    // One may be there in two versions, each with its own.
+    // A module may be present in two versions, each with its own licence.
     expect(new Set(names.map(([line]) => line)).size).toBe(told.length);
     const modules = await readdir(join(installed, 'node_modules'));
     const packages = modules.filter(name => !name.startsWith('.'));
@@ -114,7 +114,7 @@ describe('the package', () => {
     expect(text).toContain(`"node": ">=${OLDEST_NODE.join('.')}"`);
   });
 
-  it('[CLI-4] speaks to a gateway', async () => {
+  it('[CLI-4] calls a gateway', async () => {
     const tools = await portico('tools');
     expect(tools).toMatchObject({ code: 0, err: '' });
     expect(tools.out).toMatch(/^rich\.echo +Answers with its message$/m);
@@ -122,7 +122,7 @@ describe('the package', () => {
     expect(call).toMatchObject({ code: 0, out: 'Echo: from the package\n' });
   });
 
-  it('[OPS-6] reads and writes files of configuration', async () => {
+  it('[OPS-6] reads and writes configuration files', async () => {
     const exported = await portico('export');
     expect(exported).toMatchObject({ code: 0, err: '' });
     expect(exported.out).toMatch(/^servers:\n {2}rich:\n/m);

@@ -1,6 +1,6 @@
 /**
- * The plug is pulled at seeded moments while calls of both eras run: the connector is killed, a program is killed, the gateway is
- * started anew, the line between them is cut. Every call ends, none is executed twice, and all of it comes back without help.
+ * Faults at seeded moments while calls of both eras run: the connector is killed, a program is killed, the gateway is restarted, the
+ * connection between them is cut. Every call ends, none is executed twice, and everything recovers without help.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,13 +16,13 @@ import { openLegacy, openModern, type RawClient } from '../support/raw-client.ts
 import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts';
 import { isAlive } from '../support/is-alive.ts';
 
-/** Everything is back this long after the plug is, on a machine that is busy too, and not because it was time for a look or a check. */
+/** How long after the fault everything works again, on a busy machine too, and not because a check cycle or a check was due. */
 const BACK_MS = 45_000;
 const GROUPS = Array.from({ length: drawn(5) }, (_, i) => i + 1);
 const MOMENTS = 10;
-/** Longest time from the calls to the pull, and from that to the end of it. */
+/** The longest time from the calls to the fault, and from the fault to its end. */
 const PAUSE_MS = 600;
-/** Calls of each client to each program when the plug is pulled. */
+/** How many calls each client makes to each program when the fault occurs. */
 const CALLS = 2;
 const programs = ['old', 'new'] as const;
 
@@ -34,7 +34,7 @@ let port: number;
 let gateway: Gateway;
 let relay: TcpRelay;
 let connected: Connected;
-/** A session and a client without one, which live through all of it. */
+/** A client with a session and one without, which live through all faults. */
 let clients: RawClient[];
 let calls = 0;
 
@@ -81,7 +81,7 @@ async function pull(plug: Plug, random: Random): Promise<void> {
   if (plug === 'gateway') await (random.chance(0.5) ? gateway.stop() : gateway.kill());
   if (plug === 'program') {
     const { pids } = await readCounted(logOf(random.pick(programs)));
-    // One of another era may have come and gone.
+    // A process of another era may have come and gone.
     const running = pids.findLast(isAlive);
     if (running === undefined) throw new Error('no program runs that could be killed');
     process.kill(running, 'SIGKILL');
@@ -94,7 +94,7 @@ async function putBack(plug: Plug): Promise<void> {
   if (plug === 'connector') {
     const dials = dialsOf(connected);
     connected.restart();
-    // As with the gateway: how long a process takes to begin says nothing of what it does then.
+    // Waits, as for the gateway: how long a process takes to start says nothing about what it does then.
     await until(
       'the connector runs',
       BOUND_MS,
@@ -105,7 +105,7 @@ async function putBack(plug: Plug): Promise<void> {
   if (plug === 'gateway') gateway = await start();
 }
 
-/** Waits until who is new and who was there before are served by both programs. */
+/** Waits until both programs serve new and existing clients. */
 async function isBack(): Promise<void> {
   let last: Ended[] = [];
   const isServed = async () => {
@@ -122,13 +122,13 @@ async function isBack(): Promise<void> {
   });
 }
 
-/** Pulls a plug in the middle of calls, and puts it back. @returns how all calls ended */
+/** Causes a fault in the middle of calls, and ends it. @returns how all calls ended */
 async function live(plug: Plug, random: Random): Promise<Ended[]> {
   const before = callAll(random, CALLS);
   await pass(random.below(PAUSE_MS));
   await pull(plug, random);
   const meanwhile = callAll(random, 1);
-  // Soon, so that what was sent again by somebody would arrive.
+  // Soon, so that anything sent twice would arrive.
   await pass(random.below(PAUSE_MS));
   await putBack(plug);
   const after = callAll(random, 1);
@@ -136,7 +136,7 @@ async function live(plug: Plug, random: Random): Promise<Ended[]> {
   return Promise.all([...before, ...meanwhile, ...after]);
 }
 
-/** One restart of the gateway in ten, at a drawn place; they are slow. */
+/** Draws one restart of the gateway in ten faults, at a random position; restarts are slow. */
 function drawPlugs(random: Random): Plug[] {
   const plugs: Plug[] = Array.from({ length: MOMENTS }, () =>
     random.pick(['connector', 'program', 'line']),
@@ -145,7 +145,7 @@ function drawPlugs(random: Random): Plug[] {
   return plugs;
 }
 
-describe(`[CLI-1] [UP-2] [UP-5] the plug is pulled in mid-call, seed ${SEED}`, () => {
+describe(`[CLI-1] [UP-2] [UP-5] faults in mid-call, seed ${SEED}`, () => {
   it.each(GROUPS)(
     `group %i of ${MOMENTS} moments`,
     async group => {
@@ -162,7 +162,7 @@ describe(`[CLI-1] [UP-2] [UP-5] the plug is pulled in mid-call, seed ${SEED}`, (
       expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
       const answered = ends.filter(({ kind }) => kind === 'answered').map(({ key }) => key);
       expect(answered.filter(key => !keys.includes(key))).toEqual([]);
-      // Some were under way.
+      // Some calls were under way.
       expect(answered.length).toBeGreaterThan(0);
       expect(answered.length).toBeLessThan(ends.length);
     },

@@ -1,6 +1,6 @@
 /**
- * What of the programs of a machine is given out, and to whom: the machine's own list, the gateway's rules and approvals, a new name,
- * and an administrator who takes a program down and brings it back. With public servers behind `portico connect`.
+ * Which tools of a machine's programs are offered, and to whom: the machine's own list, the gateway's rules and approvals, a new name, and
+ * an administrator who disconnects a program and reconnects it. With public servers behind `portico connect`.
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ let note: string;
 beforeAll(async () => {
   [machine, gateway] = await Promise.all([
     makeMachine(),
-    // A machine that is away for a while opens no circuit: what comes back is called at once.
+    // A machine that is away for a while opens no circuit: a returning program is called at once.
     startGateway({ env: { PORTICO_CIRCUIT_FAILURES: '1000' } }),
   ]);
   note = join(machine.folder, 'note.txt');
@@ -45,7 +45,7 @@ const idOf = (name: string): string => connected.servers.get(name)?.id ?? '';
 const openRaw = (era: (typeof ERAS)[number], token = gateway.adminToken) =>
   open(era, { url: `${gateway.origin}/mcp`, token });
 
-/** What a client is offered of a server, under the server's own names. */
+/** Returns what a client is offered of a server, by the server's own names. */
 async function toolsOf(server: string, token = gateway.adminToken): Promise<string[]> {
   const tools = await listAllTools(await openRaw('modern', token));
   return tools.flatMap(({ name }) =>
@@ -54,7 +54,7 @@ async function toolsOf(server: string, token = gateway.adminToken): Promise<stri
 }
 
 describe.each(ERAS)('a %s client', era => {
-  it('[CLI-1] [MCP-9] is not offered what the machine keeps to itself, and cannot tell it from what is not there', async () => {
+  it('[CLI-1] [MCP-9] is not offered tools that the machine withholds, and cannot tell them from unknown ones', async () => {
     const client = await openClient(era, gateway);
     const names = (await client.listTools()).map(({ name }) => name);
     const files = names.filter(name => name.startsWith('files.')).toSorted();
@@ -78,7 +78,7 @@ describe.each(ERAS)('a %s client', era => {
   });
 });
 
-it('[CLI-1] [ACC-3] [MCP-9] a rule hides a tool of a program from a group, and nothing else', async () => {
+it('[CLI-1] [ACC-3] [MCP-9] a rule hides one tool of a program from a group, and nothing else', async () => {
   const { id } = await create(gateway, '/api/v1/principals', { name: 'ada', groups: ['interns'] });
   const { token } = await gateway.createToken({ name: 'ada', principal: id });
   const rule = { effect: 'deny', subject: { kind: 'group', name: 'interns' } };
@@ -99,7 +99,7 @@ it('[CLI-1] [ACC-3] [MCP-9] a rule hides a tool of a program from a group, and n
   }
 });
 
-it('[CLI-1] [SEC-7] the tools of a program that holds them wait for their approval', async () => {
+it('[CLI-1] [SEC-7] tools of a program that requires approval wait for it', async () => {
   const programs = { held: machine.programs.files };
   const settings = { tool_approval: 'hold' };
   const other = await connectPrograms(gateway, 'held-desk', programs, { settings });
@@ -126,7 +126,7 @@ it('[CLI-1] [SEC-7] the tools of a program that holds them wait for their approv
 });
 
 describe('a program that an administrator', () => {
-  /** Calls the memory server, under the name it has in the registry. */
+  /** Calls the memory server, under its name in the registry. */
   const readGraph = (server: string) =>
     gateway.api('POST', '/api/v1/tools/call', { name: `${server}.read_graph`, arguments: {} });
   const act = async (verb: 'connect' | 'disconnect') => {
@@ -138,7 +138,7 @@ describe('a program that an administrator', () => {
       const { json } = await gateway.api('GET', `/api/v1/connectors/${connected.connectorId}`);
       return json['status'] === status || undefined;
     });
-  /** Ends the command and starts it anew; it tells what it has before it dials. */
+  /** Restarts the command; it reads its programs' lists before it dials. */
   const restart = async () => {
     await connected.end('SIGTERM');
     await untilMachine('DISCONNECTED');
@@ -151,7 +151,7 @@ describe('a program that an administrator', () => {
     await gateway.waitFor(idOf('memory'), 'CONNECTED', WAIT_MS);
   });
 
-  it('[CLI-1] [AG-US7-AC6] renames is called by its new name, also after its machine came back', async () => {
+  it('[CLI-1] [AG-US7-AC6] renames is called by its new name, also after its machine reconnected', async () => {
     const { json } = await gateway.api('PATCH', `${SERVERS}/${idOf('memory')}`, { name: 'graph' });
     expect(json).toMatchObject({ name: 'graph', transport_type: 'STDIO' });
     const check = async () => {
@@ -172,7 +172,7 @@ describe('a program that an administrator', () => {
     expect(named['total']).toBe(0);
   });
 
-  it('[CLI-1] [REG-3] [AG-US6-AC1] [AG-US6-AC2] [AG-US4-AC3] disconnects is gone until it is connected again, also after its machine came back', async () => {
+  it('[CLI-1] [REG-3] [AG-US6-AC1] [AG-US6-AC2] [AG-US4-AC3] disconnects is unavailable until it is connected again, also after its machine reconnected', async () => {
     expect((await readGraph('memory')).status).toBe(200);
     const isDown = async () => {
       await gateway.waitFor(idOf('memory'), 'DISCONNECTED', WAIT_MS);

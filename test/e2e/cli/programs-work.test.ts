@@ -1,6 +1,6 @@
 /**
  * What an assistant does on a machine, through `/mcp` and with a public server (Desktop Commander) behind `portico connect`: files,
- * processes, search, configuration and the shell, by real clients of both eras, each seen to happen on the machine.
+ * processes, search, configuration and the shell, with real clients of both eras; each action is checked on the machine.
  */
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { ERAS, makeMachine, openClient, textIn, type Machine } from '../support/
 import type { McpClient } from '../support/sdk-clients.ts';
 import { isAlive } from '../support/is-alive.ts';
 
-/** How long the server waits for output that does not come, in milliseconds; a busy machine is slow. */
+/** How long the server waits for missing output, in milliseconds; long, for a busy machine. */
 const OUTPUT_MS = 20_000;
 const WAIT_MS = 60_000;
 const TIME_MS = 300_000;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await machine?.remove();
 });
 
-/** Calls a tool of the server and gives its text. */
+/** Returns a function that calls a tool of the server and returns its text. */
 const callerOf =
   (client: McpClient) =>
   async (tool: string, given: Record<string, unknown> = {}): Promise<string> =>
@@ -45,7 +45,7 @@ const pidIn = (text: string): number => {
   return Number(digits);
 };
 
-/** The last lines of a process, once a text is in them. */
+/** Returns the last lines of a process, once they contain a text. */
 const untilSaid = (call: Call, pid: number, wanted: string) =>
   until(`process ${pid} says ${wanted}`, WAIT_MS, async () => {
     const text = await call('read_process_output', { pid, offset: -50 });
@@ -89,7 +89,7 @@ describe.each(ERAS)('a %s client', era => {
     expect(await call('read_file', { path: join(folder, 'none') })).toMatch(/^error: .*ENOENT/su);
   });
 
-  it('[CLI-1] processes: starts one, finds it, reads what it says, and ends it', async () => {
+  it('[CLI-1] processes: starts one, finds it, reads its output, and ends it', async () => {
     const started = await call('start_process', {
       command: 'echo on its way; exec sleep 600',
       timeout_ms: 100,
@@ -106,7 +106,7 @@ describe.each(ERAS)('a %s client', era => {
     await untilGone(second);
   });
 
-  it('[CLI-1] search: begins one by content, fetches what it finds in pages, and stops one', async () => {
+  it('[CLI-1] search: starts one by content, fetches its results in pages, and stops one', async () => {
     const names = Array.from({ length: 30 }, (_, at) => `found-${String(at).padStart(2, '0')}.txt`);
     for (const name of names) await writeFile(join(folder, name), `the needle of ${era}`);
     await writeFile(join(folder, 'other.txt'), 'hay');
@@ -130,17 +130,17 @@ describe.each(ERAS)('a %s client', era => {
     expect(await call('stop_search', { sessionId: other })).toContain(other);
   });
 
-  it('[CLI-1] configuration: reads it, and a value that is set is the value from then on', async () => {
+  it('[CLI-1] configuration: reads it, and a new value applies from then on', async () => {
     expect(await call('get_config')).toContain('"blockedCommands"');
     const value = era === 'legacy' ? 711 : 712;
     await call('set_config_value', { key: 'fileReadLineLimit', value });
     expect(await call('get_config')).toContain(`"fileReadLineLimit": ${value}`);
   });
 
-  it('[CLI-1] shell: runs a command, tells of one that fails, and refuses one that is blocked', async () => {
+  it('[CLI-1] shell: runs a command, reports a failing one, and refuses a blocked one', async () => {
     const run = (command: string) => call('start_process', { command, timeout_ms: 100 });
     await writeFile(join(folder, 'counted.txt'), 'a\nb\nc\n');
-    // What a process says right before its end the server may miss: these end when they are told to.
+    // The server may miss output right before a process ends: these processes end only on request.
     const count = `printf 'lines:%d\\n' "$(wc -l < '${folder}/counted.txt')"; exec sleep 600`;
     const counting = pidIn(await run(count));
     await untilSaid(call, counting, 'lines:3');

@@ -1,6 +1,6 @@
 /**
- * Public stdio servers, run by `portico connect` as they are, at `/mcp`: real clients of both eras see their tools as the servers
- * define them, call each, and every call is in the audit.
+ * Public stdio servers, run unchanged by `portico connect`, at `/mcp`: real clients of both eras see their tools as the servers define
+ * them, call each, and every call is in the audit.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -23,7 +23,7 @@ import {
 type Name = keyof Machine['programs'];
 const NAMES: Name[] = ['files', 'memory', 'everything', 'desktop'];
 
-/** Where a tool of MCP Apps names its page, in either of its two places. */
+/** The two places where a tool of MCP Apps names its page. */
 const PAGE = /("(?:resourceUri|ui\/resourceUri)":")ui:\/\//g;
 
 type DirectTool = Awaited<ReturnType<typeof offeredDirectly>>[number];
@@ -44,7 +44,7 @@ afterAll(async () => {
   await machine?.remove();
 });
 
-/** What a program offers to a client that starts it itself. */
+/** Returns what a program offers to a client that starts it itself. */
 async function offeredDirectly(name: Name) {
   const transport = new StdioClientTransport({ ...machine.programs[name], stderr: 'ignore' });
   const capabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
@@ -55,7 +55,9 @@ async function offeredDirectly(name: Name) {
   return tools;
 }
 
-/** A tool as it stands at `/mcp`: its name and its pages are its server's; tasks of the legacy era are not offered in the other. */
+/**
+ * Returns a tool as listed at `/mcp`: its name and its pages are qualified with the server; legacy tasks are not offered in the modern era.
+ */
 function toListed(era: ClientEra, server: string, { execution, ...tool }: DirectTool): object {
   const text = JSON.stringify({ ...tool, name: `${server}.${tool.name}` });
   const qualified = JSON.parse(text.replaceAll(PAGE, `$1ui://${server}/`)) as object;
@@ -97,7 +99,7 @@ describe.each(ERAS)('a %s client', era => {
     await client.close();
   });
 
-  it.each(NAMES)('[CLI-1] [AG-US4-AC1] [SEC-6] calls %s, and the audit has it', async name => {
+  it.each(NAMES)('[CLI-1] [AG-US4-AC1] [SEC-6] calls %s, and the audit records it', async name => {
     const client = await openClient(era, gateway);
     const { tool, given } = one(era, name);
     const path = `/api/v1/audit?action=tool.call&subject=${name}.${tool}`;
@@ -114,7 +116,7 @@ describe.each(ERAS)('a %s client', era => {
 });
 
 it.each(ERAS)(
-  '[CLI-1] [MCP-4] the page of a tool is read by a %s client as it was listed',
+  '[CLI-1] [MCP-4] a %s client reads the page of a tool as it was listed',
   async era => {
     const client = await open(era, { url: `${gateway.origin}/mcp`, token: gateway.adminToken });
     const uri = 'ui://desktop/desktop-commander/file-preview';
@@ -123,7 +125,7 @@ it.each(ERAS)(
   },
 );
 
-it('[CLI-1] clients of both eras share the program: what one wrote the other reads', async () => {
+it('[CLI-1] clients of both eras share the program: one reads what the other wrote', async () => {
   const graph = await readFile(join(machine.folder, 'graph.jsonl'), 'utf8');
   for (const era of ERAS) {
     expect(graph).toContain(`Ada ${era}`);

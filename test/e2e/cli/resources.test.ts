@@ -1,4 +1,7 @@
-/** `portico rules`, `principals`, `groups`, `toolsets`, `secrets` and `keys` on a real gateway: one of each is made, seen, edited and removed. */
+/**
+ * `portico rules`, `principals`, `groups`, `toolsets`, `secrets` and `keys` on a real gateway: one of each is created, shown, edited and
+ * removed.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +15,7 @@ const ORIGIN = 'https://docs.example.com';
 
 let gateway: Gateway;
 let folder: string;
-/** May list and call tools, nothing else. */
+/** A token that may list and call tools, nothing else. */
 let member: string;
 
 beforeAll(async () => {
@@ -26,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** No output may hold a secret. */
+/** Runs a command and checks that its output contains no secret. */
 async function portico(words: string, more: { input?: string; env?: object } = {}): Promise<Ran> {
   const env = { PORTICO_URL: gateway.origin, PORTICO_TOKEN: gateway.adminToken, ...more.env };
   const ran = await runPortico(words.split(' '), { cwd: folder, env, input: more.input ?? '' });
@@ -34,14 +37,14 @@ async function portico(words: string, more: { input?: string; env?: object } = {
   return ran;
 }
 
-/** What a command says that does what it was asked for. */
+/** Runs a command that must succeed. @returns its output */
 async function says(words: string, more?: Parameters<typeof portico>[1]): Promise<string> {
   const { code, out, err } = await portico(words, more);
   expect([code, out]).toEqual([0, '']);
   return err;
 }
 
-/** One line that says why not. */
+/** Checks that a command fails with one line that says why. */
 async function refused(words: string, code: number, why: string | RegExp, input = '') {
   const ran = await portico(words, { input });
   expect([ran.code, ran.out]).toEqual([code, '']);
@@ -51,7 +54,7 @@ async function refused(words: string, code: number, why: string | RegExp, input 
 
 const json = async <T>(words: string): Promise<T> => (await portico(`${words} --json`)).json<T>();
 
-it('[OPS-8] a principal is made, seen, edited and removed', async () => {
+it('[OPS-8] a principal is created, shown, edited and removed', async () => {
   const said = await says('principals add Ada --group staff --group on-call');
   expect(said).toBe(`principal 'Ada' is made\n`);
   expect(await json('principals show Ada')).toMatchObject({
@@ -80,7 +83,7 @@ it('[OPS-8] a principal is made, seen, edited and removed', async () => {
   expect((await portico('principals')).out).not.toContain('Eda');
 });
 
-it('[OPS-8] a rule is made, seen, edited and removed', async () => {
+it('[OPS-8] a rule is created, shown, edited and removed', async () => {
   expect(await says('rules')).toBe('no rules yet; portico rules add\n');
   await says('principals add Bob --group staff');
   const made = await json<{ id: string }>(
@@ -96,7 +99,7 @@ it('[OPS-8] a rule is made, seen, edited and removed', async () => {
   expect(shown).toMatch(/^read_only +false$/m);
   expect(shown).toMatch(/^description +of_all$/m);
 
-  // A group is what principals and rules name.
+  // Groups exist only as names in principals and rules.
   expect((await portico('groups')).out).toMatch(/^NAME +MEMBERS +RULES\nstaff +1 +1\n$/);
   expect((await portico('groups show staff')).out).toMatch(/^principals +Bob$/m);
   expect(await json('groups show staff')).toMatchObject({
@@ -114,14 +117,14 @@ it('[OPS-8] a rule is made, seen, edited and removed', async () => {
   );
 });
 
-it('[OPS-8] a toolset is made, seen, edited and removed', async () => {
+it('[OPS-8] a toolset is created, shown, edited and removed', async () => {
   await writeFile(
     join(folder, 'toolset.json'),
     JSON.stringify({ include: ['*.all_*'], members: { groups: ['staff'] }, tools: 'search' }),
   );
   const add = 'toolsets add triage --include *.get_* --include *.list_* --from toolset.json';
   expect(await says(add)).toBe(`toolset 'triage' is made\n`);
-  // What an option says comes before what the file says.
+  // Options override the file.
   expect(await json('toolsets show triage')).toMatchObject({
     include: ['*.get_*', '*.list_*'],
     members: { groups: ['staff'] },
@@ -141,7 +144,7 @@ it('[OPS-8] a toolset is made, seen, edited and removed', async () => {
   expect(await says('toolsets')).toBe('no toolsets yet; portico toolsets add NAME\n');
 });
 
-it('[OPS-8] [SEC-1] a secret is set, seen without its value, and removed', async () => {
+it('[OPS-8] [SEC-1] a secret is set, shown without its value, and removed', async () => {
   const name = 'DOCS_TOKEN';
   const isValue = async (value: string) => {
     const body = { secrets: [{ name, value }] };
@@ -154,7 +157,7 @@ it('[OPS-8] [SEC-1] a secret is set, seen without its value, and removed', async
   const set = `secrets set ${name} --origin ${ORIGIN}`;
   expect(await says(set, { input: `${SECRET}\n` })).toBe(`secret '${name}' is made\n`);
   expect(await isValue(SECRET)).toBe(true);
-  // Its origins stay where only a value is given.
+  // Its origins stay if only a value is given.
   const env = { NEXT: `${SECRET}-next` };
   expect(await says(`secrets set ${name} --from-env NEXT`, { env })).toBe(
     `secret '${name}' has another value\n`,
@@ -170,10 +173,10 @@ it('[OPS-8] [SEC-1] a secret is set, seen without its value, and removed', async
   await refused(`secrets remove ${name}`, 4, `there is no secret '${name}'; see portico secrets`);
 });
 
-it('[OPS-8] [SEC-1] a secret that somebody else sets meanwhile is not replaced', async () => {
+it('[OPS-8] [SEC-1] a secret that somebody else sets meanwhile is not overwritten', async () => {
   const path = '/api/v1/secrets/SHARED';
   const other = ['https://docs.example.com', 'https://hub.example.com'];
-  // Whoever is quicker: between what the command reads and what it writes.
+  // Simulates a faster writer, between the command's read and its write.
   const meanwhile = await startScripted(({ method, url, headers, text }, response) => {
     const { authorization = '', 'if-match': match, 'if-none-match': none } = headers;
     const still = {
@@ -192,7 +195,7 @@ it('[OPS-8] [SEC-1] a secret that somebody else sets meanwhile is not replaced',
     })();
   });
   const set = `secrets set SHARED --origin ${ORIGIN} --url ${meanwhile.origin}`;
-  // It is new, and then it is one that has another origin by now.
+  // The secret is new first, and then has another origin.
   for (const words of [set, `secrets set SHARED --url ${meanwhile.origin}`]) {
     await refused(words, 1, 'It was changed meanwhile; read it again', SECRET);
     expect(await json('secrets show SHARED')).toMatchObject({ origins: other });
@@ -201,7 +204,7 @@ it('[OPS-8] [SEC-1] a secret that somebody else sets meanwhile is not replaced',
   await says('secrets remove SHARED');
 });
 
-it('[OPS-8] [SEC-1] keys are shown by their ids, and never themselves', async () => {
+it('[OPS-8] [SEC-1] keys are shown by their ids only', async () => {
   await says(`secrets set COUNTED --origin ${ORIGIN}`, { input: SECRET });
   const { out } = await portico('keys');
   expect(out).toMatch(
@@ -215,7 +218,7 @@ it('[OPS-8] [SEC-1] keys are shown by their ids, and never themselves', async ()
   await says('secrets remove COUNTED');
 });
 
-it('[OPS-8] whoever may not administer is told so', async () => {
+it('[OPS-8] a caller without the right to administer is told so', async () => {
   for (const name of ['rules', 'principals', 'groups', 'toolsets', 'secrets', 'keys']) {
     const { code, out, err } = await portico(name, { env: { PORTICO_TOKEN: member } });
     expect([code, out]).toEqual([3, '']);

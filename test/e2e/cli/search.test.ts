@@ -1,4 +1,4 @@
-/** `portico search` against a real gateway: what it prints for people and for programs, what it narrows, how it ends. */
+/** `portico search` against a real gateway: what it prints for people and for programs, how it filters, how it ends. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
@@ -28,7 +28,7 @@ interface Found {
   metadata: object;
 }
 
-it('[CLI-4] [FIND-1] shows people the best first, with its score and what it does', async () => {
+it('[CLI-4] [FIND-1] shows people the best match first, with its score and description', async () => {
   const { code, out, err } = await portico(['search', 'report', 'progress', '--limit', '3']);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   const [heading, ...rows] = out.trimEnd().split('\n');
@@ -37,7 +37,7 @@ it('[CLI-4] [FIND-1] shows people the best first, with its score and what it doe
   for (const row of rows) expect(row).toMatch(/^[01]\.\d\d {3}rich\.\S+/);
 });
 
-it('[CLI-4] [FIND-1] gives programs what the gateway answers', async () => {
+it("[CLI-4] [FIND-1] gives programs the gateway's response", async () => {
   const all = (await portico(['search', 'report progress', '--json'])).json<Found>();
   expect(all.tools[0]?.name).toMatch(/^rich\./);
   expect(all.metadata).toMatchObject({ servers_searched: 1 });
@@ -45,7 +45,7 @@ it('[CLI-4] [FIND-1] gives programs what the gateway answers', async () => {
   expect(none.json<Found>()).toMatchObject({ tools: [], metadata: { servers_searched: 0 } });
 });
 
-it('[CLI-4] [FIND-1] says so where nothing fits, and ends well', async () => {
+it('[CLI-4] [FIND-1] says that nothing matches, and exits with 0', async () => {
   const ran = await portico(['search', 'x', '--server', 'nobody']);
   expect(ran).toMatchObject({ code: 0, out: '', err: 'none of 0 tools of 0 servers fits\n' });
 });
@@ -55,18 +55,18 @@ it.each([
   ['no number', ['search', 'x', '--limit', 'many'], 2, /--limit must be a number from 1 to 50/],
   ['too many', ['search', 'x', '--limit', '51'], 2, /--limit must be a number from 1 to 50/],
   ['too long', ['search', 'x'.repeat(1_001)], 2, /query/],
-] as const)('[CLI-4] tells what is not right: %s', async (_title, args, code, message) => {
+] as const)('[CLI-4] reports errors: %s', async (_title, args, code, message) => {
   const ran = await portico([...args]);
   expect(ran.code).toBe(code);
   expect(ran.err).toMatch(message);
 });
 
-it('[CLI-4] [ACC-2] ends with 3 where the token may not list', async () => {
+it('[CLI-4] [ACC-2] exits with 3 if the token may not list', async () => {
   const { token } = await gateway.createToken({ name: 'caller', scopes: ['tools:call'] });
   expect((await portico(['search', 'x'], token)).code).toBe(3);
 });
 
-it('[CLI-4] [FIND-2] lists and calls all tools of a gateway that shows three', async () => {
+it('[CLI-4] [FIND-2] lists and calls all tools of a gateway that shows only three', async () => {
   const listed = (await portico(['tools', '--json'])).json<{ name: string }[]>();
   expect(listed.map(({ name }) => name)).toContain('rich.mirror');
   const called = await portico(['call', 'rich.mirror', '--args', '{"a":1}']);

@@ -10,7 +10,7 @@ import { runPortico, type Ran, type RunOptions } from '../support/portico-comman
 let gateway: Gateway;
 let upstream: Upstream;
 let spare: Upstream;
-/** May list and call tools, nothing else. */
+/** A token that may list and call tools, nothing else. */
 let member: string;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('servers', () => {
     expect(all.map(({ name }) => name)).toContain('rich');
   });
 
-  it('[CLI-4] are added, taken down, brought up and removed', async () => {
+  it('[CLI-4] are added, disconnected, connected and removed', async () => {
     const header = 'X-Key: ${SPARE_KEY}';
     const url = `${spare.origin}/mcp`;
     const added = await portico(['servers', 'add', 'spare', url, '--header', header, '--json'], {
@@ -78,7 +78,7 @@ describe('servers', () => {
     });
   });
 
-  it('[CLI-4] that fail are told with their error, and exit code 1', async () => {
+  it('[CLI-4] that fail are reported with their error, and exit code 1', async () => {
     const add = await portico(['servers', 'add', 'nobody', 'http://127.0.0.1:1/mcp']);
     expect(add).toMatchObject({
       code: 1,
@@ -92,7 +92,7 @@ describe('servers', () => {
     });
   });
 
-  it('[CLI-4] that want a credential are told so, and exit code 1', async () => {
+  it('[CLI-4] that need a credential are reported, and exit code 1', async () => {
     const challenging = createServer((_, response) => {
       response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
     }).listen(0, '127.0.0.1');
