@@ -7,6 +7,7 @@ import { streamEvents } from './api/events.ts';
 import { beginLive, type LivePorts } from './api/live.ts';
 import { mayUse, meQuery, type Me } from './api/me.ts';
 import { ApiProblem, hasToken } from './api/request.ts';
+import { SignedOut, SignedOutDialog } from './parts/signed-out.tsx';
 import { Loading, Problem } from './parts/states.tsx';
 import { TokenForm } from './parts/token-form.tsx';
 import { VIEWS, type View } from './views.ts';
@@ -14,32 +15,39 @@ import { VIEWS, type View } from './views.ts';
 const BASE = '/console';
 const asksForToken = () => new URLSearchParams(location.search).has('token');
 
+/** How often a page whose sign-in has ended looks for a new one, in milliseconds. */
+const SIGNED_OUT_MS = 3_000;
+const isRefused = (thrown: unknown) => thrown instanceof ApiProblem && thrown.status === 401;
+
 export function App() {
-  const me = useQuery(meQuery());
+  const me = useQuery({
+    ...meQuery(),
+    // Notices a sign-in in another tab.
+    refetchInterval: ({ state }) => (isRefused(state.error) && state.data ? SIGNED_OUT_MS : false),
+  });
+  useOneUser(me.data?.principal);
   if (asksForToken() && !hasToken()) return <TokenForm onToken={() => void me.refetch()} />;
-  if (me.error instanceof ApiProblem && me.error.status === 401) return <SignedOut />;
+  const isSignedOut = isRefused(me.error);
+  if (me.data) {
+    return (
+      <Router base={BASE}>
+        <Shell me={me.data} />
+        {isSignedOut ? <SignedOutDialog /> : null}
+      </Router>
+    );
+  }
+  if (isSignedOut) return <SignedOut />;
   if (me.error) return <Problem thrown={me.error} onRetry={() => void me.refetch()} />;
-  if (!me.data) return <Loading />;
-  return (
-    <Router base={BASE}>
-      <Shell me={me.data} />
-    </Router>
-  );
+  return <Loading />;
 }
 
-/** The sign-in has ended. The path, with its query, is kept for the return. */
-function SignedOut() {
-  const back = encodeURIComponent(location.pathname + location.search);
-  return (
-    <main class="card">
-      <h1>You are signed out</h1>
-      <p>
-        <a class="button" href={`/sign-in?return=${back}`}>
-          Sign in
-        </a>
-      </p>
-    </main>
-  );
+/** Loads the page anew where somebody else signed in meanwhile: views keep what the first user may see. */
+function useOneUser(principal: string | undefined): void {
+  const first = useRef(principal);
+  useEffect(() => {
+    first.current ??= principal;
+    if (first.current !== principal) location.reload();
+  }, [principal]);
 }
 
 const isFor =

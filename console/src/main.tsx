@@ -2,7 +2,8 @@
 import './style.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
-import { ApiProblem } from './api/request.ts';
+import { meQuery } from './api/me.ts';
+import { ApiProblem, onRefused } from './api/request.ts';
 import { App } from './app.tsx';
 
 /** Data older than this is refreshed when it is shown again, in milliseconds. */
@@ -19,6 +20,9 @@ const cache = new QueryClient({
     mutations: { retry: false },
   },
 });
+
+// Then the shell asks for a new sign-in.
+onRefused(() => void cache.invalidateQueries({ queryKey: meQuery().queryKey }));
 
 const place = document.getElementById('app');
 if (place) {

@@ -1,12 +1,12 @@
 /** The signed-in principal. */
 import type { OwnToken } from '../generated/types.gen.ts';
-import { request } from './request.ts';
+import { ME_PATH, request } from './request.ts';
 
 export type Me = OwnToken;
 
 export const meQuery = () => ({
   queryKey: ['me'],
-  queryFn: ({ signal }: { signal: AbortSignal }) => request<Me>('token', { signal }),
+  queryFn: ({ signal }: { signal: AbortSignal }) => request<Me>(ME_PATH, { signal }),
 });
 
 /** Whether the caller has a scope; administrators have all. */

@@ -50,6 +50,9 @@ export interface Asked {
   signal?: AbortSignal;
 }
 
+/** Path of the request that says who is signed in. */
+export const ME_PATH = 'token';
+
 let pasted: string | undefined;
 
 /** Uses a token for this tab instead of a sign-in; undefined: stops using it. */
@@ -59,6 +62,13 @@ export function useToken(token: string | undefined): void {
 
 /** Whether a token was pasted into this tab. */
 export const hasToken = (): boolean => pasted !== undefined;
+
+let refused: () => void = () => {};
+
+/** Sets what is called when the gateway refuses the sign-in or the token of a request (401). */
+export function onRefused(act: () => void): void {
+  refused = act;
+}
 
 /**
  * Sends a request to the API.
@@ -93,12 +103,14 @@ export async function send(
   if (revision !== undefined) headers.set('if-match', `"r${revision}"`);
   if (isNew) headers.set('if-none-match', '*');
   try {
-    return await fetch(url, {
+    const answer = await fetch(url, {
       method,
       headers,
       ...(sent === undefined ? {} : { body: sent }),
       ...(signal ? { signal } : {}),
     });
+    if (answer.status === 401 && path !== ME_PATH) refused();
+    return answer;
   } catch (thrown) {
     if (signal?.aborted) throw thrown;
     throw new Unreachable();

@@ -9,7 +9,7 @@ import { letIn } from '../support/let-in.ts';
 
 const HOSTILE = '<img src=x onerror="window.hit=1">';
 /** The browser notes what the gateway refuses on purpose here. */
-const REFUSED = /^Failed to load resource: .* status of 422 /;
+const REFUSED = /^Failed to load resource: .* status of (?:401|422) /;
 
 let gateway: Gateway;
 let browser: Browser;
@@ -171,5 +171,43 @@ it('[OPS-1] [ACC-7] shows a passkey that one added, and deletes it', async () =>
     },
     token,
     origin,
+  );
+});
+
+it('[OPS-1] [ACC-7] keeps what was typed when the sign-in ends, and goes on after a new one in another tab', async () => {
+  const { token } = await gateway.createToken({ name: 'Cleo', scopes: ['admin'] });
+  const name = 'Kept over a sign-in';
+  await inSection(
+    'programs',
+    async (page, look) => {
+      await page.click('text=Add a program');
+      await page.fill('#program-name', name);
+      await page.fill('#program-redirects', 'https://kept.example.com/cb');
+      const elsewhere = await page.context().newPage();
+      await elsewhere.goto(`${gateway.origin}/console`);
+      await elsewhere.getByRole('button', { name: 'Sign out' }).click();
+      await elsewhere.waitForSelector('text=Sign in');
+      await elsewhere.close();
+      // The stream of events may have shown the dialog already.
+      await page.locator('text=Add it').dispatchEvent('click');
+      const curtain = page.locator('dialog[open]', { hasText: 'You are signed out' });
+      await curtain.waitFor();
+      for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
+      await curtain.waitFor();
+      await look('signed-out');
+      const [other] = await Promise.all([
+        page.context().waitForEvent('page'),
+        curtain.getByText('Sign in in a new tab').click(),
+      ]);
+      await other.fill('[name=code]', token);
+      await other.press('[name=code]', 'Enter');
+      await other.waitForURL(/\/console$/);
+      await other.close();
+      await curtain.waitFor({ state: 'detached' });
+      expect(await page.inputValue('#program-name')).toBe(name);
+      await page.click('text=Add it');
+      await page.waitForSelector('.shown-once textarea:focus');
+    },
+    token,
   );
 });
