@@ -11,7 +11,7 @@ const asked = {
   server: text.meta({ description: 'Name or id of the server' }),
   tool: text.meta({ description: 'The tool by its own name' }),
   toolset: text.optional().meta({
-    description: 'Name or id of a toolset: whether the tool may be used at its endpoint',
+    description: 'Name or id of a toolset: asks whether the tool may be used at its endpoint',
   }),
 };
 
@@ -24,7 +24,7 @@ const ExplainSchema = z
 
 const StepSchema = z.object({
   step: z.enum(STEPS),
-  passes: z.boolean().nullable().meta({ description: 'Null where it cannot be known now' }),
+  passes: z.boolean().nullable().meta({ description: 'Null if it is not known now' }),
   detail: z.string(),
   rules: z.array(z.string()).meta({ description: 'Ids of the rules that decide the step' }),
 });
@@ -32,15 +32,15 @@ const StepSchema = z.object({
 const ExplanationSchema = z
   .object({
     is_allowed: z.boolean().meta({ description: 'Whether a call would be sent to the server now' }),
-    is_listed: z.boolean().meta({ description: 'Whether lists have the tool now' }),
-    code: z.string().nullable().meta({ description: 'What a call is refused with' }),
+    is_listed: z.boolean().meta({ description: 'Whether lists contain the tool now' }),
+    code: z.string().nullable().meta({ description: 'Error code with which a call is refused' }),
     decided_by: z.enum(STEPS).meta({
       description:
-        'The first step that refuses a call; where none does, what lets it through: a rule, or the posture where none matches',
+        'The first step that refuses a call; if none does, what allows it: a rule, or the default access if no rule matches',
     }),
     rule: z.string().nullable().meta({ description: 'Id of the rule that decided' }),
     rules: z.array(z.string()).meta({
-      description: 'Ids of all rules that decided, where several say the same at the same level',
+      description: 'Ids of all rules that decided, if several at one level say the same',
     }),
     posture: z.enum(['open', 'closed']),
     principal: z.string(),
@@ -48,10 +48,10 @@ const ExplanationSchema = z
     server: z.object({ id: z.string(), name: z.string(), status: ServerStatusSchema }),
     tool: z.string(),
     is_read_only: z.boolean().nullable().meta({
-      description: 'As the tool is annotated; null where the server has no such tool now',
+      description: 'The annotation of the tool; null if the server has no such tool now',
     }),
     steps: z.array(StepSchema).meta({
-      description: 'Everything that a call depends on, each judged by itself, in order',
+      description: 'Everything that a call depends on, in order, each step decided on its own',
     }),
   })
   .meta({ id: 'AccessExplanation' });
@@ -66,8 +66,8 @@ const explain = createRoute({
   tags: ['access'],
   summary: 'Explain a decision',
   description:
-    'Says whether a token, or a principal with a token without limits, finds a tool in lists and may call it, and why: the request is tried on the gateway, ' +
-    'without sending anything, and each step it depends on is judged by itself.',
+    'Says whether a token, or a principal with a token without limits, sees a tool in lists and may call it, and why. The gateway decides the request ' +
+    'without sending anything to the server, and reports each step of the decision.',
   ...needs('admin'),
   request: {
     body: bodyOf(ExplainSchema, {
@@ -76,7 +76,7 @@ const explain = createRoute({
       tool: 'delete_repository',
     }),
   },
-  responses: responsesOf(200, 'What decides, and how', ExplanationSchema, {
+  responses: responsesOf(200, 'The decision and its steps', ExplanationSchema, {
     errors: [...BODY_ERRORS, 'forbidden', 'not_found'],
     example: {
       is_allowed: false,

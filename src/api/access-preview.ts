@@ -17,16 +17,16 @@ const isWhole = (body: object) => Object.keys(body).length > 0;
 
 const RuleSchema = z
   .strictObject({
-    rule: CreateAccessRule.optional().meta({ description: 'Absent: the other is deleted' }),
-    replaces: replaces.meta({ description: 'Id of the rule in whose place it comes' }),
+    rule: CreateAccessRule.optional().meta({ description: 'If absent, the rule in `replaces` is deleted' }),
+    replaces: replaces.meta({ description: 'Id of the rule that is replaced or deleted' }),
   })
   .refine(isWhole, 'say what is made, edited or deleted')
   .meta({ id: 'PreviewAccessRule' });
 
 const ToolsetSchema = z
   .strictObject({
-    toolset: CreateToolset.optional().meta({ description: 'Absent: the other is deleted' }),
-    replaces: replaces.meta({ description: 'Id of the toolset in whose place it comes' }),
+    toolset: CreateToolset.optional().meta({ description: 'If absent, the toolset in `replaces` is deleted' }),
+    replaces: replaces.meta({ description: 'Id of the toolset that is replaced or deleted' }),
   })
   .refine(isWhole, 'say what is made, edited or deleted')
   .meta({ id: 'PreviewToolset' });
@@ -40,7 +40,7 @@ const change = {
       z.object({
         server: z.string(),
         tool: z.string().nullable().meta({
-          description: 'By its own name; null: what the server offers beside tools, as one',
+          description: 'Its name at the server; null: everything that the server offers besides tools',
         }),
         is_gained: z.boolean(),
       }),
@@ -49,9 +49,9 @@ const change = {
 };
 
 const preview = {
-  people: count.meta({ description: 'Principals that the change is about' }),
-  examined: count.meta({ description: 'Those of them that were looked at, the newest' }),
-  changed: count.meta({ description: 'Those of them for whom something changes' }),
+  people: count.meta({ description: 'Number of principals that the change concerns' }),
+  examined: count.meta({ description: 'How many of them were compared, the newest first' }),
+  changed: count.meta({ description: 'How many of those gain or lose something' }),
   groups: z
     .array(
       z.object({
@@ -63,7 +63,7 @@ const preview = {
       }),
     )
     .meta({
-      description: `People with the same change, the most first; at most ${MAX_GROUPS} such groups`,
+      description: `Principals with the same change, the largest group first; at most ${MAX_GROUPS} groups`,
     }),
 };
 
@@ -72,15 +72,15 @@ const ToolsetPreviewSchema = z
   .object({
     ...preview,
     selection: z.object(change).meta({
-      description: 'What the toolset itself gains and loses, whoever may use it',
+      description: 'What the toolset itself gains and loses, regardless of who may use it',
     }),
   })
   .meta({ id: 'ToolsetPreview' });
 
 const BOUNDS =
-  `It is the decision of requests, asked before and after, of the tools that servers offer now and principals with a token without limits, which administers only where the principal says so: ` +
-  `${MAX_PEOPLE} of them at most, and fewer where that would take more than ${MAX_COMPARISONS} comparisons of a rule with a tool. ` +
-  `Scopes and accounts of their own at servers are not looked at. Nothing is written.`;
+  `The access decision is compared before and after the change, for the tools that servers offer now and for principals with a token without limits, which administers only if the principal may: ` +
+  `${MAX_PEOPLE} principals at most, fewer if that would take more than ${MAX_COMPARISONS} comparisons of a rule with a tool. ` +
+  `Scopes and personal accounts at servers are ignored. Nothing is written.`;
 
 const examples = {
   tools: [{ server: 'github', tool: 'get_issue', is_gained: true }],
@@ -114,7 +114,7 @@ const previewToolset = createRoute({
   summary: 'Preview a toolset',
   description:
     'Says what a toolset would gain and lose, if it were made, edited or deleted, and who would gain and lose which tools at its endpoint. ' +
-    `Tokens that are narrowed to it are not looked at. ${BOUNDS}`,
+    `Tokens that are limited to it are ignored. ${BOUNDS}`,
   ...needs('admin'),
   request: { body: bodyOf(ToolsetSchema, { toolset: { name: 'triage', include: ['*.get_*'] } }) },
   responses: responsesOf(200, 'What changes, and for whom', ToolsetPreviewSchema, {

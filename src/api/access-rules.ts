@@ -54,7 +54,7 @@ const resource = {
 const patch = {
   schema: UpdateRuleSchema.meta({ id: 'UpdateAccessRule' }),
   example: { read_only: true },
-  description: 'What is absent stays. It is obeyed within a second.',
+  description: 'Absent fields stay as they are. The change takes effect within a second.',
 };
 
 /** Adds the routes. */

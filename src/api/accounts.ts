@@ -36,7 +36,7 @@ const resource = {
     updated_at: '2026-11-02T09:00:00.000Z',
   },
   toView: toAccountView,
-  delete: { description: 'Calls of that principal carry it no longer.' },
+  delete: { description: 'Calls of that principal no longer use it.' },
 } as const;
 
 const connected = {
@@ -44,14 +44,14 @@ const connected = {
   example: { server: 'github', token: 'TOKEN-OF-GITHUB' },
   summary: 'Connect an account of your own',
   description:
-    'Your calls to the server carry it from now on. Connecting again gives the account another token.',
+    'Your calls to the server use it from now on. Connect again to give the account another token.',
   problems: ['not_found', 'busy'] as const,
 };
 
 const listed = {
   operationId: 'listAccounts',
   summary: 'List accounts',
-  description: 'Your own, newest first, page by page; those of all for administrators.',
+  description: 'Your own, newest first, page by page; administrators see all.',
   key: 'accounts',
   page: 'AccountPage',
   query: AccountQuerySchema,
@@ -63,7 +63,7 @@ const takers = createRoute({
   operationId: 'listAccountServers',
   tags: ['principals'],
   summary: 'List the servers at which you can have an account',
-  description: 'Of those that you may use: the ones that take accounts of their users, and yours.',
+  description: 'Of the servers that you may use: those that accept personal accounts, and your accounts there.',
   ...needs('tools:call'),
   responses: responsesOf(
     200,
@@ -75,7 +75,7 @@ const takers = createRoute({
             id: z.string(),
             name: z.string(),
             required: z.boolean().meta({
-              description: 'Whether your calls need one; else they go by that of the deployment',
+              description: 'Whether your calls need one; if not, they use the account of the deployment',
             }),
             connected: z.boolean().meta({ description: 'Whether you have one that works' }),
           }),

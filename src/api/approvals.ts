@@ -36,9 +36,9 @@ const list = createRoute({
   path: PATH,
   operationId: 'listApprovals',
   tags,
-  summary: 'List what waits for an approval',
+  summary: 'List definitions that wait for an approval',
   description:
-    'What changed last first, page by page. `state` gives others than those that wait. A list of one server has a `version`, with which all of it can be decided on; take it from the first page and begin anew where a later one has another.',
+    'The last changed first, page by page. `state` selects definitions in other states. The list of one server has a `version`, which a decision about the whole list has to name; take it from the first page, and start again if a later page has another one.',
   ...needs('servers:read'),
   request: {
     query: z.strictObject({
@@ -59,10 +59,10 @@ const list = createRoute({
     z
       .object({
         approvals: z.array(ApprovalViewSchema.meta({ id: 'Approval' })),
-        next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+        next_cursor: z.string().optional().meta({ description: 'Present if there are more' }),
         total: z.number().int().meta({ description: 'How many match the filter' }),
         version: z.string().optional().meta({
-          description: 'Of the server that was asked for; another after each change',
+          description: 'Version of the list of the server that was asked for; each change gives another one',
         }),
       })
       .meta({ id: 'ApprovalPage' }),
@@ -78,7 +78,7 @@ const get = getRoute(
     path: `${PATH}/{id}`,
     operationId: 'getApproval',
     tags,
-    summary: 'Get a definition with what differs from the approved one',
+    summary: 'Get a definition and its differences from the approved one',
     ...needs('servers:read'),
     params: idOf('approval'),
   },
@@ -97,12 +97,12 @@ const approve = createRoute({
   tags,
   summary: 'Approve held definitions',
   description:
-    'Either `items`, each with the fingerprint that was looked at, or everything of a server that waits, at the `version` that was looked at, without what is quarantined. All of it is approved, or nothing. A tool whose name misleads is approved by itself, with `accept_quarantined`.',
+    'Give either `items`, each with the fingerprint that was reviewed, or a server with the `version` that was reviewed, for everything of the server that waits, except what is quarantined. All of it is approved, or nothing. A tool with a misleading name is approved alone, with `accept_quarantined`.',
   ...needs('servers:write'),
   request: {
     body: bodyOf(ApproveSchema.meta({ id: 'Approve' }), { items: [exampleApproval.item] }),
   },
-  responses: responsesOf(200, 'Approved; offered within a second or two', DecidedSchema, {
+  responses: responsesOf(200, 'Approved; clients see it within a second or two', DecidedSchema, {
     errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found', 'conflict', 'precondition_failed'],
     example: exampleApproval.decided,
   }),
@@ -114,7 +114,7 @@ const reject = createRoute({
   operationId: 'reject',
   tags,
   summary: 'Reject held definitions, or approved ones',
-  description: 'What is rejected is not offered, and does not wait any more until it changes.',
+  description: 'Clients do not see a rejected definition, and it no longer waits until it changes.',
   ...needs('servers:write'),
   request: {
     body: bodyOf(RejectSchema.meta({ id: 'Reject' }), { items: [exampleApproval.item] }),

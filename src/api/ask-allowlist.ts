@@ -31,14 +31,14 @@ const resource = {
   create: {
     schema: CreateEntrySchema.meta({ id: 'CreateAskAllowlistEntry' }),
     example: { server: '*', tool: 'search_*', description },
-    summary: 'Allow tools to be asked for',
+    summary: 'Allow ask to call tools',
     description:
-      'Without an entry nothing can be asked for. What an entry allows, access rules and tokens still have to. A tool that is not annotated ' +
-      'read-only needs an entry that names exactly its server and tool and says side_effects.',
+      'Without an entry ask calls no tool. Access rules and tokens have to allow the tool as well. A tool that is not annotated ' +
+      'read-only needs an entry that names exactly its server and tool and has side_effects.',
   },
   list: {
     operationId: 'listAskAllowlist',
-    summary: 'List what may be asked for',
+    summary: 'List the tools that ask may call',
     key: 'entries',
     page: 'AskAllowlistPage',
     query: EntryQuerySchema,

@@ -15,9 +15,9 @@ const ask = createRoute({
   tags: ['ask'],
   summary: 'Ask for one call',
   description:
-    'The model of the deployment plans one call for a request in words. The plan is judged: its form, the live catalog as this token sees it, the ' +
-    'schema of the tool, the allow-list of the operator, side effects, the budget. Only a plan that all of them let through is called, once. A ' +
-    'request that was judged is answered with 200, whatever the verdict.',
+    'The model of the deployment plans one call for a request in words. The gateway checks the plan: its form, the catalog that this token sees, the ' +
+    'schema of the tool, the allow-list of the operator, side effects, the budget. Only a plan that passes every check is executed, once. A ' +
+    'request that was decided on is answered with 200, whatever the decision.',
   ...needs('tools:call'),
   request: {
     body: bodyOf(AskSchema.meta({ id: 'Ask' }), {
@@ -27,7 +27,7 @@ const ask = createRoute({
   },
   responses: responsesOf(
     200,
-    'The verdict and what came of it',
+    'The decision and its result',
     AskViewSchema.meta({ id: 'AskResult' }),
     {
       errors: [

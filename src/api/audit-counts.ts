@@ -20,21 +20,21 @@ const CountsSchema = z
     until: z.iso.datetime(),
     step_seconds: z.number().int(),
     counted_since: z.iso.datetime().meta({
-      description: 'What began before is not counted: there is more than one request counts',
+      description: 'Rows that began earlier are not counted: there are more than one request counts',
     }),
     parts: z
       .array(
         z.object({
-          at: z.iso.datetime().meta({ description: 'Beginning of the part' }),
-          done: count('Rows that began in it, by how they ended'),
+          at: z.iso.datetime().meta({ description: 'Start of the interval' }),
+          done: count('Rows that began in it, by outcome'),
           denied: z.number().int(),
           failed: z.number().int(),
           cancelled: z.number().int(),
           unknown: z.number().int(),
-          slow: count('Those of them that took `slow_ms` or longer'),
+          slow: count('How many of them took `slow_ms` or longer'),
         }),
       )
-      .meta({ description: 'Parts that have rows, the oldest first' }),
+      .meta({ description: 'Intervals that have rows, the oldest first' }),
   })
   .meta({ id: 'AuditCounts' });
 
@@ -45,8 +45,8 @@ const counts = createRoute({
   tags: ['audit'],
   summary: 'Count the rows of the audit by time',
   description:
-    'Of the last 30 days where `since` is absent. The newest rows are counted, as many as one request may read; ' +
-    `\`counted_since\` says from when on the answer is of all. ${OWN_ROWS}`,
+    'Of the last 30 days if `since` is absent. One request counts a limited number of rows, the newest; ' +
+    `\`counted_since\` says from when on all rows are counted. ${OWN_ROWS}`,
   ...needs(AUDIT_SCOPE),
   request: {
     query: z.strictObject({
@@ -58,10 +58,10 @@ const counts = createRoute({
         .max(31_536_000)
         .optional()
         .meta({
-          description: `Length of a part in seconds; absent: the span in ${DEFAULT_PARTS} parts. At most ${MAX_PARTS} parts`,
+          description: `Length of an interval in seconds; if absent, the span has ${DEFAULT_PARTS} intervals. At most ${MAX_PARTS} intervals`,
         }),
       slow_ms: z.coerce.number().int().min(1).max(86_400_000).default(5000).meta({
-        description: 'Calls that took so long count as slow',
+        description: 'Calls that took at least this long count as slow',
       }),
     }),
   },
@@ -97,7 +97,7 @@ export function registerAuditCounts(api: Api, { audit }: ApiPorts): void {
     if (since >= until) throw fieldProblem('since', 'is not before the end');
     const stepMs = step === undefined ? stepOf(until - since) : step * 1000;
     if ((until - since) / stepMs > MAX_PARTS) {
-      throw fieldProblem('step', `gives more than ${MAX_PARTS} parts`);
+      throw fieldProblem('step', `gives more than ${MAX_PARTS} intervals`);
     }
     const { caller } = context.var.snapshot;
     const found = await audit.counts(caller, asked, { since, until, stepMs, slowMs });

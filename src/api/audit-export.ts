@@ -22,14 +22,14 @@ const exportAll = createRoute({
   tags,
   summary: 'Export the audit',
   description:
-    'One JSON object a line, oldest first. An export that broke off goes on with `after`, the `id` of the last line that came. ' +
-    'A call is dated by its beginning and there once it has ended, so an export of the newest rows is to overlap the one before. ' +
+    'One JSON object per line, oldest first. To resume an export that broke off, set `after` to the `id` of the last line received. ' +
+    'A call has the time of its start, but appears only after its end, so let an export of the newest rows overlap the previous one. ' +
     OWN_ROWS,
   ...needs(AUDIT_SCOPE),
   request: {
     query: z.strictObject({
       ...filterQuery,
-      after: z.uuid().optional().meta({ description: 'Only what follows the row of this id' }),
+      after: z.uuid().optional().meta({ description: 'Only rows after the row with this id' }),
     }),
   },
   responses: responsesOf(200, 'The rows, as they come from the database', EventSchema, {
@@ -47,7 +47,7 @@ const shards = createRoute({
   tags,
   summary: 'List the chains of the audit',
   description:
-    'Each is checked by itself. That of calls is `calls`; where calls are recorded before they leave, `calls:{principal}`.',
+    'Each chain is checked on its own. The chain of calls is `calls`; where calls are recorded before they are sent, `calls:{principal}`.',
   ...needs('admin'),
   request: { query: z.strictObject(pageQuery) },
   responses: responsesOf(

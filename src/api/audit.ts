@@ -14,8 +14,8 @@ const tags = ['audit'];
 const MAX_CHECKED = 10_000;
 /** Describes which rows a caller sees. */
 export const OWN_ROWS =
-  'Administrators see all rows. A person sees their own calls, and what they did with the token or sign-in they ask with; ' +
-  'a client, and a token with limits, what was done with that token only. Rows of others match nothing.';
+  'Administrators see all rows. A person sees their own calls, and what they did with the token or sign-in of this request; ' +
+  'a client, or a token with limits, sees only what was done with that token. Rows of others never match.';
 const time = (description: string) =>
   z.iso.datetime({ offset: true }).optional().meta({ description });
 
@@ -24,17 +24,17 @@ export const filterQuery = {
   principal: z.string().max(200).optional().meta({ description: 'Id or name of who did it' }),
   token: z.string().max(200).optional().meta({ description: 'Id or name of the token' }),
   server: z.string().max(200).optional().meta({
-    description: 'Id or name of a server: what was done to it, and what was called of it',
+    description: 'Id or name of a server: changes to it and calls to it',
   }),
   tool: z.string().max(300).optional().meta({
-    description: 'Qualified name of a tool, in any style: its calls',
+    description: 'Qualified name of a tool, in any style: calls of it',
   }),
-  action: z.string().max(100).optional().meta({ description: 'Noun and verb: tool.call' }),
+  action: z.string().max(100).optional().meta({ description: 'Noun and verb, such as tool.call' }),
   subject: z.string().max(300).optional().meta({
-    description: 'Id or name of what it was done to; of a call, the qualified name',
+    description: 'Id or name of what was changed; for a call, the qualified name',
   }),
   subject_prefix: z.string().max(300).optional().meta({
-    description: 'What the subject begins with: `github.` for all tools of a server',
+    description: 'Beginning of the subject: `github.` for all tools of a server',
   }),
   outcome: AuditOutcomeSchema.optional(),
   kind: AuditKindSchema.optional().meta({
@@ -45,7 +45,7 @@ export const filterQuery = {
 };
 
 const NAME = z.string().nullable().meta({
-  description: 'What it is called now, or was last; null where nobody knows',
+  description: 'Its current or last name; null if not known',
 });
 
 export const EventSchema = z
@@ -60,15 +60,15 @@ export const EventSchema = z
     subject: z.string(),
     subject_name: NAME,
     outcome: AuditOutcomeSchema,
-    code: z.string().nullable().meta({ description: 'Error code where it was not done' }),
+    code: z.string().nullable().meta({ description: 'Error code if it was not done' }),
     detail: z.looseObject({}).meta({ description: 'What changed or was called; never a secret' }),
     shard: z.string(),
-    seq: z.number().int().meta({ description: 'Its number there; of a chunk, its place in it' }),
+    seq: z.number().int().meta({ description: 'Its number in the chain; in a chunk, its place there' }),
     chunk: z.uuid().optional().meta({
-      description: 'The chunk it was stored in, with other calls; its shard is `calls`',
+      description: 'The chunk in which it is stored with other calls; its shard is `calls`',
     }),
-    previous_hash: z.string().meta({ description: 'Of the row before it; zeros in a chunk' }),
-    hash: z.string().meta({ description: 'Of the row, or of its chunk' }),
+    previous_hash: z.string().meta({ description: 'Hash of the previous row; zeros in a chunk' }),
+    hash: z.string().meta({ description: 'Hash of the row, or of its chunk' }),
   })
   .meta({ id: 'AuditEvent' });
 
@@ -111,7 +111,7 @@ const list = createRoute({
     z
       .object({
         events: z.array(EventSchema),
-        next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+        next_cursor: z.string().optional().meta({ description: 'Present if there are more' }),
       })
       .meta({ id: 'AuditPage' }),
     { errors: ['forbidden', 'validation_failed'], example: { events: [exampleEvent] } },
@@ -126,9 +126,9 @@ const verify = createRoute({
   summary: 'Check the chain of the audit',
   description:
     'Each row carries the hash of the one before it. A long chain is checked in parts: go on with `from` set to `next_from`. ' +
-    'The chain of calls (`calls`) is made of chunks of many calls, and its numbers count them. It, and the chains of single principals ' +
-    '(`calls:{principal}`, where calls are recorded before they leave), are compared with what their objects keep outside of the database. ' +
-    'Of the chains of acts, note `head` elsewhere: whoever can write the database could rewrite one whole.',
+    'The chain of calls (`calls`) consists of chunks of many calls, and its numbers count chunks. It, and the chains of single principals ' +
+    '(`calls:{principal}`, where calls are recorded before they are sent), are compared with what their objects keep outside the database. ' +
+    'Keep a copy of the `head` of the other chains elsewhere: somebody who can write the database could rewrite a whole chain.',
   ...needs('admin'),
   request: {
     query: z.strictObject({
@@ -148,9 +148,9 @@ const verify = createRoute({
         rows: z.number().int().meta({ description: 'How many rows were checked' }),
         is_intact: z.boolean(),
         first_broken_seq: z.number().int().optional().meta({
-          description: 'The first row that is missing or not as it was written',
+          description: 'The first row that is missing or was altered',
         }),
-        next_from: z.number().int().optional().meta({ description: 'There where more follow' }),
+        next_from: z.number().int().optional().meta({ description: 'Present if there are more' }),
         head: z.object({ seq: z.number().int(), hash: z.string() }),
         pruned_to: z.number().int().meta({
           description: 'The last row that was deleted because of its age; 0 where none was',

@@ -33,9 +33,9 @@ const resource = {
     schema: CreateBudgetSchema.meta({ id: 'CreateBudget' }),
     example: created,
     description:
-      'A call of a tool, a prompt or a resource that leaves counts against the budget of its caller and of each of its groups; where one ' +
-      'of them is used up, it is refused until midnight (UTC). There is one budget for each principal and each group. A day that was ' +
-      'begun goes on where a budget is edited, or deleted and made again.',
+      'A call of a tool, a prompt or a resource that is sent counts against the budget of its caller and of each of its groups; if one ' +
+      'of them is used up, calls are refused until midnight (UTC). A principal or a group has one budget at most. If a budget is ' +
+      'edited, or deleted and made again, the calls of that day still count.',
   },
   list: {
     operationId: 'listBudgets',
@@ -49,7 +49,7 @@ const resource = {
 const patch = {
   schema: UpdateBudgetSchema.meta({ id: 'UpdateBudget' }),
   example: { calls_per_day: 5000 },
-  description: 'It is obeyed within a second; what was used of the day stays used.',
+  description: 'The change takes effect within a second; the calls of that day still count.',
 };
 
 /** Adds the routes. */

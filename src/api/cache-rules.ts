@@ -31,8 +31,8 @@ const resource = {
     schema: CreateCacheRuleSchema.meta({ id: 'CreateCacheRule' }),
     example: created,
     description:
-      'A tool without a rule is never cached, one that is not annotated readOnlyHint neither, whatever a rule says. A rule with the very ' +
-      'name of a tool comes before patterns; of patterns the most careful holds: private before public, short before long.',
+      'Results of a tool are cached only if a rule covers the tool and the tool is annotated readOnlyHint. A rule with the exact ' +
+      'name of a tool outweighs patterns; of several patterns the most cautious applies: private before public, short before long.',
   },
   list: {
     operationId: 'listCacheRules',
@@ -47,7 +47,7 @@ const patch = {
   schema: UpdateCacheRuleSchema.meta({ id: 'UpdateCacheRule' }),
   example: { ttl_seconds: 60 },
   description:
-    'What is absent stays. It is obeyed within a second; what was kept under it is gone.',
+    'Absent fields stay as they are. The change takes effect within a second; results cached under the rule are no longer used.',
 };
 
 /** Adds the routes. */

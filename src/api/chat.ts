@@ -40,7 +40,7 @@ const exampleChat = {
   pending: [waiting],
 };
 const exampleMessage = 'Open an issue about the rain, unless there is one';
-const answers = responsesOf(200, 'How the chat stands once it stopped, or events', ChatViewSchema, {
+const answers = responsesOf(200, 'The state of the chat once it has stopped, or events', ChatViewSchema, {
   errors: [
     ...BODY_ERRORS,
     'forbidden',
@@ -65,8 +65,8 @@ const begin = createRoute({
   tags,
   summary: 'Begin a chat',
   description:
-    `The model answers a message and calls the tools this token may use to do so, within bounds. Each call is decided on, limited and recorded like any other. ${events} ` +
-    'A client that goes away stops it.',
+    `The model answers a message and may call the tools that this token may use, within limits. Each call is checked, limited and recorded like any other. ${events} ` +
+    'If the client disconnects, the chat stops.',
   ...needs('tools:call'),
   request: { body: bodyOf(BeginChatSchema, { message: exampleMessage }) },
   responses: answers,
@@ -77,7 +77,7 @@ const proceed = createRoute({
   path: `${PATH}/{id}`,
   operationId: 'continueChat',
   tags,
-  summary: 'Go on with a chat',
+  summary: 'Continue a chat',
   description:
     'With a message, with decisions about calls that wait, or, without either, where it was stopped. A call that was under way when the gateway stopped is not sent again. ' +
     events,
@@ -94,7 +94,7 @@ const read = createRoute({
   path: `${PATH}/{id}`,
   operationId: 'getChat',
   tags,
-  summary: 'See how a chat stands',
+  summary: 'Get the state of a chat',
   description: 'Only whoever began it sees it.',
   ...needs('tools:call'),
   request: { params },
@@ -111,7 +111,7 @@ const stop = createRoute({
   tags,
   summary: 'Stop a chat',
   description:
-    'What runs ends soon, and its calls are cancelled; what was done is kept. One that rests stays as it is.',
+    'A running chat ends soon and its calls are cancelled; what was done is kept. A chat that is not running stays as it is.',
   ...needs('tools:call'),
   request: { params },
   responses: responsesOf(200, 'The chat, which may still be running for a moment', ChatViewSchema, {
@@ -126,7 +126,7 @@ const remove = createRoute({
   operationId: 'deleteChat',
   tags,
   summary: 'Delete a chat',
-  description: `Stops it where it runs. ${NONE}: 404.`,
+  description: `Stops it first if it is running. ${NONE}: 404.`,
   ...needs('tools:call'),
   request: { params },
   responses: responsesOf(204, 'It is gone', undefined, {

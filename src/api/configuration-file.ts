@@ -27,7 +27,7 @@ import { OwnerSchema } from '../shared/identity/record-owner.ts';
 export const VALUE_REFERENCE = /^\$\{(env|file):([^{}]{1,1000})\}$/;
 
 const NO_VALUE =
-  'a value has no place in the file; refer to a secret, like ${NAME} or Bearer ${NAME}';
+  'the file cannot contain a value; refer to a secret, like ${NAME} or Bearer ${NAME}';
 const IN_CREDENTIALS = ['token', 'client_id', 'client_secret'];
 
 /** Refuses values that the gateway would not show again, since no plan could compare them. */
@@ -72,7 +72,7 @@ const { name: PrincipalNameSchema, ...principal } = CreatePrincipalSchema.shape;
 const PrincipalSubjectOfFile = z.strictObject({
   kind: z.literal('principal'),
   name: PrincipalNameSchema.meta({
-    description: 'What the file calls it; of another principal its name or id',
+    description: 'Its name in the file; for any other principal its name or id',
   }),
 });
 const SubjectOfFile = z.discriminatedUnion(
@@ -105,15 +105,15 @@ const section = <K extends z.ZodType<string, string>, R extends z.ZodType>(
 
 export const ConfigurationSchema = z.strictObject({
   owner: OwnerSchema.shape.owner.default('portico').meta({
-    description: 'Marks the records of this file: another file has another owner',
+    description: 'Marks the records of this file; each file needs an owner of its own',
   }),
   secrets: section(
     SecretNameSchema,
     z.strictObject({
       value: z
         .string()
-        .regex(VALUE_REFERENCE, 'write where the value stands: ${env:NAME} or ${file:PATH}')
-        .meta({ description: 'Where the value stands: ${env:NAME} or ${file:PATH}' }),
+        .regex(VALUE_REFERENCE, 'write where the value is: ${env:NAME} or ${file:PATH}')
+        .meta({ description: 'Where the value is: ${env:NAME} or ${file:PATH}' }),
       origins: PutSecretSchema.shape.origins,
     }),
     'Values that credentials of servers refer to',
@@ -123,12 +123,12 @@ export const ConfigurationSchema = z.strictObject({
     z.strictObject({}),
     'Machines that offer programs; each gets its token by portico connect --enroll NAME --replace',
   ),
-  servers: section(ServerNameSchema, ServerOfFile, 'MCP servers by their names'),
+  servers: section(ServerNameSchema, ServerOfFile, 'MCP servers by name'),
   principals: section(
     PrincipalNameSchema,
     z.strictObject({
       name: PrincipalNameSchema.optional().meta({
-        description: 'Its name, where that is not what the file calls it',
+        description: 'Its name, if it differs from its key in the file',
       }),
       ...principal,
     }),
@@ -142,14 +142,14 @@ export const ConfigurationSchema = z.strictObject({
   budgets: section(
     KeySchema,
     z.strictObject({ ...CreateBudgetSchema.shape, subject: BudgetSubjectOfFile }),
-    'How many calls somebody, or a group together, may make in a day',
+    'How many calls a principal, or a group together, may make in a day',
   ),
   toolsets: section(
     ToolsetNameSchema,
     z.strictObject({ ...toolset, members: MembersOfFile.optional() }),
     'Selections of tools with an endpoint of their own',
   ),
-  cache_rules: section(KeySchema, CreateCacheRuleSchema, 'Which results may be used again'),
+  cache_rules: section(KeySchema, CreateCacheRuleSchema, 'Which results may be cached'),
   ask_allowlist: section(
     KeySchema,
     z
@@ -158,7 +158,7 @@ export const ConfigurationSchema = z.strictObject({
         subject: SubjectOfFile.default({ kind: 'everyone' }),
       })
       .refine(isExactEnough, NOT_EXACT),
-    'What may be asked for in words',
+    'Which tools ask may call',
   ),
 });
 export type Configuration = z.infer<typeof ConfigurationSchema>;

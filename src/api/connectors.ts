@@ -45,7 +45,7 @@ const resource = {
   delete: {
     summary: 'Revoke a connector',
     description:
-      'Its machine is sent away at once. Its servers stay registered, and cannot be reached.',
+      'Its machine is disconnected at once. Its servers stay registered, but cannot be reached.',
   },
   deleted: 'Revoked',
 };
@@ -57,7 +57,7 @@ const created = {
   example: { name: 'build-box' },
   summary: 'Enrol a connector',
   description:
-    'The device token is shown here and never again; `portico connect` on the machine uses it.',
+    'The device token is shown only in this answer; `portico connect` on the machine uses it.',
   answer: {
     description: 'The connector and its device token',
     schema: EnrolledSchema,
@@ -82,9 +82,9 @@ const rotate = createRoute({
   path: `${PATH}/{id}/rotate`,
   operationId: 'rotateConnector',
   tags: ['connectors'],
-  summary: 'Give a connector another device token',
+  summary: 'Give a connector a new device token',
   description:
-    'For a machine that lost its token, or another one in its place. The servers stay; whoever came with the token before is sent away at once.',
+    'For a machine that lost its token, or a new machine in its place. The servers stay; a machine that is connected with the old token is disconnected at once.',
   ...needs('servers:write'),
   request: { params: idOf(resource.key) },
   responses: responsesOf(200, 'The connector and its new device token', EnrolledSchema, {
@@ -100,14 +100,14 @@ const register = createRoute({
   tags: ['connectors'],
   summary: 'Register the servers of a machine',
   description:
-    'By a connector itself, with its device token, before it dials `/connect`. What is registered already stays as it is; a name that another server has is told as a problem of that one.',
+    'For a connector itself, with its device token, before it connects to `/connect`. Servers that are already registered stay as they are; a name that another server has is reported as a problem of that entry.',
   security: [{ device: [] }],
   request: {
     body: bodyOf(OffersSchema.meta({ id: 'Offers' }), { servers: [{ name: 'files' }] }),
   },
   responses: responsesOf(
     200,
-    'What became of each',
+    'The outcome for each server',
     z.object({
       connector: ConnectorViewSchema.pick({ id: true, name: true }),
       servers: z.array(RegisteredSchema.meta({ id: 'Registered' })),

@@ -11,7 +11,7 @@ const TAGS = [
   { name: 'connectors', description: 'Machines that offer their stdio servers.' },
   { name: 'transfer', description: 'The registry as a file: import from clients, export to them.' },
   { name: 'secrets', description: 'Values that credentials of servers refer to; never shown.' },
-  { name: 'owners', description: 'Which records a file of configuration keeps.' },
+  { name: 'owners', description: 'Which records a configuration file manages.' },
   {
     name: 'tools',
     description: 'The tools of all servers, and calling them without an MCP client.',
@@ -20,38 +20,38 @@ const TAGS = [
     name: 'approvals',
     description: 'Definitions of tools that are held until somebody approves them.',
   },
-  { name: 'health', description: 'How servers are, and were.' },
-  { name: 'principals', description: 'Who calls: people and programs, their groups and scopes.' },
+  { name: 'health', description: 'Health of servers, now and over time.' },
+  { name: 'principals', description: 'People and programs that make calls, their groups and scopes.' },
   { name: 'tokens', description: 'Bearer tokens of clients and administrators.' },
-  { name: 'sign-in', description: 'Programs that people let in, and what they allowed them.' },
+  { name: 'sign-in', description: 'Programs that people signed in to, and what they allowed them.' },
   { name: 'model', description: 'The language model of the deployment, and what it was used for.' },
-  { name: 'ask', description: 'One guarded call in words, and what may be asked for.' },
+  { name: 'ask', description: 'One checked call for a request in words, and the tools that may be called for it.' },
   { name: 'chat', description: 'Conversations with a language model that calls tools.' },
   { name: 'access', description: 'Rules that say who may use what.' },
   { name: 'toolsets', description: 'Selections of tools with an endpoint of their own.' },
   {
     name: 'skills',
-    description: 'Classes of tools: the taxonomy, which tools are in it, and what is suggested.',
+    description: 'Classes of tools: the taxonomy, which tools are in it, and suggested skills.',
   },
   {
     name: 'cache',
-    description: 'Rules that say which tools may be answered with a result of before.',
+    description: 'Rules that say which tools may be answered from the cache.',
   },
-  { name: 'audit', description: 'What was done, by whom, in a chain that shows changes.' },
-  { name: 'usage', description: 'How much was called, by day.' },
+  { name: 'audit', description: 'What was done, and by whom, in hash chains that show later changes.' },
+  { name: 'usage', description: 'How many calls were made, by day.' },
   {
     name: 'keys',
-    description: 'What lies under which key of the ring, and moving it to the active one.',
+    description: 'Which key of the key ring seals which records, and moving them to the active key.',
   },
-  { name: 'webhooks', description: 'Who is told of events, and what became of each.' },
-  { name: 'events', description: 'Being told what changed, while it does.' },
+  { name: 'webhooks', description: 'Where events are sent, and the outcome of each delivery.' },
+  { name: 'events', description: 'A stream of changes as they happen.' },
   { name: 'document', description: 'This description.' },
 ];
 
 const description = `The administration of Portico, one MCP endpoint in front of many MCP servers.
 
-Every request carries \`Authorization: Bearer …\`. Errors are problem documents (RFC 9457) whose \`code\` is stable; the codes a
-route can give stand with it. Lists come in pages: go on with \`next_cursor\`. Edits can name the revision they are made of
+Every request carries \`Authorization: Bearer …\`. Errors are problem documents (RFC 9457) whose \`code\` is stable; each
+route lists its codes. Lists come in pages: continue with \`next_cursor\`. Edits can name the revision that they are based on
 (\`ETag\`, \`If-Match\`).`;
 
 const document = createRoute({
@@ -75,7 +75,7 @@ export function registerDocument(api: Api): void {
   registry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
     scheme: 'bearer',
-    description: 'A token of this deployment. What an operation needs stands in its requirement.',
+    description: 'A token of this deployment. Each operation lists the scopes that it needs.',
   });
   registry.registerComponent('securitySchemes', 'device', {
     type: 'http',

@@ -26,14 +26,14 @@ export function parseIfMatch(header: string | undefined): number | undefined {
 /** Request headers of a route that edits a record. */
 export const ifMatchHeader = z.object({
   'if-match': z.string().max(100).optional().meta({
-    description: 'ETag of the record that is edited; without it, whatever is there is edited',
+    description: 'ETag of the record to edit; if absent, the current revision is edited',
   }),
 });
 
 /** Request headers of a route that creates or replaces a record. */
 export const ifStillHeaders = ifMatchHeader.extend({
   'if-none-match': z.literal('*').optional().meta({
-    description: 'Only where there is none yet',
+    description: 'Only if there is none yet',
   }),
 });
 

@@ -23,12 +23,12 @@ const watch = createRoute({
   path: '/api/v1/events',
   operationId: 'watchChanges',
   tags: ['events'],
-  summary: 'Be told what changed, while it does',
+  summary: 'Watch changes as they happen',
   description:
-    'An event stream. `watching` comes first, then `changed` within some two seconds: `servers` where a server, its state, its tools or ' +
-    'what is held of it changed; `access`, for administrators, where a rule, a toolset or a budget did. What it is now is asked for by ' +
-    'the other routes. The stream ends after five minutes, when who asked may not look any more, which is an `error`, and when the ' +
-    'gateway stops: begin another then.',
+    'An event stream. `watching` comes first, then `changed` within about two seconds: `servers` if a server, its state, its tools or ' +
+    'its held definitions changed; `access`, for administrators, if a rule, a toolset or a budget changed. Get the new state from ' +
+    'the other routes. The stream ends after five minutes, when the caller may no longer watch, with an `error`, and when the ' +
+    'gateway stops: open another one then.',
   ...needs(WATCH_SCOPE),
   responses: responsesOf(200, 'Events', EventSchema, {
     type: 'text/event-stream',

@@ -129,9 +129,9 @@ export const ProblemSchema = z
     server: z
       .looseObject({ id: z.string(), name: z.string(), status: z.string() })
       .optional()
-      .meta({ description: 'The server a call was meant for, where its state is the problem' }),
+      .meta({ description: 'The server of the call, if its state is the problem' }),
     connect_url: z.string().optional().meta({
-      description: 'Page on which the account that is missing is connected',
+      description: 'Page on which to connect the account that is missing',
     }),
   })
   .meta({ description: 'What went wrong; `code` is stable' });
@@ -172,7 +172,7 @@ export const header = (description: string) => ({
 });
 
 export const ETAG = { ETag: header('The revision of the record; send it as If-Match to edit it') };
-export const LOCATION = { Location: header('Path of what was made') };
+export const LOCATION = { Location: header('Path of the new record') };
 
 interface Answer {
   /** Codes of the problems that this route can return, besides those of every route. */
@@ -216,7 +216,7 @@ function toProblem(codes: readonly ErrorCode[]) {
   const headers = {
     ...(status === 401 ? { 'WWW-Authenticate': header('The challenge (RFC 6750)') } : {}),
     ...(status === 503 || status === 429
-      ? { 'Retry-After': header('Seconds after which to try again, where that is known') }
+      ? { 'Retry-After': header('Seconds after which to try again, if known') }
       : {}),
   };
   const schema = {

@@ -25,7 +25,7 @@ const resource = {
   },
   toView: toInvitationView,
   get: { description: 'Without its code.' },
-  delete: { description: 'Its code signs nobody in.' },
+  delete: { description: 'Its code no longer signs anybody in.' },
 };
 
 const toPath = (code: string) => `/sign-in#${code}`;
@@ -34,13 +34,13 @@ const created = {
   schema: CreateInvitationSchema.meta({ id: 'CreateInvitation' }),
   example: { principal: resource.example.principal },
   description:
-    'Its code signs the principal in with a browser, once. It is in this answer and nowhere else.',
+    'Its code signs the principal in with a browser, once. The code is shown only in this answer.',
   problems: ['conflict'] as const,
   answer: {
     description: 'The invitation with its code',
     schema: InvitationViewSchema.extend({
       code: z.string(),
-      path: z.string().meta({ description: 'Page of the gateway that takes it' }),
+      path: z.string().meta({ description: 'Page of the gateway on which to enter it' }),
     }).meta({ id: 'IssuedInvitation' }),
     example: { ...resource.example, code: '…', path: toPath('…') },
   },

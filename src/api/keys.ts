@@ -21,7 +21,7 @@ const report = createRoute({
   path: PATH,
   operationId: 'getKeys',
   tags,
-  summary: 'How many records are under which key',
+  summary: 'Count the records that each key seals',
   ...needs('admin'),
   responses: responsesOf(
     200,
@@ -63,14 +63,14 @@ const rotate = createRoute({
   path: `${PATH}/rotate`,
   operationId: 'rotateKeys',
   tags,
-  summary: 'Put the next records under the active key',
+  summary: 'Reseal the next records with the active key',
   ...needs('admin'),
   request: {
     body: bodyOf(RotateSchema.meta({ id: 'RotateKeys' }), { limit: 50 }),
   },
   responses: responsesOf(
     200,
-    'Progress; go on with `next` until it is null',
+    'Progress; continue with `next` until it is null',
     RotatedSchema.meta({ id: 'RotatedKeys' }),
     {
       errors: [...ACT_ERRORS, ...BODY_ERRORS],

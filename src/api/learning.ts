@@ -9,10 +9,10 @@ const forget = createRoute({
   tags: ['tools'],
   summary: 'Forget what was learned from use',
   description:
-    'Deletes which tools were called after which searches, of everybody. Where `PORTICO_LEARN_FROM_USE` is on, the gateway goes on learning; ' +
-    'other isolates may order by what they have read for an hour.',
+    'Deletes, for everybody, which tools were called after which searches. If `PORTICO_LEARN_FROM_USE` is on, the gateway continues to learn; ' +
+    'other isolates may rank by what they have read for another hour.',
   ...needs('admin'),
-  responses: responsesOf(204, 'All of it is gone', undefined, { errors: ACT_ERRORS }),
+  responses: responsesOf(204, 'All of it is deleted', undefined, { errors: ACT_ERRORS }),
 });
 
 /** Adds the route. */

@@ -13,8 +13,8 @@ const metrics = createRoute({
   tags: ['health'],
   summary: 'Servers and requests in the text format of Prometheus',
   description:
-    'OpenMetrics, with trace ids as exemplars, where `Accept` names it. Who does not administer everything gets the servers that they ' +
-    'administer, and the requests to these. Requests are counted where one process serves them all; on Cloudflare they are points of ' +
+    'OpenMetrics, with trace ids as exemplars, if `Accept` names it. A caller who does not administer everything gets the servers that they ' +
+    'administer, and the requests to these. Requests are counted where one process serves them all; on Cloudflare they are data points of ' +
     'Analytics Engine.',
   ...needs('servers:read'),
   responses: responsesOf(200, 'Metrics', z.string(), {

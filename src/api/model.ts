@@ -10,7 +10,7 @@ const view = createRoute({
   tags: ['model'],
   summary: 'What the language model was used for today',
   description:
-    'Calls, tokens and failures of this day by purpose, beside what a day allows: `skills`, `ask` and `chat`, `index` (vectors of ' +
+    'Calls, tokens and failures of this day by purpose, with the budgets of a day: `skills`, `ask` and `chat`, `index` (vectors of ' +
     'tools) and `search` (vectors of requests).',
   ...needs('admin'),
   responses: responsesOf(

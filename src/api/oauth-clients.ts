@@ -34,7 +34,7 @@ const resource = {
   get: { description: 'Without its secret.' },
   delete: {
     description:
-      'Its grants end with it, everywhere within a second. One with a document, or that registers itself, may come again and ask anew.',
+      'Its grants end with it, everywhere within a second. A client that has a document, or registers itself, can come back and ask again.',
   },
 };
 
@@ -42,12 +42,12 @@ const created = {
   schema: CreateClientSchema.meta({ id: 'CreateOAuthClient' }),
   example: { name: 'Reports', redirect_uris: resource.example.redirect_uris },
   description:
-    'For a program that has no document and does not register itself. Its secret is in this answer and nowhere else.',
+    'For a program that has no document and does not register itself. Its secret is shown only in this answer.',
   problems: [],
   answer: {
     description: 'The client with its secret',
     schema: ClientViewSchema.extend({
-      client_secret: z.string().nullable().meta({ description: 'null of a public client' }),
+      client_secret: z.string().nullable().meta({ description: 'null for a public client' }),
     }).meta({ id: 'IssuedOAuthClient' }),
     example: { ...resource.example, client_secret: 'portico_secret_…' },
   },
@@ -56,7 +56,7 @@ const created = {
 const listed = {
   operationId: 'listOAuthClients',
   summary: 'List clients that people sign in to',
-  description: 'Newest first, page by page. One with a document is here once it was let in.',
+  description: 'Newest first, page by page. A client that has a document is listed once somebody has allowed it.',
   key: 'clients',
   page: 'OAuthClientPage',
   query: ClientQuerySchema,

@@ -34,7 +34,7 @@ const list = createRoute({
   path: PATH,
   operationId: 'listOwners',
   tags,
-  summary: 'List the records that files of configuration keep',
+  summary: 'List the records that configuration files manage',
   description: 'By kind and id, page by page. Every other record belongs to people.',
   ...needs('admin'),
   request: { query: z.strictObject(pageQuery) },
@@ -44,7 +44,7 @@ const list = createRoute({
     z
       .object({
         records: z.array(OwnedSchema),
-        next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+        next_cursor: z.string().optional().meta({ description: 'Present if there are more' }),
       })
       .meta({ id: 'OwnedRecordPage' }),
     { errors: ['forbidden', 'validation_failed'], example: { records: [example] } },
@@ -56,9 +56,9 @@ const take = createRoute({
   path: PATH,
   operationId: 'takeRecord',
   tags,
-  summary: 'Give a record to an owner, as it is',
+  summary: 'Give a record to an owner without changing it',
   description:
-    'A write does the same for its record where it has the header `Portico-Owner: OWNER/KEY`, with the key as in URLs.',
+    'A write does the same for its record if it has the header `Portico-Owner: OWNER/KEY`, with the key encoded as in URLs.',
   ...needs('admin'),
   request: { body: bodyOf(TakeSchema.meta({ id: 'TakeRecord' }), example) },
   responses: responsesOf(200, 'The record and its owner', OwnedSchema, {

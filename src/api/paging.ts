@@ -9,7 +9,7 @@ export const pageQuery = {
     description: 'Most items on one page',
   }),
   cursor: z.string().max(MAX_CURSOR_CHARS).optional().meta({
-    description: '`next_cursor` of the page before; belongs to the same filter',
+    description: '`next_cursor` of the previous page; valid with the same filter only',
   }),
 };
 
@@ -43,7 +43,7 @@ export const pageOf = <T extends z.ZodType, K extends string>(key: K, item: T, i
   z
     .object({
       [key]: z.array(item),
-      next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+      next_cursor: z.string().optional().meta({ description: 'Present if there are more' }),
       total: z.number().int().meta({ description: 'How many match the filter' }),
     })
     .meta({ id });

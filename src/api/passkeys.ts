@@ -25,7 +25,7 @@ const resource = {
   },
   toView: toPasskeyView,
   delete: {
-    description: 'The sign-ins and clients that came of it end at once; its principal stays.',
+    description: 'The sign-ins made with it, and the clients allowed there, end at once; its principal stays.',
   },
 };
 
@@ -33,7 +33,7 @@ const listed = {
   operationId: 'listPasskeys',
   summary: 'List passkeys',
   description:
-    'Those that came of the token or sign-in you ask with, newest first, page by page; those of all for administrators.',
+    'Those made with the token or sign-in of this request, newest first, page by page; administrators see all.',
   key: 'passkeys',
   page: 'PasskeyPage',
   query: OfPrincipalSchema,

@@ -52,7 +52,7 @@ const resource = {
 const patch = {
   schema: UpdatePrincipalSchema.meta({ id: 'UpdatePrincipal' }),
   example: { groups: ['engineering', 'on-call'] },
-  description: 'What is absent stays. Its tokens obey within a second.',
+  description: 'Absent fields stay as they are. The change applies to its tokens within a second.',
 };
 
 const listGroups = createRoute({
@@ -61,7 +61,7 @@ const listGroups = createRoute({
   operationId: 'listGroups',
   tags: ['principals'],
   summary: 'List groups',
-  description: 'Those that principals are in or rules name, in the order of their names.',
+  description: 'Groups that have members or that rules name, in the order of their names.',
   ...needs('admin'),
   request: { query: z.strictObject(pageQuery) },
   responses: responsesOf(
@@ -70,7 +70,7 @@ const listGroups = createRoute({
     z
       .object({
         groups: z.array(GroupViewSchema.meta({ id: 'Group' })),
-        next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+        next_cursor: z.string().optional().meta({ description: 'Present if there are more' }),
       })
       .meta({ id: 'GroupPage' }),
     {

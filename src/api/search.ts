@@ -23,18 +23,18 @@ const short = z.string().max(MAX_NAME_CHARS);
 const SearchSchema = z
   .strictObject({
     query: z.string().trim().min(1).max(MAX_QUERY_CHARS).meta({
-      description: 'What the tool is wanted for, in any words',
+      description: 'What the tool should do, in your own words',
     }),
     include_external: z.boolean().default(true).meta({
-      description: 'Every server is an external one: false searches none',
+      description: 'All servers are external: false searches none',
     }),
     server_filter: z.array(short).max(MAX_SERVERS).optional().meta({
-      description: 'Names or ids of the only servers to search; others match nothing',
+      description: 'Search only these servers, by name or id; others match nothing',
     }),
     limit: z.number().int().min(1).max(MAX_FOUND).default(USUAL_FOUND),
-    skill: short.optional().meta({ description: 'Id or name of the only skill to search' }),
+    skill: short.optional().meta({ description: 'Search only this skill, by id or name' }),
     read_only: z.boolean().default(false).meta({
-      description: 'Search only tools that say that they change nothing',
+      description: 'Search only tools that are annotated read-only',
     }),
   })
   .meta({ id: 'Search' });
@@ -86,9 +86,9 @@ const search = createRoute({
   tags: ['tools'],
   summary: 'Search for tools',
   description:
-    'The tools this token may use that fit a query best. With `format`, as the content of a tool result with the definitions it ' +
+    'Of the tools this token may use, those that fit a query best. With `format`, as the content of a tool result with the definitions it ' +
     'refers to (`anthropic`), or as the item that answers a `tool_search_call` (`openai`; its `call_id` is yours to add), under ' +
-    'names that both take (`server__tool`).',
+    'names that both accept (`server__tool`).',
   ...needs('tools:read'),
   request: {
     query: z.strictObject({ format: z.enum(['anthropic', 'openai']).optional() }),

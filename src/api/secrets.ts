@@ -80,8 +80,8 @@ const compare = createRoute({
   path: `${PATH}/compare`,
   operationId: 'compareSecrets',
   tags,
-  summary: 'Ask which secrets have the values that are given',
-  description: 'So that a file of configuration can tell whether it would change one.',
+  summary: 'Check which secrets have the given values',
+  description: 'This shows whether a configuration file would change a secret.',
   ...needs('secrets:write'),
   request: {
     body: bodyOf(CompareSecretsSchema.meta({ id: 'CompareSecrets' }), {
@@ -90,7 +90,7 @@ const compare = createRoute({
   },
   responses: responsesOf(
     200,
-    'Names of those that have this very value',
+    'Names of the secrets that have exactly the given value',
     z.object({ same: z.array(z.string()) }),
     { errors: [...ACT_ERRORS, ...BODY_ERRORS], example: { same: [example.name] } },
   ),

@@ -37,7 +37,7 @@ const create = createRoute({
   operationId: 'createServer',
   tags,
   summary: 'Register a server',
-  description: 'Discovery goes on in the background where `auto_connect` is set.',
+  description: 'Discovery runs in the background if `auto_connect` is set.',
   ...needs('servers:write'),
   request: {
     body: bodyOf(RegistrationSchema.meta({ id: 'CreateServer' }), exampleServer.created),
@@ -91,7 +91,7 @@ const update = updateRoute(
     operationId: 'updateServer',
     tags,
     summary: 'Edit a server',
-    description: 'What is absent stays, null clears. A rename renames its tools.',
+    description: 'Absent fields stay as they are, null clears. A rename renames its tools.',
     ...needs('servers:write'),
     params,
   },
@@ -117,7 +117,7 @@ const connect = createRoute({
   request: { params },
   responses: responsesOf(
     200,
-    'On its way, or there already',
+    'Connecting, or connected already',
     z.object({ status: ServerStatusSchema, message: z.string() }),
     {
       errors: [...ACT_ERRORS, 'not_found', 'validation_failed'],
@@ -133,7 +133,7 @@ const disconnect = createRoute({
   tags,
   summary: 'Disconnect a server',
   description:
-    'Its tools are gone at once; calls under way may end within 30 seconds. `pending_requests` are those that have lasted two seconds.',
+    'Its tools disappear at once; running calls have 30 seconds to end. `pending_requests` counts those that have lasted two seconds.',
   ...needs('servers:write'),
   request: { params },
   responses: responsesOf(

@@ -47,12 +47,12 @@ const provider = {
   },
   toView: toProviderView,
   delete: {
-    description: 'Its identities end, and with them the sign-ins and clients that came of them.',
+    description: 'Its identities end, with the sign-ins made through them and the clients allowed there.',
   },
   create: {
     schema: CreateProviderSchema.meta({ id: 'CreateSignInProvider' }),
     example: created,
-    description: 'It answers to `/sign-in/callback` of the gateway, which has to be set up there.',
+    description: 'Register `/sign-in/callback` of the gateway there as the redirect URI.',
   },
   list: {
     operationId: 'listSignInProviders',
@@ -68,7 +68,7 @@ const patch = {
   schema: UpdateProviderSchema.meta({ id: 'UpdateSignInProvider' }),
   example: { group_map: { 'Platform Team': 'platform', Finance: 'finance' } },
   description:
-    'What is absent stays. It counts from the next sign-in on; what came of assertions ends at once where they are taken no more.',
+    'Absent fields stay as they are. The change applies from the next sign-in on; grants from assertions end at once if assertions are no longer accepted.',
   problems: ['conflict'] as const,
 };
 
@@ -94,7 +94,7 @@ const identity = {
   },
   toView: toIdentityView,
   delete: {
-    description: 'The sign-ins and clients that came of it end; its principal stays.',
+    description: 'The sign-ins made with it, and the clients allowed there, end; its principal stays.',
   },
   create: {
     schema: CreateIdentitySchema.meta({ id: 'CreateIdentity' }),
@@ -104,7 +104,7 @@ const identity = {
       principal: '2f6d8c1a-93f4-4b51-8a5e-6a0a4a9b7c11',
     },
     change: { email: null, groups: [], signed_in_at: null },
-    description: 'Whoever the provider says this is signs in as that principal.',
+    description: 'The person with this subject at the provider signs in as that principal.',
   },
   list: {
     operationId: 'listIdentities',

@@ -36,7 +36,7 @@ const listed = {
   operationId: 'listSignIns',
   summary: 'List sign-ins',
   description:
-    'Those that came of the token or sign-in you ask with, newest first, page by page; those of all for administrators.',
+    'Those made with the token or sign-in of this request, newest first, page by page; administrators see all.',
   key: 'sign_ins',
   page: 'SignInPage',
   query: OfPrincipalSchema,

@@ -50,7 +50,7 @@ const list = createRoute({
   operationId: 'listSkillSuggestions',
   tags,
   summary: 'List suggested skills',
-  description: 'The newest first, page by page. Names and descriptions come of untrusted texts.',
+  description: 'The newest first, page by page. Names and descriptions are made from untrusted texts.',
   ...needs('servers:write'),
   request: {
     query: z.strictObject({
@@ -74,8 +74,8 @@ const approve = createRoute({
   path: `${PATH}/{id}/approve`,
   operationId: 'approveSkillSuggestion',
   tags,
-  summary: 'Make a skill of a suggestion',
-  description: 'What the body has takes the place of what was suggested.',
+  summary: 'Make a skill from a suggestion',
+  description: 'Fields of the body replace what was suggested.',
   ...needs('servers:write'),
   request: {
     params,
@@ -94,7 +94,7 @@ const merge = createRoute({
   path: `${PATH}/{id}/merge`,
   operationId: 'mergeSkillSuggestion',
   tags,
-  summary: 'Merge a suggestion into a skill there is',
+  summary: 'Merge a suggestion into an existing skill',
   description: 'Its name becomes one of the examples of that skill.',
   ...needs('servers:write'),
   request: {
@@ -113,7 +113,7 @@ const reject = createRoute({
   operationId: 'rejectSkillSuggestion',
   tags,
   summary: 'Reject a suggestion',
-  description: 'It does not come back.',
+  description: 'It is not suggested again.',
   ...needs('servers:write'),
   request: { params },
   responses: responsesOf(204, 'Rejected', undefined, { errors: DECIDED }),

@@ -56,19 +56,19 @@ const described = {
   scopes: SKILL_SCOPES,
   view: SkillSchema,
   example: exampleSkill,
-  delete: { description: 'Tools that were in it stay in the others they are in.' },
+  delete: { description: 'Its tools stay in their other skills.' },
 };
 
 const created = {
   schema: CreateSkillSchema.meta({ id: 'CreateSkill' }),
   example: definition,
-  description: 'Tools are classified anew in the background.',
+  description: 'Tools are classified again in the background.',
 };
 
 const patch = {
   schema: UpdateSkillSchema.meta({ id: 'UpdateSkill' }),
   example: { description: 'Invoices and reminders.' },
-  description: 'What is absent stays. Tools are classified anew in the background.',
+  description: 'Absent fields stay as they are. Tools are classified again in the background.',
   problems: ['conflict'] as const,
 };
 

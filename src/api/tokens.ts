@@ -60,7 +60,7 @@ const resource = {
   get: { description: 'Without its value.' },
   delete: {
     summary: 'Revoke a token',
-    description: 'It is refused everywhere within a second, also the value before a rotation.',
+    description: 'It is refused everywhere within a second, as is its value from before a rotation.',
   },
   deleted: 'Revoked',
 };
@@ -69,8 +69,8 @@ const created = {
   schema: CreateTokenSchema.meta({ id: 'CreateToken' }),
   example: { name: 'laptop', scopes: ['tools:read', 'tools:call'] },
   description:
-    'Its value is in this answer and nowhere else. Administrators make tokens for anybody; everybody else for themselves, ' +
-    'with no more scopes, limits or time than what they ask with. Such a token ends with that, and makes no others.',
+    'Its value is shown only in this answer. Administrators make tokens for anybody, everybody else for themselves, ' +
+    'with no more rights or time than the token or sign-in of this request has. Such a token ends with it, and cannot make others.',
   problems: ['conflict'] as const,
   answer: {
     description: 'The token with its value',
@@ -83,7 +83,7 @@ const listed = {
   operationId: 'listTokens',
   summary: 'List tokens',
   description:
-    'Your own that may do no more than what you ask with, newest first, page by page; those that expired too. Those of all for administrators.',
+    'Your own that may do no more than the token or sign-in of this request, newest first, page by page, with expired ones. Administrators see all.',
   key: 'tokens',
   page: 'TokenPage',
   query: TokenQuerySchema,
@@ -94,9 +94,9 @@ const rotate = createRoute({
   path: `${PATH}/{id}/rotate`,
   operationId: 'rotateToken',
   tags: ['tokens'],
-  summary: 'Give a token another value',
+  summary: 'Give a token a new value',
   description:
-    'It works at once and is in this answer only. The value before works for the grace time, none by default; a second rotation ends that.',
+    'It works at once and is shown only in this answer. The previous value works for the grace time, none by default; a second rotation ends it.',
   ...needs('admin'),
   request: {
     params: idOf('token'),
@@ -119,8 +119,8 @@ const own = createRoute({
   path: '/api/v1/token',
   operationId: 'getOwnToken',
   tags: ['tokens'],
-  summary: 'Get the token that asks',
-  description: 'For every token, whatever it may do, and for who is signed in with a browser.',
+  summary: 'Get the token of this request',
+  description: 'For every token, whatever its scopes, and for a browser that is signed in.',
   responses: responsesOf(
     200,
     'Which token it is, and what it may do',

@@ -61,15 +61,15 @@ const call = createRoute({
   tags: ['tools'],
   summary: 'Call a tool',
   description:
-    'By its qualified name, or by its own name (`name` or `original_name`) and the id of its server. With `Accept: text/event-stream` what happens is told while it ' +
-    'happens: `progress` and `log` as the server tells them, and in the end `result`, or `error` with a problem. Where the server asks for ' +
-    'something, the end is `input_required` with `input_requests` and `request_state`: the same call again, with that state and ' +
-    '`input_responses`, goes on.',
+    'By its qualified name, or by its own name (`name` or `original_name`) and the id of its server. With `Accept: text/event-stream` the answer is a stream of ' +
+    'events: `progress` and `log` as the server sends them, and in the end `result`, or `error` with a problem. If the server asks for ' +
+    'input, the end is `input_required` with `input_requests` and `request_state`: send the same call again, with that state and ' +
+    '`input_responses`, to continue it.',
   ...needs('tools:call'),
   request: {
     body: bodyOf(CallSchema, { name: 'github.create_issue', arguments: { title: 'It rains in' } }),
   },
-  responses: responsesOf(200, 'The result as the server gave it, and metadata', CallViewSchema, {
+  responses: responsesOf(200, 'The result as the server returned it, and metadata', CallViewSchema, {
     errors: [
       ...BODY_ERRORS,
       'forbidden',

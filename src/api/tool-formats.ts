@@ -24,7 +24,7 @@ import { callContextOf, callerViewOf, deferOf, parentOf } from './request-contex
 const EXECUTE_PATH = '/api/v1/tools/execute';
 
 export const FormatSchema = z.enum(FORMATS).meta({
-  description: 'Whose API: OpenAI Chat Completions or Responses, Anthropic Messages, Gemini',
+  description: 'The API of the model: OpenAI Chat Completions or Responses, Anthropic Messages, Gemini',
 });
 
 const WarningSchema = z
@@ -35,7 +35,7 @@ const WarningSchema = z
     detail: z.string(),
     count: z
       .int()
-      .meta({ description: 'In how many places of the tool; path and detail are of the first' }),
+      .meta({ description: 'Number of places in the tool; path and detail are those of the first' }),
   })
   .meta({ id: 'FormatLoss' });
 
@@ -47,20 +47,20 @@ export const ExportedSchema = z
       .meta({ description: 'The value of `tools` in a request to the model' }),
     names: z
       .record(z.string(), z.string())
-      .meta({ description: 'From each name in it to the name at the gateway' }),
-    losses: z.array(WarningSchema).meta({ description: 'What the format cannot say of the tools' }),
+      .meta({ description: 'Maps each name in `tools` to the name at the gateway' }),
+    losses: z.array(WarningSchema).meta({ description: 'What was removed or changed because the format cannot express it' }),
   })
   .meta({ id: 'ExportedTools' });
 
 const ExecuteSchema = z
   .strictObject({
     format: FormatSchema,
-    strict: z.boolean().default(false).meta({ description: 'As the tools were exported' }),
+    strict: z.boolean().default(false).meta({ description: 'Whether the tools were exported with `strict`' }),
     calls: z
       .array(z.looseObject({}))
       .optional()
-      .meta({ description: 'The calls of the model, as its answer has them' }),
-    message: z.looseObject({}).optional().meta({ description: 'The message they stand in' }),
+      .meta({ description: 'The calls of the model, as in its answer' }),
+    message: z.looseObject({}).optional().meta({ description: 'The message that contains them' }),
     response: z.looseObject({}).optional().meta({ description: 'The whole answer of the API' }),
   })
   .refine(
@@ -81,9 +81,9 @@ const ExecutedSchema = z
           is_error: z.boolean(),
           not_made: z.enum(UNFINISHED).optional().meta({
             description:
-              'Why the call was not made: the answer it stands in was cut (`length`), refused or filtered (`refused`), or did not end as a whole one does (`interrupted`)',
+              'Why the call was not made: the answer that contains it was cut (`length`), was refused or filtered (`refused`), or is incomplete (`interrupted`)',
           }),
-          result: z.looseObject({}).meta({ description: 'As MCP has it, cut to bounds' }),
+          result: z.looseObject({}).meta({ description: 'The MCP result, cut to a maximum size' }),
         }),
       )
       .meta({ description: 'In the order of the calls' }),
@@ -101,9 +101,9 @@ const execute = createRoute({
   summary: "Execute a model's tool calls",
   description:
     'The calls in an answer of a model whose `tools` were exported by `GET /api/v1/tools?format=`, executed in parallel. A call that ' +
-    'fails, or that cannot be read, has a result that says what to correct; the others are executed all the same. Give `response` where ' +
-    'you can: how it ended decides first, and calls of an answer that was cut or filtered are not made. Of `message` and `calls` it is not ' +
-    'known how they ended: there a call whose text of arguments is empty is not made. The token needs `tools:read` as well.',
+    'fails, or that cannot be read, has a result that says what to correct; the others are executed all the same. Give `response` if ' +
+    'you can: it says how the answer ended, and calls of an answer that was cut or filtered are not made. `message` and `calls` do not ' +
+    'say how the answer ended: there a call with empty arguments is not made. The token needs `tools:read` as well.',
   ...needs('tools:call'),
   request: {
     body: bodyOf(ExecuteSchema, {
@@ -119,7 +119,7 @@ const execute = createRoute({
   },
   responses: responsesOf(
     200,
-    'A result for each call, and the messages that tell',
+    'A result for each call, and the messages for the conversation',
     ExecutedSchema,
     {
       errors: [...BODY_ERRORS, 'forbidden'],

@@ -42,12 +42,12 @@ const list = createRoute({
   operationId: 'listToolSkills',
   tags,
   summary: 'List the skills of the tools of a server',
-  description: 'By the names of the tools. A tool that was not looked at yet is not there.',
+  description: 'By the names of the tools. A tool that was not classified yet is missing.',
   ...needs('servers:read'),
   request: { params },
   responses: responsesOf(
     200,
-    'The tools that were looked at',
+    'The tools that were classified',
     z
       .object({ tools: z.array(ToolSkillsSchema), total: z.number().int() })
       .meta({ id: 'ToolSkillsOfServer' }),
@@ -64,7 +64,7 @@ const correct = createRoute({
   operationId: 'correctToolSkills',
   tags,
   summary: 'Put a tool into skills by hand',
-  description: 'It stays in them, whatever its definition becomes. The first is the primary one.',
+  description: 'It stays in them even if its definition changes. The first is the primary one.',
   ...needs('servers:write'),
   request: {
     params: toolParams,
@@ -99,11 +99,11 @@ const classify = createRoute({
   path: `${PATH}/classify`,
   operationId: 'classifyTools',
   tags,
-  summary: 'Have the tools of a server classified anew',
+  summary: 'Classify the tools of a server again',
   description: 'In the background. What was corrected by hand stays.',
   ...needs('servers:write'),
   request: { params },
-  responses: responsesOf(204, 'It begins with the next round of its monitor', undefined, {
+  responses: responsesOf(204, 'It begins with the next check cycle of its monitor', undefined, {
     errors: [...ACT_ERRORS, 'not_found', 'validation_failed'],
   }),
 });

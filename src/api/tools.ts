@@ -37,7 +37,7 @@ const ToolsViewSchema = z
         tools: z.array(ToolViewSchema),
       }),
     ),
-    next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+    next_cursor: z.string().optional().meta({ description: 'Present if there are more' }),
     total: z.number().int().meta({ description: 'How many match' }),
   })
   .meta({ id: 'ToolsByServer' });
@@ -53,7 +53,7 @@ const list = createRoute({
   summary: 'List tools by server',
   description:
     'The tools this token may use, each as its server described it; or, with `format`, as the `tools` of a request to a model, their ' +
-    'schemas brought down to what its API takes, with a report of all that was changed or removed.',
+    'schemas reduced to what its API accepts, with a report of all that was changed or removed.',
   ...needs('tools:read'),
   request: {
     query: z.strictObject({
@@ -61,7 +61,7 @@ const list = createRoute({
         description: 'Qualified name: only this tool',
       }),
       limit: pageQuery.limit.unwrap().optional().meta({
-        description: 'Most tools on one page; without it all come at once. Not with `format`',
+        description: 'Most tools on one page; if absent, all come at once. Not with `format`',
       }),
       cursor: pageQuery.cursor,
       skill: z.string().max(63).optional().meta({ description: 'Id of a skill: only its tools' }),

@@ -39,12 +39,12 @@ const resource = {
     updated_at: '2026-11-02T09:00:00.000Z',
   },
   toView: toToolsetView,
-  delete: { description: 'A token that is narrowed to it alone is left with nothing.' },
+  delete: { description: 'A token that is limited to it alone can use nothing afterwards.' },
   create: {
     schema: CreateToolset,
     example: created,
     description:
-      'Patterns are qualified (`github.create_*`); a server without a tool is all of it. Two tools of one name are refused.',
+      'Patterns are qualified (`github.create_*`); a server without a tool means all of its tools. Two tools with the same name are refused.',
   },
   list: {
     operationId: 'listToolsets',
@@ -60,7 +60,7 @@ const patch = {
   schema: UpdateToolsetSchema.meta({ id: 'UpdateToolset' }),
   example: { name_style: null, tools: null },
   change: { name_style: undefined, tools: undefined },
-  description: 'What is absent stays, null clears. A rename moves its URL.',
+  description: 'Absent fields stay as they are, null clears. A rename moves its URL.',
   problems: ['conflict'] as const,
 };
 

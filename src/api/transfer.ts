@@ -18,9 +18,9 @@ const ImportSchema = z
     dry_run: z.boolean(),
     entries: z.array(
       z.object({
-        given_name: z.string().meta({ description: 'What the file calls it' }),
-        name: z.string().meta({ description: 'What it is called here' }),
-        path: z.string().meta({ description: 'Where it stands in the file' }),
+        given_name: z.string().meta({ description: 'Its name in the file' }),
+        name: z.string().meta({ description: 'Its name in the registry' }),
+        path: z.string().meta({ description: 'Its place in the file' }),
         action: z.enum(['create', 'update', 'skip', 'unsupported', 'invalid', 'failed']),
         server_id: z.string().optional(),
         reasons: z.array(z.string()),
@@ -40,14 +40,14 @@ const importServers = createRoute({
   tags,
   summary: 'Import servers from a file',
   description:
-    'Takes an mcp.json of a client as it is, comments too, or an export of a registry. Secrets in headers are stored as secrets, for which `secrets:write` is needed; ' +
-    'placeholders become references to secrets that must be there. Where anything is not right, nothing is done. A dry run tells what would be done, and what is not right.',
+    'Accepts an mcp.json of a client as it is, with comments, or an export of a registry. Secrets in headers are stored as secrets, which needs `secrets:write`; ' +
+    'placeholders become references to secrets that must exist. If anything is wrong, nothing is done. A dry run reports what would be done, and what is wrong.',
   ...needs('servers:write'),
   request: {
     query: z.strictObject({
-      dry_run: flag.meta({ description: 'Tell, and do nothing' }),
+      dry_run: flag.meta({ description: 'Only report; do nothing' }),
       on_conflict: z.enum(CONFLICT_RULES).default('skip').meta({
-        description: 'What becomes of an entry whose name a server has already',
+        description: 'What to do with an entry whose name a server already has',
       }),
     }),
     // Read as text, since these files may hold comments.
@@ -75,7 +75,7 @@ const RegistryExportSchema = z.object({
   format: z.literal('registry'),
   servers: z.array(CreateServerSchema),
   left_out: z.array(z.object({ name: z.string(), fields: z.array(z.string()) })).meta({
-    description: 'Values that were not given as references to secrets, and so are not shown',
+    description: 'Values that are not references to secrets, and so are not shown',
   }),
   secrets: z.array(z.string()).meta({ description: 'Secrets that the servers refer to' }),
 });
@@ -83,7 +83,7 @@ const ClientExportSchema = z.object({
   format: z.literal('client'),
   client: z.enum(CLIENTS),
   title: z.string(),
-  text: z.string().meta({ description: 'Ready to paste, with a place for the token' }),
+  text: z.string().meta({ description: 'Ready to paste, with a placeholder for the token' }),
 });
 
 const exportServers = createRoute({
@@ -93,7 +93,7 @@ const exportServers = createRoute({
   tags,
   summary: 'Export the registry, or configuration for a client',
   description:
-    '`registry` gives all servers as an import takes them. `client` gives what makes a client use this gateway.',
+    '`registry` gives all servers in the form that an import accepts. `client` gives the configuration with which a client uses this gateway.',
   ...needs('servers:read'),
   request: {
     query: z.strictObject({

@@ -15,16 +15,16 @@ const DEFAULT_DAYS = 30;
 /** Maximum number of rows in one table. */
 const MAX_ROWS = 20_000;
 const WHOSE =
-  'Administrators see all. A person sees their own calls; a client, and a token with limits, what was done with that token only. ' +
-  'Calls are counted once they have been stored and are final, some two minutes after they ended. ' +
-  'Of a day, beyond 20,000 rows, what is new is counted under the server and tool `*`.';
+  'Administrators see all. A person sees their own calls; a client, or a token with limits, sees only the calls of that token. ' +
+  'Calls are counted once they are stored and final, about two minutes after they ended. ' +
+  'Once a day has 20,000 rows, further combinations are counted under the server and tool `*`.';
 
 const ByParamSchema = z
   .string()
   .max(100)
   .default('tool')
   .meta({
-    description: `What to tell it by, one or more with commas between: ${DIMENSIONS.join(', ')}. Groups are those of now: a call counts in each group of its principal`,
+    description: `What to group by, one or more with commas between: ${DIMENSIONS.join(', ')}. Groups are the current ones: a call counts in each group of its principal`,
   });
 
 const query = {
@@ -32,7 +32,7 @@ const query = {
   from: z.iso.date().optional().meta({ description: 'First day (UTC); absent: 30 days ago' }),
   to: z.iso.date().optional().meta({ description: 'Last day; absent: today' }),
   principal: z.string().max(200).optional().meta({ description: 'Id or name of who called' }),
-  group: z.string().max(200).optional().meta({ description: 'Calls of its members of now' }),
+  group: z.string().max(200).optional().meta({ description: 'Calls of its current members' }),
   server: z.string().max(200).optional().meta({ description: 'Id or name' }),
   tool: z.string().max(300).optional().meta({ description: 'Qualified name, in any style' }),
 };
@@ -49,20 +49,20 @@ const UsageSchema = z
     server: z.string().optional().meta({
       description: 'Id; empty where a call was refused before its server was known',
     }),
-    server_name: z.string().optional().meta({ description: 'What it was called then' }),
+    server_name: z.string().optional().meta({ description: 'Its name at that time' }),
     tool: z.string().optional().meta({ description: 'Qualified name; empty for resources' }),
     action: z.string().optional(),
     calls: count('All of them'),
     errors: count('Calls that failed, or whose result is an error'),
     denied: count('Calls that were refused: not allowed, hidden, unknown or past a limit'),
-    cancelled: count('Calls that their client gave up'),
-    unknown: count('Calls of which nobody knows how they ended'),
-    cached: count('Calls that were answered with a kept result'),
+    cancelled: count('Calls that their client cancelled'),
+    unknown: count('Calls whose outcome is not known'),
+    cached: count('Calls that were answered from the cache'),
     argument_chars: count('Characters of arguments, as JSON'),
     result_chars: count('Characters of results, as JSON; a token of a model is about four'),
     mean_ms: z.number().int().nullable(),
     p50_ms: z.number().int().nullable().meta({
-      description: 'Half of the calls took no longer; the upper end of one of nine steps',
+      description: 'Half of the calls took no longer; the upper bound of one of nine buckets',
     }),
     p95_ms: z.number().int().nullable(),
     max_ms: z.number().int(),
@@ -93,7 +93,7 @@ const list = createRoute({
   path: PATH,
   operationId: 'listUsage',
   tags,
-  summary: 'See how much was called',
+  summary: 'Get the usage',
   description: `The most calls first, as of the time of each page. ${WHOSE}`,
   ...needs(USAGE_SCOPE),
   request: { query: z.strictObject({ ...pageQuery, ...query }) },
@@ -106,7 +106,7 @@ const list = createRoute({
         counted_until: z.iso.datetime().meta({
           description: 'What was stored after this time is not counted yet',
         }),
-        next_cursor: z.string().optional().meta({ description: 'There where more follow' }),
+        next_cursor: z.string().optional().meta({ description: 'Present if there are more' }),
       })
       .meta({ id: 'UsagePage' }),
     {
@@ -121,10 +121,10 @@ const exportAll = createRoute({
   path: `${PATH}/export`,
   operationId: 'exportUsage',
   tags,
-  summary: 'Take usage along as a table',
+  summary: 'Export the usage as a table',
   description:
-    'CSV, of one moment. A text that a spreadsheet would take for a formula begins with an apostrophe. ' +
-    `More than ${MAX_ROWS} rows are refused: narrow the days, or what they are told by. ` +
+    'CSV, as of one moment. A text that a spreadsheet would take for a formula gets an apostrophe in front. ' +
+    `More than ${MAX_ROWS} rows are refused: name fewer days or dimensions. ` +
     `The last column, \`counted_until\`, is the same in every row: what was stored after this time is not counted yet. ${WHOSE}`,
   ...needs(USAGE_SCOPE),
   request: { query: z.strictObject(query) },
@@ -181,7 +181,7 @@ function toQuery({ by, from, to, ...rest }: z.infer<z.ZodObject<typeof query>>) 
 function toDimension(text: string): Dimension {
   const found = DIMENSIONS.find(name => name === text.trim());
   if (found) return found;
-  throw fieldProblem('by', `holds something that is none of ${DIMENSIONS.join(', ')}`);
+  throw fieldProblem('by', `must be one or more of ${DIMENSIONS.join(', ')}`);
 }
 
 function toView(item: UsageItem): z.infer<typeof UsageSchema> {

@@ -45,7 +45,7 @@ const resource = {
     updated_at: '2026-11-02T09:00:00.000Z',
   },
   toView: toWebhookView,
-  delete: { description: 'What waits for it is not sent any more.' },
+  delete: { description: 'Events that wait for it are no longer sent.' },
 };
 
 const SecretSchema = z.object({ webhook: resource.view, secret: z.string() });
@@ -55,7 +55,7 @@ const created = {
   schema: CreateWebhookSchema.meta({ id: 'CreateWebhook' }),
   example: { ...made, url: 'https://hooks.example.com/portico' },
   description:
-    'Each request is signed as Standard Webhooks says, with the secret that is shown here and never again.',
+    'Each request is signed according to Standard Webhooks, with the secret that is shown only in this answer.',
   answer: {
     description: 'The webhook and its secret',
     schema: SecretSchema,
@@ -75,7 +75,7 @@ const listed = {
 const patch = {
   schema: UpdateWebhookSchema.meta({ id: 'UpdateWebhook' }),
   example: { enabled: false },
-  description: 'What is absent stays. What waits goes to the address as it is then.',
+  description: 'Absent fields stay as they are. Waiting events go to the address that is set when they are sent.',
   problems: ['conflict'] as const,
 };
 
@@ -84,7 +84,7 @@ const rotate = createRoute({
   path: `${PATH}/{id}/rotate`,
   operationId: 'rotateWebhook',
   tags,
-  summary: 'Give a webhook another secret',
+  summary: 'Give a webhook a new secret',
   description: 'For a day each request is signed with both.',
   ...needs('admin'),
   request: { params: idOf(key) },
@@ -99,8 +99,8 @@ const test = createRoute({
   path: `${PATH}/{id}/test`,
   operationId: 'testWebhook',
   tags,
-  summary: 'Send a webhook an event that says it is a test',
-  description: 'Once, and at once; the answer says what came of it.',
+  summary: 'Send a test event to a webhook',
+  description: 'It is sent at once and only once; the answer gives the outcome.',
   ...needs('admin'),
   request: { params: idOf(key) },
   responses: responsesOf(200, 'What came of it', TestedSchema.meta({ id: 'WebhookTest' }), {
@@ -130,9 +130,9 @@ const deliveries = createRoute({
   path: `${PATH}/{id}/deliveries`,
   operationId: 'listWebhookDeliveries',
   tags,
-  summary: 'List what was sent to a webhook, waits for it, or was given up',
+  summary: 'List the deliveries of a webhook',
   description:
-    'Newest first, page by page. What ended is kept for 30 days, and the last thousand of it.',
+    'Sent, waiting and given up, newest first, page by page. Those that ended are kept for 30 days, the last thousand at most.',
   ...needs('admin'),
   request: {
     params: idOf(key),
@@ -155,7 +155,7 @@ const retry = createRoute({
   operationId: 'retryWebhookDelivery',
   tags,
   summary: 'Send an event that was given up again',
-  description: 'It is tried for another day, before what waits of its subject.',
+  description: 'It is tried for another day, before other waiting events of its subject.',
   ...needs('admin'),
   request: {
     params: idOf(key).extend({

@@ -7,7 +7,7 @@ import { fieldProblem } from '../shared/errors/field-problems.ts';
 /** @returns the body unchanged. @throws PorticoError `validation_failed`, at the first text with a lone surrogate */
 export function wholeText<T>(body: T): T {
   const path = findHalf(body);
-  if (path) throw fieldProblem(path.join('.') || '(body)', 'has half of a character');
+  if (path) throw fieldProblem(path.join('.') || '(body)', 'contains half of a character');
   return body;
 }
 

@@ -110,7 +110,7 @@ export class AuditService {
     const call = await findCall(this.#db, id);
     const isTheirs = call !== undefined && (own === undefined || isOwnCall(own, call));
     const position = isTheirs ? positionOf(call) : await findPosition(this.#db, id, { own });
-    if (!position) throw new PorticoError('not_found', 'There is no row of this id');
+    if (!position) throw new PorticoError('not_found', 'There is no row with this id');
     return position;
   }
 
@@ -132,7 +132,7 @@ export class AuditService {
     const ends = await findEnds(this.#db, shard);
     const { head, lastSeq, pruned } = ends;
     if (from > Math.max(head.seq, lastSeq, kept?.exported.seq ?? 0) + 1) {
-      throw fieldProblem('from', `is behind the end of the chain, which is ${head.seq}`);
+      throw fieldProblem('from', `is beyond the end of the chain, which is ${head.seq}`);
     }
     const first = Math.max(from, pruned.seq + 1);
     const broken = (rows: number, seq: number): Verification => {

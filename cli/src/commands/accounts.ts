@@ -39,7 +39,7 @@ const ACCOUNT = describe<View>({
   written: 'elsewhere',
   fields: [],
   example: { id: 'ID' },
-  removal: 'Calls of its principal carry it no longer.',
+  removal: 'Calls of its principal no longer use it.',
 });
 
 const HELP = `

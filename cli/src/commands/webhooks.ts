@@ -45,7 +45,7 @@ const WEBHOOK = describe<View>({
   written: 'elsewhere',
   fields: [],
   example: { id: 'on-call' },
-  removal: 'What waits for it is not sent any more.',
+  removal: 'Events that wait for it are no longer sent.',
 });
 
 const ADD_HELP = `

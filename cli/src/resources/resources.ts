@@ -241,7 +241,7 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
       edit: '--tools search',
       json: '{"members": {"groups": ["staff"]}}',
     },
-    removal: 'A token that is narrowed to it alone is left with nothing.',
+    removal: 'A token that is limited to it alone can use nothing afterwards.',
   }),
   describe<z.infer<typeof SecretViewSchema>>({
     name: 'secrets',

@@ -20,7 +20,7 @@ export type StoredBudget = z.infer<typeof StoredBudgetSchema>;
 const MAX_CALLS = 1_000_000_000;
 
 const CallsSchema = z.number().int().min(1).max(MAX_CALLS).meta({
-  description: 'Calls that may leave between two midnights (UTC)',
+  description: 'Calls that may be sent between two midnights (UTC)',
 });
 
 /** Body of `POST /api/v1/budgets`. */
@@ -49,9 +49,9 @@ export const BudgetViewSchema = z.object({
   calls_per_day: z.number().int(),
   used_today: z.number().int().nullable().meta({
     description:
-      'Calls of this day (UTC), with those that gateways hold for the next seconds; null where that is not known now',
+      'Calls used today (UTC), including those that gateways reserve for the next seconds; null if not known now',
   }),
-  ends_at: z.iso.datetime().meta({ description: 'When the next day begins, with a budget anew' }),
+  ends_at: z.iso.datetime().meta({ description: 'When the next day begins and the budget starts again' }),
   ...STAMP_VIEW,
 });
 

@@ -58,7 +58,7 @@ export function createBudgets(ports: BudgetPorts): Budgets {
       edit: (before, patch) => patched(before, patch),
       async whyNot(budget) {
         if (await hasBudget(db, budget)) {
-          return new PorticoError('conflict', 'There is a budget for this subject already');
+          return new PorticoError('conflict', 'A budget for this subject already exists');
         }
         const { subject_kind: kind, subject } = budget;
         const unknown = kind === 'principal' ? await findUnknownPrincipals(db, [subject]) : [];

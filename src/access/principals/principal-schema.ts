@@ -29,8 +29,8 @@ export type Principal = z.infer<typeof PrincipalSchema>;
 /** A group exists as soon as a member or a rule names it. */
 export const GroupViewSchema = z.object({
   name: z.string(),
-  members: z.number().int().meta({ description: 'Principals that are in it' }),
-  rules: z.number().int().meta({ description: 'Access rules for it' }),
+  members: z.number().int().meta({ description: 'Principals in the group' }),
+  rules: z.number().int().meta({ description: 'Access rules for the group' }),
 });
 export type Group = z.infer<typeof GroupViewSchema>;
 
@@ -38,7 +38,7 @@ const fields = {
   name: z.string().trim().min(1).max(100),
   groups: z.array(GroupSchema).max(100),
   scopes: z.array(ScopeSchema).nullable().meta({
-    description: 'The most any of its tokens may do; null: each token its own scopes',
+    description: 'The most that any of its tokens may do; null: only the scopes of each token count',
   }),
 };
 
@@ -66,7 +66,7 @@ export const PrincipalViewSchema = z.object({
   name: z.string(),
   groups: z.array(z.string()),
   claimed_groups: z.array(z.string()).meta({
-    description: 'Groups that its identities give it beside these, as its provider said last',
+    description: 'Groups that it has besides these through its identities, as the provider last reported them',
   }),
   scopes: z.array(ScopeSchema).nullable(),
   tokens: z.number().int().meta({ description: 'How many tokens it has' }),

@@ -22,9 +22,9 @@ const fields = {
   effect: EffectSchema,
   subject: SubjectSchema,
   server: PatternSchema.meta({
-    description: 'Name or id of a server, or a pattern over names; stays with the server named',
+    description: 'Name or id of a server, or a pattern over names; a server that is named here is kept after a rename',
   }),
-  tool: PatternSchema.meta({ description: 'Pattern over the names tools have at their server' }),
+  tool: PatternSchema.meta({ description: 'Pattern over the names of tools at their server' }),
   read_only: z.boolean().meta({ description: 'Only tools that are annotated read-only' }),
   description: z.string().max(2000),
 };
@@ -50,7 +50,7 @@ export const RuleQuerySchema = z.strictObject({
     description: 'Name of a group, or id of a principal',
   }),
   server: z.string().min(1).max(100).optional().meta({
-    description: 'Name or id of a server: rules whose pattern stands for it',
+    description: 'Name or id of a server: rules whose pattern matches it',
   }),
 });
 export type RuleQuery = z.infer<typeof RuleQuerySchema>;

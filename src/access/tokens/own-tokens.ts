@@ -130,10 +130,10 @@ export function createOwnTokens({ db, adminAudit, records, issue }: OwnPorts): O
 /** @throws PorticoError `forbidden` where this credential may not make tokens */
 function refuseMaking({ isMade, isRotating }: Maker): void {
   if (isMade) {
-    throw new PorticoError('forbidden', 'A token that was made for a client makes no others');
+    throw new PorticoError('forbidden', 'A token that was made for a client cannot make other tokens');
   }
   if (!isRotating) return;
-  const text = 'No token is made by one whose value before still works; wait until that has ended';
+  const text = 'A token whose previous value still works cannot make other tokens; wait until that value has ended';
   throw new PorticoError('forbidden', text);
 }
 

@@ -16,7 +16,7 @@ export const CreateTokenSchema = z.strictObject({
   name: z.string().trim().min(1).max(100),
   principal: z.string().min(1).max(100).optional().meta({
     description:
-      'Id of the principal it is for; without it, of administrators a new one of the same name, of everybody else their own',
+      'Id of the principal that the token is for; if absent, administrators get a new principal of the same name, everybody else their own',
   }),
   servers: z.array(z.string().min(1).max(100)).min(1).max(500).optional().meta({
     description: 'Names or ids of the only servers it may see',
@@ -29,7 +29,7 @@ export const CreateTokenSchema = z.strictObject({
   }),
   scopes: z.array(ScopeSchema).min(1).optional(),
   expires_at: z.iso.datetime({ offset: true }).optional().meta({
-    description: 'In the future, at most ten years; of your own, no later than what you ask with',
+    description: 'In the future, at most ten years; for a token of your own, no later than the end of what you send this request with',
   }),
 });
 export type CreateToken = z.infer<typeof CreateTokenSchema>;
@@ -38,7 +38,7 @@ export type CreateToken = z.infer<typeof CreateTokenSchema>;
 export const RotateTokenSchema = z.strictObject({
   grace_seconds: z.number().int().min(0).max(MAX_GRACE_SECONDS).optional().meta({
     description:
-      'How long the value before works too, not beyond the expiry of the token; 0 where absent',
+      'How long the previous value works too, not beyond the expiry of the token; 0 if absent',
   }),
 });
 
@@ -67,13 +67,13 @@ export const TokenViewSchema = z.object({
   created_at: time,
   expires_at: time.nullable(),
   is_expired: z.boolean(),
-  last_used_at: time.nullable().meta({ description: 'To five minutes' }),
+  last_used_at: time.nullable().meta({ description: 'Exact to five minutes' }),
   former_expires_at: time.nullable().meta({
-    description: 'Until then the value before the last rotation works too',
+    description: 'Until then the value from before the last rotation works too',
   }),
   made_by: z.string().nullable().meta({
     description:
-      'Of one that somebody made for themselves: id of the token, identity or principal that it ends with',
+      'For a token that somebody made for themselves: id of the token, identity or principal with which it ends',
   }),
 });
 

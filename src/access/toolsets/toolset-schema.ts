@@ -113,11 +113,11 @@ function findCollisions({ overrides: all }: Definition): FieldProblem[] {
   return [
     ...names.map(([i, twin]) => ({
       field: `overrides.${i}.name`,
-      message: `is the name of overrides.${twin} too`,
+      message: `is also the name of overrides.${twin}`,
     })),
     ...tools.map(([i, twin]) => ({
       field: `overrides.${i}`,
-      message: `is for the tool of overrides.${twin} too`,
+      message: `is for the same tool as overrides.${twin}`,
     })),
   ];
 }

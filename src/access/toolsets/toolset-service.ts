@@ -113,6 +113,6 @@ async function whyNot(db: D1Database, { id, name }: StoredToolset): Promise<Port
     'conflict',
     isTaken
       ? `A toolset named ${name} exists already`
-      : `There is no room: ${MAX_TOOLSETS} toolsets with ${MAX_TOOLSETS_CHARS} characters of definitions at most`,
+      : `There can be ${MAX_TOOLSETS} toolsets with ${MAX_TOOLSETS_CHARS} characters of definitions at most; delete one`,
   );
 }

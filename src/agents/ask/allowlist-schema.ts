@@ -31,9 +31,9 @@ export const CreateEntrySchema = z
   .strictObject({
     subject: SubjectSchema.default({ kind: 'everyone' }),
     server: PatternSchema.meta({
-      description: 'Name or id of a server, or a pattern over names; stays with the server named',
+      description: 'Name or id of a server, or a pattern over names; a server that is named here is kept after a rename',
     }),
-    tool: PatternSchema.meta({ description: 'Pattern over the names tools have at their server' }),
+    tool: PatternSchema.meta({ description: 'Pattern over the names of tools at their server' }),
     side_effects: z.boolean().default(false).meta({
       description: 'Also where the tool is not annotated read-only; server and tool without "*"',
     }),

@@ -9,12 +9,12 @@ import type { Typed } from './check-output.ts';
 
 /** Body of `POST /api/v1/ask`, and arguments of the tool `ask`. */
 export const AskSchema = z.strictObject({
-  request: z.string().meta({ description: 'What is wanted, in any words' }),
+  request: z.string().meta({ description: 'What you want, in your own words' }),
   summarize: z.boolean().default(false).meta({
-    description: 'Also sum up the result; each claim with its evidence in the tool’s output',
+    description: 'Also sum up the result; each claim comes with its evidence from the output of the tool',
   }),
   dry_run: z.boolean().default(false).meta({
-    description: 'Only plan and judge; nothing is called',
+    description: 'Only plan and check; nothing is called',
   }),
 });
 export type AskBody = z.infer<typeof AskSchema>;
@@ -71,7 +71,7 @@ export type SummaryProblem = 'model_failed' | 'not_claims' | 'budget' | 'no_text
 
 const VerdictSchema = z.object({
   decision: z.enum(['allowed', 'refused', 'no_tool']),
-  stage: z.string().meta({ description: 'Where it was decided: input, parse, allowlist, …' }),
+  stage: z.string().meta({ description: 'The step that decided: input, parse, allowlist, …' }),
   reason: z.string().meta({ description: 'A stable code' }),
   message: z.string(),
 });
@@ -81,8 +81,8 @@ export const AskViewSchema = z.object({
   plan: z
     .object({ server: z.string(), tool: z.string(), args: z.looseObject({}) })
     .optional()
-    .meta({ description: 'What the model wanted, where the caller sees that tool' }),
-  result: z.looseObject({}).optional().meta({ description: 'As the server gave it' }),
+    .meta({ description: 'The call that the model planned, if the caller may see that tool' }),
+  result: z.looseObject({}).optional().meta({ description: 'As the server returned it' }),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   typed: z
     .object({
@@ -90,7 +90,7 @@ export const AskViewSchema = z.object({
       detail: z.string().optional(),
     })
     .optional()
-    .meta({ description: 'Whether the structured content is what the tool promises' }),
+    .meta({ description: 'Whether the structured content fits the output schema of the tool' }),
   summary: z
     .object({
       claims: z.array(z.object({ text: z.string(), evidence: z.string() })),

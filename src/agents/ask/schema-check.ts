@@ -63,6 +63,6 @@ function draftOf(schema: unknown): Draft {
   const said = isObject(schema) ? schema['$schema'] : undefined;
   if (said === undefined) return { name: '2020-12' };
   const known = DRAFTS.find(([form]) => typeof said === 'string' && form.test(said));
-  if (!known) throw new SchemaUnusable('the schema is of a draft that is not known');
+  if (!known) throw new SchemaUnusable('the schema names an unknown draft');
   return known[1];
 }

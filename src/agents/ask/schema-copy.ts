@@ -92,7 +92,7 @@ export class SchemaCopier {
     if (copy['patternProperties'] !== undefined) this.byPattern.push(copy);
     const count = (): undefined => {
       this.#steps -= 1;
-      if (this.#steps < 0) throw new SchemaUnusable('the schema makes too much work');
+      if (this.#steps < 0) throw new SchemaUnusable('the schema takes too much work to check');
       return undefined;
     };
     return Object.defineProperty(copy, '$recursiveAnchor', { get: count, enumerable: false });
@@ -131,7 +131,7 @@ export class SchemaCopier {
   }
 
   #value(key: string, form: Form, value: unknown, depth: number): unknown {
-    const wrong = () => new SchemaUnusable(`the value of ${key} is not what it has to be`);
+    const wrong = () => new SchemaUnusable(`the value of ${key} is not valid`);
     const each = (inner: unknown) => this.copy(inner, depth);
     const isText = (text: unknown) => typeof text === 'string';
     const isTexts = (list: unknown) => Array.isArray(list) && list.every(isText);

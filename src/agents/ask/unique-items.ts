@@ -15,7 +15,7 @@ export function needsUniqueItems(value: unknown, steps: Steps): boolean {
   if (!lists.some(list => hasTwins(list, steps))) return false;
   const longest = lists.reduce((most, { length }) => Math.max(most, length), 0);
   if (longest * JSON.stringify(value).length > MAX_WORK) {
-    throw new SchemaUnusable('uniqueItems of so many may take too long');
+    throw new SchemaUnusable('uniqueItems over this many items may take too long');
   }
   return true;
 }

@@ -14,20 +14,20 @@ const message = z
   .trim()
   .min(1)
   .max(MAX_MESSAGE_CHARS)
-  .meta({ description: 'What the model is asked' });
+  .meta({ description: 'The message to the model' });
 const bound = (description: string) => z.number().int().min(1).optional().meta({ description });
 
 export const LimitsSchema = z
   .strictObject({
-    steps: bound('Questions to the model'),
-    calls: bound('Calls of tools'),
-    tokens: bound('Tokens of all questions and answers'),
-    seconds: bound('Seconds in which something is under way'),
+    steps: bound('Requests to the model'),
+    calls: bound('Tool calls'),
+    tokens: bound('Tokens of all requests to the model and their answers'),
+    seconds: bound('Seconds of active work'),
     cost_usd: z
       .number()
       .positive()
       .optional()
-      .meta({ description: 'US dollars; only where the deployment names prices' }),
+      .meta({ description: 'US dollars; only if the deployment sets prices' }),
   })
   .meta({ id: 'ChatLimits', description: 'Each may be lower than what the deployment allows' });
 export type AskedLimits = z.infer<typeof LimitsSchema>;
@@ -44,7 +44,7 @@ export const BeginChatSchema = z
     tools: z
       .strictObject({
         servers: z.array(z.string().max(MAX_NAME_CHARS)).max(MAX_SERVERS).optional().meta({
-          description: 'Names or ids of the only servers; others match nothing',
+          description: 'Only tools of these servers, by name or id; others match nothing',
         }),
         toolset: z
           .string()
@@ -53,10 +53,10 @@ export const BeginChatSchema = z
           .meta({ description: 'Name of a toolset' }),
       })
       .default({})
-      .meta({ description: 'The only tools the model is shown' }),
+      .meta({ description: 'Which tools the model may use' }),
     approve: z.enum(APPROVALS).optional().meta({
       description:
-        'When a person is asked before a call: of tools that do not say that they change nothing (`writes`), of all, or never; only as strict as the deployment or stricter',
+        'When a person must approve a call: for tools that are not annotated read-only (`writes`), for all tools, or never; not less strict than the deployment',
     }),
     limits: LimitsSchema.default({}),
     stream,
@@ -72,7 +72,7 @@ export const ContinueChatSchema = z
       .array(z.strictObject({ call_id: z.string().max(MAX_NAME_CHARS), approve: z.boolean() }))
       .max(MAX_DECISIONS)
       .default([])
-      .meta({ description: 'About calls that wait' }),
+      .meta({ description: 'Decisions about calls that wait' }),
     limits: LimitsSchema.optional(),
     stream,
   })
@@ -84,7 +84,7 @@ export const CallViewSchema = z
     id: z.string(),
     name: z
       .string()
-      .meta({ description: 'server.tool; as the model wrote it where there is none' }),
+      .meta({ description: 'server.tool, or what the model wrote if there is no such tool' }),
     arguments: z.looseObject({}).nullable(),
     decision: z.enum(CALL_DECISIONS).meta({
       description:
@@ -92,7 +92,7 @@ export const CallViewSchema = z
     }),
     is_error: z.boolean().nullable(),
     is_unknown: z.literal(true).optional().meta({
-      description: 'It was sent, and what became of it is not known; it is never sent again',
+      description: 'It was sent, but its outcome is not known; it is never sent again',
     }),
   })
   .meta({ id: 'ChatCall' });
@@ -114,9 +114,9 @@ export const ChatViewSchema = z
     pending: z.array(CallViewSchema).optional().meta({
       description: 'Calls that wait for a decision',
     }),
-    trace_id: z.string().optional().meta({ description: 'Of the run that just ended' }),
+    trace_id: z.string().optional().meta({ description: 'Trace id of the run that just ended' }),
   })
   .meta({
     id: 'Chat',
-    description: 'How a chat stands; counts and calls are those of its last run',
+    description: 'State of a chat; counts and calls are those of its last run',
   });

@@ -87,7 +87,7 @@ export class ChatService {
     if (this.#isAlive(found)) throw runs();
     const state = ranBy(asker.caller, this.#toGoOn(found, input, model));
     if (!isStorable(state)) {
-      throw new PorticoError('payload_too_large', 'The chat is full; begin another');
+      throw new PorticoError('payload_too_large', 'The chat is full; begin another one');
     }
     const approve = stricter(state.approve, settings.approval);
     await this.#ports.tools.gateway.spend(asker.caller);
@@ -212,4 +212,4 @@ const noSuchChat = () => new PorticoError('not_found', 'No such chat');
 const retryAfterSeconds = Math.ceil(LEASE_MS / 1_000);
 const runs = () =>
   new PorticoError('conflict', 'The chat is running, or was just changed', { retryAfterSeconds });
-const tooMany = () => new PorticoError('busy', 'Too many of your chats run', { retryAfterSeconds });
+const tooMany = () => new PorticoError('busy', 'Too many of your chats are running; wait until one ends, or stop one', { retryAfterSeconds });

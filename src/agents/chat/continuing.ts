@@ -47,7 +47,7 @@ function withDecisions(state: ChatState, decisions: ContinueChat['decisions']): 
   for (const [i, { call_id: id, approve }] of decisions.entries()) {
     const field = `decisions.${i}.call_id`;
     if (!waiting.has(id)) problems.push({ field, message: 'no such call waits for a decision' });
-    if (said.has(id)) problems.push({ field, message: 'the call is there twice' });
+    if (said.has(id)) problems.push({ field, message: 'the call is given twice' });
     said.set(id, approve);
   }
   refuseFields(problems);

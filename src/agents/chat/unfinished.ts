@@ -12,11 +12,11 @@ import { toNotMade, unfinishedOf } from '../../models/formats/turn-end.ts';
 import { ownResult, toLogged, withResult, type ChatState, type StoredCall } from './chat-state.ts';
 
 /** Shown to a person where the API gave no known reason. */
-const NO_END = 'The answer of the model did not end as a whole one does';
+const NO_END = 'The answer of the model is incomplete';
 
 /** Sent to the model when it is asked again. */
 const CUT =
-  'Your last answer was cut off at its longest length, so none of the calls in it was made. Make those that are still needed again, with less in one answer.';
+  'Your last answer was cut off at the maximum length, so none of the calls in it was made. Make those that are still needed again, with less in one answer.';
 
 /** Returns why a reply is not acted on; undefined where it is. */
 export function unfinishedReply({ stop, calls }: TurnReply): Unfinished | undefined {
@@ -67,7 +67,7 @@ export function withMalformed(
   return { ...left, messages: [...state.messages, ...said, note] };
 }
 
-const MALFORMED_AGAIN = 'The model made a call that nobody could read, and again when it was told';
+const MALFORMED_AGAIN = 'The model made a call that cannot be read, and did so again after it was told';
 
 const toMalformedNote = (problem: string): string =>
   `Nothing was called in your last turn. ${problem}. Call again: one of the tools you were given by its exact name, with one JSON object that fits its schema.`;

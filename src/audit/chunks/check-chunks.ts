@@ -41,7 +41,7 @@ export async function checkChunks(
   const last = (await findSealUpTo(db, Number.MAX_SAFE_INTEGER)) ?? NO_SEAL;
   const head = { seq: last.seq, hash: last.hash };
   if (from > Math.max(last.seq, kept.sealed.seq) + 1) {
-    throw fieldProblem('from', `is behind the end of the chain, which is ${last.seq}`);
+    throw fieldProblem('from', `is beyond the end of the chain, which is ${last.seq}`);
   }
   let at: Seal = (await findSealUpTo(db, Math.max(from - 1, kept.pruned.seq))) ?? NO_SEAL;
   let chunks = 0;

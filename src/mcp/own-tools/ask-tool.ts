@@ -14,7 +14,7 @@ const ASK = {
   inputSchema: {
     type: 'object',
     properties: {
-      request: { type: 'string', description: 'What is wanted, in any words' },
+      request: { type: 'string', description: 'What you want, in your own words' },
       summarize: {
         type: 'boolean',
         default: false,

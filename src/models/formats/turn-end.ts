@@ -38,11 +38,11 @@ export const isWhole = (end: TurnEnd): boolean =>
 
 const NOT_MADE: Readonly<Record<Unfinished, string>> = {
   length:
-    'This call was not made: the answer that it stands in was cut off at its longest length, so the call may not be whole. Call again, with less in one answer.',
+    'This call was not made: the answer that contains it was cut off at the maximum length, so the call may be incomplete. Call again, with less in one answer.',
   refused:
-    'This call was not made: the answer that it stands in was refused or filtered by its API.',
+    'This call was not made: the answer that contains it was refused or filtered by the API of the model.',
   interrupted:
-    'This call was not made: the answer that it stands in did not end as a whole one does. Call again where it is still wanted.',
+    'This call was not made: the answer that contains it is incomplete. Call again if the call is still needed.',
 };
 
 /** Returns the text that replaces the result of a call that is not made. */

@@ -41,7 +41,7 @@ export const ClientViewSchema = z.object({
   redirect_uris: z.array(z.string()),
   auth_methods: z.array(AuthMethodSchema).meta({ description: 'How it shows that it is itself' }),
   created_at: z.iso.datetime(),
-  last_used_at: z.iso.datetime().nullable().meta({ description: 'To five minutes' }),
+  last_used_at: z.iso.datetime().nullable().meta({ description: 'Exact to five minutes' }),
 });
 
 /** A client as administrators see it; times in milliseconds since the epoch. */

@@ -24,7 +24,7 @@ export const GrantViewSchema = z.object({
   scopes: z.array(ScopeSchema),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().meta({ description: 'Each use of its refresh token moves it' }),
-  last_used_at: z.iso.datetime().nullable().meta({ description: 'To five minutes' }),
+  last_used_at: z.iso.datetime().nullable().meta({ description: 'Exact to five minutes' }),
 });
 
 /** A row with the name of the principal who allowed it. */

@@ -165,7 +165,7 @@ it('[ACC-9] [SEC-7] shows names as text, and why nothing is made, with what was 
       expect(await page.locator('tbody tr').count()).toBe(1);
       await page.getByLabel('Name of the token').fill('more');
       await page.getByRole('button', { name: 'Make a token' }).click();
-      await page.getByText('A token that was made for a client makes no others').waitFor();
+      await page.getByText('A token that was made for a client cannot make other tokens').waitFor();
       expect(await page.getByLabel('Name of the token').inputValue()).toBe('more');
     },
     child,
