@@ -1,6 +1,6 @@
 /**
- * Before each end-to-end test file of a process that takes one after the other: what Node has loaded (vitest, the SDKs) is kept, and
- * the modules of this project are evaluated anew, so that a file finds neither what another kept in them nor their hooks spent.
+ * Runs before each end-to-end test file of a process that runs several files in turn: modules that Node has loaded (vitest, the SDKs) are
+ * kept; the modules of this project are evaluated again, so that no file finds the state of another or its used-up hooks.
  */
 import { vi } from 'vitest';
 

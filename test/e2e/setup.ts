@@ -1,6 +1,6 @@
 /**
- * Once for all end-to-end tests: an empty database that is up to date, of which each gateway on a new data folder begins with a copy
- * (`gateway.ts`). To migrate one takes as long as the rest of a start does; what `npm start` does of it is in `start.test.ts`.
+ * Runs once for all end-to-end tests: creates an empty, migrated database, of which each gateway on a new data folder starts with a copy
+ * (`gateway.ts`). A migration takes as long as the rest of a start; `start.test.ts` tests the migration by `npm start`.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

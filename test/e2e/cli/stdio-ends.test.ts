@@ -1,4 +1,4 @@
-/** The end of `portico stdio`, and what it refuses by itself. */
+/** How `portico stdio` ends, and what it refuses by itself. */
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -15,7 +15,7 @@ import {
   TOKEN,
 } from '../support/scripted-stdio.ts';
 
-it('[CLI-2] waits for what is under way when the host says no more', async () => {
+it('[CLI-2] waits for running calls when the host closes its input', async () => {
   const waiting: (() => void)[] = [];
   const { gateway, host } = await start((came, response) => {
     if (came.message.method === 'subscriptions/listen') return void startEvents(response);
@@ -26,7 +26,7 @@ it('[CLI-2] waits for what is under way when the host says no more', async () =>
     gateway.came.length === 2 ? true : undefined,
   );
   const ended = host.end();
-  // What never ends by itself is not waited for, which shows that the end was seen.
+  // It does not wait for a subscription, which never ends by itself; its end shows that the end of the input was seen.
   await until('the subscription is gone', SOON_MS, async () =>
     gateway.came.find(({ message }) => message.id === 2)?.isGone ? true : undefined,
   );
@@ -36,7 +36,7 @@ it('[CLI-2] waits for what is under way when the host says no more', async () =>
   expect(gateway.came).toHaveLength(2);
 });
 
-it('[CLI-2] ends all the same when that takes too long, or at a signal', async () => {
+it('[CLI-2] ends anyway when that takes too long, or on a signal', async () => {
   const { gateway, host } = await start((came, response) => {
     if (came.message.method === 'initialize') return opening(came, response, 'one');
     if (came.method === 'DELETE') return void response.writeHead(200).end();
@@ -62,7 +62,7 @@ it('[CLI-2] ends all the same when that takes too long, or at a signal', async (
   expect([host.lines.length, other.lines.length]).toEqual([1, 0]);
 });
 
-it('[CLI-2] refuses a line of more than 16 MiB, one that is no message, and an id that is in use', async () => {
+it('[CLI-2] refuses a line of more than 16 MiB, one that is no message, and an id in use', async () => {
   const { host } = await start((came, response) => {
     if (came.message.method === 'wait') return void startEvents(response);
     sendText(response, resultText(came));

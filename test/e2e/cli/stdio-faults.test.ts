@@ -1,4 +1,4 @@
-/** `portico stdio` where something goes wrong at the gateway or on the way. Every request gets one answer. */
+/** `portico stdio` when something fails at the gateway or in between. Every request gets one answer. */
 import { expect, it } from 'vitest';
 import { findFreePort, until } from '../../fixtures/start-fixture.ts';
 import { startStdio } from '../support/portico-command.ts';
@@ -16,7 +16,7 @@ import {
   VERSION,
 } from '../support/scripted-stdio.ts';
 
-/** A gateway with one session after the other: each is known until `forget`. */
+/** A gateway with one session after the other; each is known until `forget`. */
 function sessions(script: Script) {
   let count = 0;
   let known: string | undefined;
@@ -35,7 +35,7 @@ function sessions(script: Script) {
   return { script: all, forget: () => (known = undefined) };
 }
 
-it('[CLI-2] opens a forgotten session anew, once for all who find it gone, and dispatches no call twice', async () => {
+it('[CLI-2] reopens a forgotten session once for all calls that find it gone, and sends no call twice', async () => {
   const dispatched: unknown[] = [];
   const { script, forget } = sessions((came, response) => {
     dispatched.push(came.message.id);
@@ -64,11 +64,11 @@ it('[CLI-2] opens a forgotten session anew, once for all who find it gone, and d
     method: 'DELETE',
     headers: { 'mcp-session-id': 'session-2', 'mcp-protocol-version': VERSION },
   });
-  // Only the host's own handshake is shown to the host.
+  // The host sees only its own handshake.
   expect(host.lines).toHaveLength(2 + ids.length);
 });
 
-it('[CLI-2] takes the session that was opened anew where a refusal comes late', async () => {
+it('[CLI-2] uses the reopened session when a refusal arrives late', async () => {
   const held: (() => void)[] = [];
   const { gateway, host } = await start((came, response) => {
     const { method, id } = came.message;
@@ -96,7 +96,7 @@ it('[CLI-2] takes the session that was opened anew where a refusal comes late', 
   expect(countOf(gateway, 'tools/list')).toBe(4);
 });
 
-it('[CLI-2] sets in a session that was opened anew what the host had set in the one before', async () => {
+it("[CLI-2] restores the host's settings in a reopened session", async () => {
   const { script, forget } = sessions((came, response) => sendText(response, resultText(came)));
   const { gateway, host } = await start(script);
   host.send(initialize);
@@ -127,7 +127,7 @@ it('[CLI-2] sets in a session that was opened anew what the host had set in the 
   expect(host.lines).toHaveLength(6);
 });
 
-it('[CLI-2] tells of a session that cannot be opened anew', async () => {
+it('[CLI-2] reports a session that cannot be reopened', async () => {
   let isOpen = true;
   const { host } = await start((came, response) => {
     if (came.message.method === 'initialize' && isOpen) return opening(came, response, 'one');
@@ -142,13 +142,13 @@ it('[CLI-2] tells of a session that cannot be opened anew', async () => {
   });
 });
 
-it('[CLI-2] goes on with the standing stream after the last event', async () => {
+it('[CLI-2] resumes the notification stream after the last event', async () => {
   const notification = (n: number) => `{"jsonrpc":"2.0","method":"notifications/n${n}"}`;
   const { gateway, host } = await start((came, response) => {
     if (came.message.method === 'initialize') return opening(came, response, 'one');
     if (came.method !== 'GET') return void response.writeHead(202).end();
     const n = gateway.came.filter(({ method }) => method === 'GET').length;
-    // In the middle: a failure, after which the last event is still the first one.
+    // A failure in between, after which the last event is still the first one.
     if (n === 2) return void response.writeHead(503).end();
     const send = startEvents(response);
     send(notification(n), `event-${n}`);
@@ -168,7 +168,7 @@ it('[CLI-2] goes on with the standing stream after the last event', async () => 
   expect(asked.every(({ headers }) => headers['mcp-session-id'] === 'one')).toBe(true);
 });
 
-it('[CLI-2] asks a gateway without a standing stream once', async () => {
+it('[CLI-2] asks a gateway without a notification stream once', async () => {
   const { gateway, host } = await start((came, response) => {
     if (came.message.method === 'initialize') return opening(came, response, 'one');
     if (came.method === 'GET') return void response.writeHead(405).end();
@@ -187,7 +187,7 @@ it('[CLI-2] asks a gateway without a standing stream once', async () => {
   expect(gateway.came.filter(({ method }) => method === 'GET')).toHaveLength(1);
 });
 
-it('[CLI-2] answers for a gateway that is not there', async () => {
+it('[CLI-2] answers with an error if there is no gateway', async () => {
   const port = await findFreePort();
   const host = startStdio(`http://127.0.0.1:${port}`, TOKEN);
   host.send(initialize, modern(1, 'server/discover'), initialized);
@@ -200,7 +200,7 @@ it('[CLI-2] answers for a gateway that is not there', async () => {
   expect(host.errors()).not.toContain(TOKEN);
 });
 
-it('[CLI-2] answers for a connection that breaks off, and sends nothing again', async () => {
+it('[CLI-2] answers with an error if the connection breaks, and sends nothing again', async () => {
   const { gateway, host } = await start((came, response) => {
     const { id } = came.message;
     if (id === 1) return void response.destroy();
@@ -226,7 +226,7 @@ it.each([
     /401: No .*PORTICO_TOKEN/,
   ],
   ['application/json', '', 302, /redirects/],
-])('[CLI-2] answers for an answer of %s: %s %i', async (type, text, status, message) => {
+])('[CLI-2] answers with an error on a %s: %s %i', async (type, text, status, message) => {
   const { host } = await start((_came, response) => {
     response.writeHead(status, { 'content-type': type, location: 'http://127.0.0.1:1/' }).end(text);
   });
@@ -236,7 +236,7 @@ it.each([
   expect(host.lines).toHaveLength(1);
 });
 
-it('[CLI-2] passes what the gateway writes as it is, each message on one line', async () => {
+it("[CLI-2] passes the gateway's messages on unchanged, each on one line", async () => {
   const raw =
     '{"jsonrpc":"2.0",\r\n  "id":1,\n"result":{"big":12345678901234567890,"e":1.50e+3,"s":"\\u00e9 \\n"}}';
   const { host } = await start((came, response) => {
@@ -258,7 +258,7 @@ it('[CLI-2] passes what the gateway writes as it is, each message on one line', 
   ]);
 });
 
-it('[CLI-2] hangs up on a modern call that is cancelled, and says no more of it', async () => {
+it('[CLI-2] closes the connection of a cancelled modern call, and sends no more of it', async () => {
   const { gateway, host } = await start((came, response) => {
     if (came.message.method !== 'wait') return sendText(response, resultText(came));
     startEvents(response)('{"jsonrpc":"2.0","method":"notifications/begun"}');
@@ -276,7 +276,7 @@ it('[CLI-2] hangs up on a modern call that is cancelled, and says no more of it'
   expect(countOf(gateway, 'notifications/cancelled')).toBe(0);
 });
 
-it('[CLI-2] says that a subscription is over when its stream breaks off', async () => {
+it('[CLI-2] reports the end of a subscription when its stream breaks', async () => {
   const { host } = await start((_came, response) => {
     startEvents(response)('{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged"}');
     setImmediate(() => response.destroy());

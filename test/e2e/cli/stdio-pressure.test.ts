@@ -1,4 +1,4 @@
-/** `portico stdio` where one side is slower than the other: what waits is bounded, and nothing is lost. */
+/** `portico stdio` when one side is slower than the other: the amount buffered is limited, and nothing is lost. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -22,7 +22,7 @@ interface Stuck {
   gateway: ScriptedGateway;
 }
 
-/** A host that does not read, and a gateway that is stuck in the middle of its answer for that reason. */
+/** Starts a host that does not read, and a gateway that is therefore blocked in the middle of its response. */
 async function getStuck(): Promise<Stuck> {
   let written = 0;
   const event = `data: {"jsonrpc":"2.0","method":"notifications/x","params":{"a":"${'x'.repeat(EVENT_CHARS)}"}}\n\n`;
@@ -38,10 +38,10 @@ async function getStuck(): Promise<Stuck> {
     env: { PATH: process.env['PATH'], PORTICO_URL: gateway.origin, PORTICO_TOKEN: TOKEN },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  // Whatever is written comes in pieces that the test asks for.
+  // The output arrives in the pieces that the test reads.
   child.stdout.pause();
   child.stdin.write(`${JSON.stringify(modern(1, 'tools/call'))}\n`);
-  // Nobody reads: the gateway gets stuck before it has written all.
+  // Nobody reads, so the gateway blocks before it has written everything.
   let before = -1;
   let since = Date.now();
   await until('the gateway is stuck', SOON_MS, async () => {
@@ -53,7 +53,7 @@ async function getStuck(): Promise<Stuck> {
   return { child, gateway };
 }
 
-it('[CLI-2] reads a gateway no faster than the host takes it', async () => {
+it('[CLI-2] reads from the gateway no faster than the host reads', async () => {
   const { child, gateway } = await getStuck();
   let count = 0;
   if (!child.stdout) throw new Error('there is no output');
@@ -66,7 +66,7 @@ it('[CLI-2] reads a gateway no faster than the host takes it', async () => {
   await gateway.close();
 });
 
-it('[CLI-2] ends at a signal where the host takes nothing', async () => {
+it('[CLI-2] ends on a signal while the host does not read', async () => {
   const { child, gateway } = await getStuck();
   const exit = once(child, 'exit');
   child.kill('SIGTERM');
@@ -74,7 +74,7 @@ it('[CLI-2] ends at a signal where the host takes nothing', async () => {
   await gateway.close();
 });
 
-it('[CLI-2] reads a host no faster than the gateway takes it over', async () => {
+it('[CLI-2] reads from the host no faster than the gateway accepts', async () => {
   const COUNT = 600;
   const held: (() => void)[] = [];
   let most = 0;
@@ -95,7 +95,7 @@ it('[CLI-2] reads a host no faster than the gateway takes it over', async () => 
   expect(new Set(host.lines).size).toBe(COUNT);
 });
 
-it('[CLI-2] ends at a signal where the gateway takes nothing over', async () => {
+it('[CLI-2] ends on a signal while the gateway accepts nothing', async () => {
   let count = 0;
   const { host } = await start(() => void (count += 1));
   host.send(...Array.from({ length: 300 }, (_, id) => modern(id, 'tools/call')));

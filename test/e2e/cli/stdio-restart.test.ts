@@ -1,4 +1,4 @@
-/** `portico stdio` in front of a gateway that dies and comes back: the host stays connected, and is told of what failed. */
+/** `portico stdio` in front of a gateway that dies and comes back: the host stays connected, and gets an error for each failed call. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { hosts } from '../support/stdio-clients.ts';
 const SOON_MS = 60_000;
 
 it.each(['SDK 1.x', 'SDK 2.x auto'])(
-  '[CLI-2] a host with the %s goes on after a restart',
+  '[CLI-2] a host with the %s continues after a restart',
   async name => {
     const data = await mkdtemp(join(tmpdir(), 'portico-restart-'));
-    // A gateway that was started anew listens to its servers from their next look on.
+    // A restarted gateway listens to its servers again from their next check cycle on.
     const env = { PORTICO_DISCOVERY_INTERVAL_MS: '1000' };
     const options = { data, port: await findFreePort(), adminToken: makeToken(), env };
     const upstream = await startFixture('conformance-legacy');

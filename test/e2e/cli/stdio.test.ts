@@ -1,4 +1,4 @@
-/** `portico stdio` between real hosts and a real gateway with real servers behind it: what a host gets over HTTP it gets here. */
+/** `portico stdio` between real hosts and a real gateway with real servers behind it: a host gets the same as over HTTP. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { hosts, type StdioHost } from '../support/stdio-clients.ts';
 
 /** Less than a call may take. */
 const SOON_MS = 20_000;
-/** Two rounds of a monitor, which lists anew where it no longer hears its server. */
+/** Two check cycles of a monitor, which discovers again when it no longer gets its server's notifications. */
 const TOLD_MS = 60_000;
 const inspector = fileURLToPath(
   new URL(
@@ -99,7 +99,7 @@ describe.each(Object.entries(hosts))('a host with the %s', (_name, connect) => {
     );
   });
 
-  it.each(servers)('[CLI-2] hears of the progress of a %s server', async server => {
+  it.each(servers)('[CLI-2] gets the progress of a %s server', async server => {
     host.heard.length = 0;
     const onprogress = () => undefined;
     expect(textOf(await host.call(`rich-${server}.steps`, {}, { onprogress }))).toBe('done');
@@ -124,7 +124,7 @@ describe.each(Object.entries(hosts))('a host with the %s', (_name, connect) => {
     );
   });
 
-  it.each(servers)('[CLI-2] is told that the tools of a %s server changed', async server => {
+  it.each(servers)('[CLI-2] is notified that the tools of a %s server changed', async server => {
     const before = host.changes();
     const body = { name: `${server}.test_trigger_tool_change`, arguments: {} };
     await until('the host was told', TOLD_MS, async () => {
@@ -133,7 +133,7 @@ describe.each(Object.entries(hosts))('a host with the %s', (_name, connect) => {
       changes[server] += 1;
       return host.changes() > before ? true : undefined;
     });
-    // Who lists next finds nothing that is still changing.
+    // Waits, so that the next test lists nothing that is still changing.
     await until('the last change is listed', TOLD_MS, async () => {
       const { json } = await gateway.api('GET', '/api/v1/tools');
       const listed = json['servers'] as { name: string; tools: Record<string, string>[] }[];
@@ -145,7 +145,7 @@ describe.each(Object.entries(hosts))('a host with the %s', (_name, connect) => {
 });
 
 describe('mirrored parameters', () => {
-  it.each([true, false])('[CLI-2] are mirrored, listed before: %s', async isListed => {
+  it.each([true, false])('[CLI-2] are written into headers, listed before: %s', async isListed => {
     const connect = hosts['SDK 2.x auto'];
     const host = await connect?.(gateway.origin, gateway.adminToken);
     if (isListed) await host?.listTools();
@@ -160,7 +160,7 @@ describe('mirrored parameters', () => {
 });
 
 describe('other endpoints', () => {
-  it('[CLI-2] are one server and a toolset', async () => {
+  it('[CLI-2] serve one server and a toolset', async () => {
     const toolset = { name: 'echoes', include: ['rich-legacy.echo'] };
     expect((await gateway.api('POST', '/api/v1/toolsets', toolset)).status).toBe(201);
     const names = async (path: string) => {
@@ -177,7 +177,7 @@ describe('other endpoints', () => {
 
 describe.each(['legacy', 'auto', 'modern'])('the Inspector in the %s era', era => {
   const inspect = async (...args: string[]): Promise<unknown> => {
-    // On a machine that is busy a start may take longer than the Inspector waits by itself.
+    // On a busy machine a start may take longer than the Inspector waits by default.
     const shape = ['--protocol-era', era, '--format', 'json', '--quiet', '--connect-timeout', '0'];
     const env = [
       '-e',

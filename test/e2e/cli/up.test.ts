@@ -1,6 +1,6 @@
 /**
- * `portico up`: one command makes a gateway of an `mcp.json`, over HTTP and over stdio. What the seeds say word for word (names, errors,
- * special characters, the same server twice, one SSE and two stdio servers) is asked for word for word.
+ * `portico up`: one command turns an `mcp.json` into a gateway, over HTTP and over stdio. The details of the seeds (names, errors, special
+ * characters, the same server twice, one SSE and two stdio servers) are tested word for word.
  */
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -69,7 +69,7 @@ function up(...more: string[]) {
   return { child, says, said: () => said, ended };
 }
 
-/** Ids of the processes whose command line names this test's folder. */
+/** Returns the ids of the processes whose command line contains this test's folder. */
 async function processesOfTest(): Promise<string[]> {
   const list = spawn('pgrep', ['-f', folder]);
   let text = '';
@@ -78,7 +78,7 @@ async function processesOfTest(): Promise<string[]> {
   return text.split('\n').filter(line => line !== '');
 }
 
-it('[CLI-3] [CLI-2] is a stdio server in front of one SSE and three stdio servers, word for word as the seeds have it', async () => {
+it('[CLI-3] [CLI-2] is a stdio server in front of one SSE and three stdio servers, word for word as in the seeds', async () => {
   const data = join(folder, 'stdio-data');
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -89,7 +89,7 @@ it('[CLI-3] [CLI-2] is a stdio server in front of one SSE and three stdio server
   const client = new Client1({ name: 'claude-desktop', version: '1.0.0' });
   await client.connect(transport, { timeout: WAIT_MS });
   const wanted = ['fs-home:read_file', 'fs-work:read_file', 'database:echo', 'my-server_v2:echo'];
-  // Not all of them are there at once on a machine that is busy.
+  // On a busy machine they are not all ready at once.
   await until('all are offered', WAIT_MS, async () => {
     const { tools } = await client.listTools();
     const names = tools.map(({ name }) => name);
@@ -112,7 +112,7 @@ it('[CLI-3] [CLI-2] is a stdio server in front of one SSE and three stdio server
     code: -32602,
     message: 'MCP error -32602: Tool name must be prefixed with server key: tool_name',
   });
-  // What the program's server answered, passed on as it was.
+  // The error of the program's server, passed on unchanged.
   await expect(client.callTool({ name: 'my-server_v2:broken' })).rejects.toMatchObject({
     code: -31999,
     data: { kind: 'demo', list: [1, null, 'ü'] },
@@ -123,7 +123,7 @@ it('[CLI-3] [CLI-2] is a stdio server in front of one SSE and three stdio server
   );
 });
 
-it('[CLI-3] [CLI-2] serves a second host of the same folder by the gateway that runs', async () => {
+it('[CLI-3] [CLI-2] serves a second host of the same folder with the running gateway', async () => {
   const data = join(folder, 'shared-data');
   const connect = async (name: string) => {
     const transport = new StdioClientTransport({
@@ -146,13 +146,13 @@ it('[CLI-3] [CLI-2] serves a second host of the same folder by the gateway that 
       return JSON.stringify(content).includes('kept here') || undefined;
     });
   };
-  // Both at once: whoever comes second waits for the other.
+  // Both at once: the second waits for the first.
   const [claude, cursor] = await Promise.all([connect('claude'), connect('cursor')]);
   expect(await Promise.all([read(claude), read(cursor)])).toEqual([true, true]);
   const gateways = (await processesOfTest()).length;
   const third = await connect('vscode');
   expect(await read(third)).toBe(true);
-  // One process more: the command itself, no gateway and no program.
+  // One more process: the command itself, without another gateway or program.
   expect((await processesOfTest()).length).toBe(gateways + 1);
   await Promise.all([claude, cursor, third].map(client => client.close()));
   await until('nothing is left', WAIT_MS, async () =>
@@ -161,7 +161,7 @@ it('[CLI-3] [CLI-2] serves a second host of the same folder by the gateway that 
   expect(existsSync(join(data, 'running.json'))).toBe(false);
 });
 
-it('[CLI-3] serves /mcp, keeps its data, and ends with all it started at a signal', async () => {
+it('[CLI-3] serves /mcp, keeps its data, and on a signal ends with everything that it started', async () => {
   const port = String(await findFreePort());
   const data = join(folder, 'http-data');
   const first = up('--port', port, '--data', data);
@@ -201,7 +201,7 @@ it('[CLI-3] serves /mcp, keeps its data, and ends with all it started at a signa
   first.child.kill('SIGTERM');
   expect(await first.ended).toBe(0);
   expect(await processesOfTest()).toEqual([]);
-  // Another port is still the same machine to the same data.
+  // With the same data it is the same machine, also on another port.
   const again = up('--port', port, '--data', data);
   await again.says('ready: ');
   expect((await servers()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
@@ -210,7 +210,7 @@ it('[CLI-3] serves /mcp, keeps its data, and ends with all it started at a signa
   expect(await again.ended).toBe(0);
 });
 
-it('[CLI-3] killed, leaves no gateway on its port and its data', async () => {
+it('[CLI-3] when it is killed, leaves no gateway on its port and its data', async () => {
   const data = join(folder, 'killed-data');
   const first = up('--port', '0', '--data', data);
   const [, origin = ''] = /ready: (\S+)\/mcp/.exec(await first.says('ready: ')) ?? [];
@@ -233,7 +233,7 @@ it('[CLI-3] killed, leaves no gateway on its port and its data', async () => {
   expect(await second.ended).toBe(0);
 });
 
-it('[CLI-3] [CLI-4] says what is not right in one line', async () => {
+it('[CLI-3] [CLI-4] reports errors in one line', async () => {
   const run = async (...args: string[]) => {
     const child = spawn(process.execPath, [MAIN, 'up', ...args], {
       env: environment(),

@@ -1,4 +1,4 @@
-/** `portico usage` against a real gateway, where calls are stored before they leave and are counted at once. */
+/** `portico usage` against a real gateway that stores calls before they are sent and counts them at once. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-it('[CLI-4] [OPS-7] shows how much was called, as a table, JSON and CSV', async () => {
+it('[CLI-4] [OPS-7] shows how many calls were made, as a table, JSON and CSV', async () => {
   const made = await gateway.api('POST', '/api/v1/principals', { name: 'Ada', groups: ['dev'] });
   const { token } = await gateway.createToken({ name: 'laptop', principal: made.json['id'] });
   for (const message of ['a', 'b', 'c']) {
@@ -59,7 +59,7 @@ it('[CLI-4] [OPS-7] shows how much was called, as a table, JSON and CSV', async 
   expect(own.usage.map(({ tool }) => tool)).toEqual(['rich.echo', '']);
 });
 
-it('[CLI-4] [OPS-7] says what is wrong with a request', async () => {
+it('[CLI-4] [OPS-7] reports errors in a request', async () => {
   expect(await portico(['usage', '--by', 'color'])).toMatchObject({ code: 2, out: '' });
   expect((await portico(['usage', '--from', '2001-01-01', '--to', '2001-01-02'])).err).toContain(
     'nothing is counted of that',

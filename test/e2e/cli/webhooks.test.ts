@@ -1,4 +1,4 @@
-/** `portico webhooks` on a real gateway, with a receiver that verifies what comes. */
+/** `portico webhooks` on a real gateway, with a receiver that verifies what it receives. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findFreePort } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
@@ -21,7 +21,7 @@ const portico = (words: string, input = '') =>
     input,
   });
 
-it('[OPS-7] [OPS-8] [SEC-1] a webhook is made, tried, switched off, given another secret and removed', async () => {
+it('[OPS-7] [OPS-8] [SEC-1] a webhook is created, tested, switched off, given another secret and removed', async () => {
   expect((await portico('webhooks')).err).toContain('no webhooks yet');
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/canary-in-address`;
@@ -40,7 +40,7 @@ it('[OPS-7] [OPS-8] [SEC-1] a webhook is made, tried, switched off, given anothe
   const other = await portico('webhooks rotate mine');
   expect(other.out).toMatch(/^whsec_\S+=\n$/);
   expect(other.out).not.toBe(made.out);
-  // The secret of before still signs.
+  // The former secret still signs too.
   expect((await portico('webhooks test mine')).code).toBe(0);
 
   const off = await portico('webhooks off mine');
@@ -55,7 +55,7 @@ it('[OPS-7] [OPS-8] [SEC-1] a webhook is made, tried, switched off, given anothe
   await receiver.stop();
 });
 
-it('[OPS-7] an event that nobody knows is refused', async () => {
+it('[OPS-7] an unknown event is refused', async () => {
   const wrong = await portico('webhooks add odd --event server.sideways', 'https://a.example.com/');
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('events')]);
 });

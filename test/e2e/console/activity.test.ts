@@ -1,4 +1,6 @@
-/** Who called what, and why somebody may not: found in the console by mouse and by the keyboard alone, with hostile names as text. */
+/**
+ * Who called what, and why somebody may not: found in the console by mouse and with the keyboard alone, with hostile names shown as text.
+ */
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,7 +13,7 @@ import { picture, tabTo } from '../support/keyboard.ts';
 const HOSTILE = '<img src=x onerror="window.hit=1">\u202Egnp';
 const SHOWN = HOSTILE.replace('\u202E', '⟨U+202E⟩');
 const CALLS = 120;
-/** For a machine that is busy. */
+/** Long enough for a busy machine. */
 const SOON = { timeout: 60_000 };
 const AUDIT = '/api/v1/audit';
 
@@ -68,7 +70,7 @@ const open = (path: string, token = admin) =>
   openConsole(browser, gateway.origin, token, `/console${path}`);
 const rows = (page: Page) => page.locator('tbody tr');
 
-it('[OPS-1] [SEC-6] finds a refused call, everything of it, and what to change, by mouse', async () => {
+it('[OPS-1] [SEC-6] finds a refused call, its details, and what to change, by mouse', async () => {
   const { page, problems, violations, close } = await open('/activity');
   try {
     await page.getByLabel('Who').fill('Bo');
@@ -105,7 +107,7 @@ it('[OPS-1] [SEC-6] finds a refused call, everything of it, and what to change, 
       'Denies the group interns the tools ec* of notes: Not before the course',
     );
     expect(step).toContain('Change or delete the rule');
-    // What is changed elsewhere shows by itself.
+    // A change made elsewhere appears by itself.
     const rule = (await gateway.api('GET', '/api/v1/access/rules')).json['rules'] as [
       { id: string },
     ];
@@ -118,7 +120,7 @@ it('[OPS-1] [SEC-6] finds a refused call, everything of it, and what to change, 
   }
 });
 
-it('[OPS-1] [SEC-6] does the same by the keyboard alone', async () => {
+it('[OPS-1] [SEC-6] does the same with the keyboard alone', async () => {
   const { page, close } = await open('/activity');
   const { keyboard } = page;
   const begin = async () => {
@@ -154,7 +156,7 @@ it('[OPS-1] [SEC-6] does the same by the keyboard alone', async () => {
   }
 });
 
-it('[OPS-1] loads more and exports all that matches', async () => {
+it('[OPS-1] loads more rows and exports all matches', async () => {
   const { page, close } = await open('/activity?kind=calls&server=notes');
   try {
     await expect.poll(() => rows(page).count(), SOON).toBe(100);
@@ -172,7 +174,7 @@ it('[OPS-1] loads more and exports all that matches', async () => {
   }
 });
 
-it('[OPS-1] [SEC-6] shows what was refused today on the overview, to each of what they may see', async () => {
+it('[OPS-1] [SEC-6] shows on the overview what was refused today, to each person what they may see', async () => {
   for (const [token, refused] of [
     [admin, 2],
     [bo, 1],
@@ -192,7 +194,7 @@ it('[OPS-1] [SEC-6] shows what was refused today on the overview, to each of wha
   }
 });
 
-it('[OPS-1] [SEC-7] shows names of others as text, with what cannot be seen made visible', async () => {
+it("[OPS-1] [SEC-7] shows others' names as text, with invisible characters made visible", async () => {
   const { page, problems, close } = await open('/activity?kind=calls&outcome=denied');
   try {
     const row = page.locator('tbody tr', { hasText: SHOWN });
@@ -213,7 +215,7 @@ it('[OPS-1] [SEC-7] shows names of others as text, with what cannot be seen made
   }
 });
 
-it('[OPS-1] [SEC-6] [ACC-9] shows a member their own calls, and asks for nothing that is refused', async () => {
+it('[OPS-1] [SEC-6] [ACC-9] shows a member their own calls, and makes no request that is refused', async () => {
   const refused = await events('action=rest.read&limit=500');
   const { page, problems, violations, close } = await open('/activity', bo);
   try {

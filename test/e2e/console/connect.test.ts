@@ -1,4 +1,7 @@
-/** A client is connected from the console: what is shown there really connects one, by mouse and by the keyboard alone; and tokens end. */
+/**
+ * Connecting a client from the console: the shown configuration really connects a client, by mouse and with the keyboard alone; and tokens
+ * are revoked.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
@@ -9,7 +12,7 @@ import { picture, tabTo } from '../support/keyboard.ts';
 import { clients } from '../support/sdk-clients.ts';
 
 const HOSTILE = '<img src=x onerror="window.hit=1">\u202Egnp';
-/** The browser notes what the gateway refuses on purpose here. */
+/** The browser logs the requests that the gateway refuses on purpose here. */
 const REFUSED = /^Failed to load resource: .* status of 403 /;
 
 let gateway: Gateway;
@@ -35,7 +38,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** Somebody looks at the view; what is wrong with the page is told in the end. */
+/** Opens the view, runs a test in it, and checks at the end that the page had no problems. */
 async function inConnect(
   query: string,
   work: (page: Page, violations: () => Promise<string[]>) => Promise<void>,
@@ -52,7 +55,7 @@ async function inConnect(
   }
 }
 
-/** The tools that a client gets with an address and a token. */
+/** Returns the tools that a client gets with an address and a token. */
 async function toolsWith(url: string, token: string): Promise<string[]> {
   const client = await clients['SDK 2.x auto']({ url, token });
   try {
@@ -64,7 +67,7 @@ async function toolsWith(url: string, token: string): Promise<string[]> {
 const shown = (page: Page) => page.getByLabel('What to paste, with the token').last().inputValue();
 const row = (page: Page, name: string) => page.locator('tbody tr', { hasText: name });
 
-it('[ACC-7] [ACC-9] makes a token, and what is shown for Claude Code connects a client', async () => {
+it('[ACC-7] [ACC-9] creates a token, and the command shown for Claude Code connects a client', async () => {
   await inConnect('?with=token', async (page, violations) => {
     await page.getByLabel('Name of the token').fill('my laptop');
     await page.getByRole('button', { name: 'Make a token' }).click();
@@ -78,7 +81,7 @@ it('[ACC-7] [ACC-9] makes a token, and what is shown for Claude Code connects a 
     expect(command).toMatch(/^claude mcp add --transport http portico /);
     expect(await toolsWith(url, token)).toContain('notes__echo');
     await row(page, 'my laptop').waitFor();
-    // It is nowhere but in this box.
+    // The token is nowhere but in this box.
     const places = 'location.href + JSON.stringify([{ ...localStorage }, { ...sessionStorage }])';
     expect(await page.evaluate<string>(places)).not.toContain(token);
     await page.getByRole('button', { name: 'I have it' }).click();
@@ -92,7 +95,7 @@ it('[ACC-7] [ACC-9] makes a token, and what is shown for Claude Code connects a 
   });
 });
 
-it('[ACC-7] [ACC-9] does the same by the keyboard alone, with JSON for a toolset', async () => {
+it('[ACC-7] [ACC-9] does the same with the keyboard alone, with JSON for a toolset', async () => {
   await inConnect('', async page => {
     const { keyboard } = page;
     await tabTo(page, /^Skip/);
@@ -128,7 +131,7 @@ it('[ACC-7] [ACC-9] does the same by the keyboard alone, with JSON for a toolset
   });
 });
 
-it('[ACC-7] shows what clients sign in with, and links to those that document one', async () => {
+it('[ACC-7] shows how clients sign in, and links to those that document one', async () => {
   await inConnect('?client=cursor', async (page, violations) => {
     const paste = page.locator('pre.snippet');
     expect(JSON.parse((await paste.textContent()) ?? '')).toEqual({
@@ -149,7 +152,7 @@ it('[ACC-7] shows what clients sign in with, and links to those that document on
   });
 });
 
-it('[ACC-9] [SEC-7] shows names as text, and why nothing is made, with what was typed kept', async () => {
+it('[ACC-9] [SEC-7] shows names as text, and why nothing was created, and keeps the input', async () => {
   const made = await gateway.api('POST', '/api/v1/tokens', { name: HOSTILE }, bo.token);
   const child = made.json['token'] as string;
   await inConnect('', async page => {
@@ -157,7 +160,7 @@ it('[ACC-9] [SEC-7] shows names as text, and why nothing is made, with what was 
     expect(await page.locator('main img').count()).toBe(0);
     expect(await page.evaluate('window.hit')).toBeUndefined();
   });
-  // Who is signed in by what was made for a client makes nothing.
+  // A person signed in with a client's token can create nothing.
   await inConnect(
     '?with=token',
     async page => {

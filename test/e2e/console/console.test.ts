@@ -1,4 +1,4 @@
-/** The console in a real browser against a real gateway: its main tasks, how it looks from 360 px up in both themes, and what axe finds. */
+/** The console in a real browser against a real gateway: its main tasks, its layout from 360 px up in both themes, and axe's findings. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
@@ -53,12 +53,12 @@ it.each(VIEWS)(
         for (const theme of THEMES) {
           await page.emulateMedia({ colorScheme: theme });
           await picture(page, `console${path.replaceAll(/\W/g, '-')}-${width}-${theme}`);
-          // In the dark the same elements have other colours, and nothing else is new to axe.
+          // In the dark the same elements have other colours, so only the colour rules are checked.
           const found = await view.violations(theme === 'dark' ? COLOR_RULES : undefined);
           expect([width, theme, found]).toEqual([width, theme, []]);
           const overflow = 'document.documentElement.scrollWidth - innerWidth';
           expect([width, theme, await page.evaluate<number>(overflow)]).toEqual([width, theme, 0]);
-          // What a table cannot show at once is easily missed.
+          // A table that must be scrolled sideways hides content.
           const cut = `[...document.querySelectorAll('.scroll')].filter(table => table.scrollWidth > table.clientWidth).map(table => table.ariaLabel)`;
           expect([width, await page.evaluate<string[]>(cut)]).toEqual([width, []]);
         }
@@ -70,7 +70,7 @@ it.each(VIEWS)(
   },
 );
 
-it('[OPS-1] keeps the open view in sight on a narrow page, and begins the keyboard at its top', async () => {
+it('[OPS-1] keeps the open view visible on a narrow page, and starts the keyboard at its top', async () => {
   const view = await openConsole(browser, gateway.origin, admin, '/console/settings');
   const { page } = view;
   try {
@@ -89,7 +89,7 @@ it('[OPS-1] keeps the open view in sight on a narrow page, and begins the keyboa
   }
 });
 
-it('[OPS-1] shows the servers, and what one has', async () => {
+it('[OPS-1] shows the servers, and what a server offers', async () => {
   const view = await openConsole(browser, gateway.origin, admin);
   try {
     const row = view.page.locator('tr', { hasText: 'notes' });
@@ -99,7 +99,7 @@ it('[OPS-1] shows the servers, and what one has', async () => {
   }
 });
 
-it('[OPS-1] [ACC-8] connects an account and ends it, by the keyboard', async () => {
+it('[OPS-1] [ACC-8] connects and disconnects an account, with the keyboard', async () => {
   const view = await openConsole(browser, gateway.origin, admin, '/console/accounts');
   const { page } = view;
   try {

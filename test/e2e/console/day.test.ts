@@ -1,6 +1,6 @@
 /**
- * A team's day in the console, by the mouse: three servers are added, one with a secret and one that is broken; a group gets rights; a
- * toolset is made; a token gets a new value; a changed tool is approved; it is found out why somebody cannot use a tool, and who called what.
+ * A team's day in the console, by mouse: three servers are added, one with a secret and one that is broken; a group gets rights; a toolset
+ * is created; a token is rotated; a changed tool is approved; the team finds out why somebody cannot use a tool, and who called what.
  */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';

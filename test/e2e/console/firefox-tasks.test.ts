@@ -1,7 +1,7 @@
 /**
- * The main tasks of the console in Firefox, by the mouse and then by the keyboard alone: a team's day as it is in Chromium, and what that day
- * lacks: a token, a rule of the cache, a webhook, a secret, a machine, a budget and an invitation are made, a client is connected, a tool is
- * called, usage is looked at, and an account is connected and ended.
+ * The main tasks of the console in Firefox, by mouse and then with the keyboard alone: a team's day as in Chromium, and what that day
+ * lacks: a token, a rule of the cache, a webhook, a secret, a machine, a budget and an invitation are created, a client is connected, a
+ * tool is called, usage is viewed, and an account is connected and disconnected.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -41,14 +41,14 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     await tickets?.stop();
   });
 
-  /** Everybody may use a server. */
+  /** Allows a server to everyone. */
   async function allow(server: string): Promise<void> {
     const rule = { effect: 'allow', subject: { kind: 'everyone' }, server };
     const { status, text } = await day.gateway.api('POST', '/api/v1/access/rules', rule);
     if (status !== 201) throw new Error(text);
   }
 
-  it('[OPS-1] a team’s day: servers, rights, a toolset, a new value, an approval, why, and who', async () => {
+  it('[OPS-1] a team’s day: servers, rights, a toolset, a rotated token, an approval, why, and who', async () => {
     for (const [, act] of day.steps) await act(person);
     const { json } = await day.gateway.api('GET', '/api/v1/aggregator/servers');
     const servers = json['servers'] as { name: string; status: string; held_tools: number }[];
@@ -63,7 +63,7 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     expect(page.problems).toEqual([]);
   });
 
-  it('[OPS-1] [ACC-1] makes a token that works', async () => {
+  it('[OPS-1] [ACC-1] creates a token that works', async () => {
     await page.goto(`${day.gateway.origin}/console/people`);
     await person.click('th a:has-text("Ria")');
     await person.click('button:text-is("Make a token")');
@@ -90,7 +90,7 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     expect(page.problems).toEqual([]);
   });
 
-  it('[OPS-1] [OPS-7] makes a webhook, whose secret is shown once', async () => {
+  it('[OPS-1] [OPS-7] creates a webhook, whose secret is shown once', async () => {
     await page.goto(`${day.gateway.origin}/console/settings?section=webhooks`);
     await person.click('a:text-is("Add a webhook")');
     await person.type('label:text-is("Name") + input', 'on-call');
@@ -105,7 +105,7 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     expect(page.problems).toEqual([]);
   });
 
-  it('[OPS-1] [SEC-1] stores a secret, which is not shown', async () => {
+  it('[OPS-1] [SEC-1] stores a secret, which is never shown', async () => {
     await page.goto(`${day.gateway.origin}/console/secrets`);
     await person.click('a:text-is("Add a secret")');
     await person.type('#secret-name', 'HUB_TOKEN');
@@ -119,7 +119,7 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     expect(page.problems).toEqual([]);
   });
 
-  it('[OPS-1] adds a machine, and makes a token where a client is connected', async () => {
+  it('[OPS-1] adds a machine, and creates a token while connecting a client', async () => {
     await page.goto(`${day.gateway.origin}/console/machines`);
     await person.click('a:text-is("Add a machine")');
     await person.type('#machine-name', 'build-box');
@@ -139,7 +139,7 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     expect(page.problems).toEqual([]);
   });
 
-  it('[OPS-1] [ACC-6] [OPS-7] sets a budget, and invites somebody', async () => {
+  it('[OPS-1] [ACC-6] [OPS-7] sets a budget, and invites a person', async () => {
     await page.goto(`${day.gateway.origin}/console/usage?tab=budgets`);
     await person.click('a:text-is("Set a budget")');
     await person.type('label:text-is("Group") + input', 'support');
@@ -155,7 +155,7 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     expect(page.problems).toEqual([]);
   });
 
-  it('[OPS-1] finds a tool by words, calls it, and sees that in the usage', async () => {
+  it('[OPS-1] finds a tool by words, calls it, and sees the call in the usage', async () => {
     await allow('issues');
     await page.goto(`${day.gateway.origin}/console`);
     await person.click('nav a:text-is("Tools")');
@@ -175,7 +175,7 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     expect(page.problems).toEqual([]);
   });
 
-  it('[OPS-1] [ACC-8] connects an account, and ends it', async () => {
+  it('[OPS-1] [ACC-8] connects an account, and disconnects it', async () => {
     const connection_config = { url: tickets.url };
     const server = { name: 'tickets', transport_type: 'HTTP', accounts: 'per_principal' };
     await day.gateway.api('POST', '/api/v1/aggregator/servers', { ...server, connection_config });
@@ -184,7 +184,7 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     await person.click('nav a:text-is("Accounts")');
     await person.click('main a:text-is("Connect")');
     await person.click('button:has-text("Sign in at tickets")');
-    // The pages there move while their style sheets come.
+    // These pages move while their style sheets load.
     const isWhole = `document.readyState === 'complete'`;
     await person.arrive('/interaction/');
     await page.until(isWhole);

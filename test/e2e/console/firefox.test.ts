@@ -1,4 +1,6 @@
-/** The console in Firefox: every view, narrow and wide, light and dark, with what axe finds, signed in by a token, and a tool that is called. */
+/**
+ * The console in Firefox: every view, narrow and wide, light and dark, with axe's findings, a sign-in with a token, and a call of a tool.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
 import { COLOR_RULES, violationsOf } from '../support/axe.ts';
@@ -40,7 +42,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-it('[OPS-1] [ACC-7] signs in by a token that is pasted', async () => {
+it('[OPS-1] [ACC-7] signs in with a pasted token', async () => {
   await page.until(READY);
   expect(await page.evaluate(`document.querySelector('main h1').textContent`)).toBe('Overview');
   const stored = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])';
@@ -77,15 +79,15 @@ it.each(VIEWS)('[OPS-1] axe finds nothing in the dark at /console%s', async path
   await darkPage.until(READY);
   const isDark = `matchMedia('(prefers-color-scheme: dark)').matches`;
   expect(await darkPage.evaluate(isDark)).toBe(true);
-  // The same elements have other colours, and nothing else is new to axe.
+  // The same elements have other colours, so only the colour rules are checked.
   expect(await violationsOf(darkPage.evaluate, COLOR_RULES)).toEqual([]);
   expect(darkPage.problems).toEqual([]);
 });
 
-it('[OPS-1] calls a tool by its form', async () => {
+it('[OPS-1] calls a tool with its form', async () => {
   await page.resize(1440);
   await page.goto(`${gateway.origin}/console/tools?tool=notes.echo`);
-  // The form takes the focus to its heading once it is there.
+  // When the form appears, it moves the focus to its heading.
   await page.until(`document.activeElement.matches('section[aria-label="notes.echo"] h2')`);
   await page.click('[name=message]');
   await page.type('said by keys');

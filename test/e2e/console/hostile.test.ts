@@ -1,4 +1,4 @@
-/** A server that is hostile in every text it controls: each view shows it as text, runs nothing, asks nobody, and stays in its place. */
+/** A server with hostile text everywhere: each view shows it as text, runs nothing, requests nothing, and keeps its layout. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
@@ -8,7 +8,7 @@ import { startHostile, type Hostile } from '../support/hostile-upstream.ts';
 import { picture } from '../support/keyboard.ts';
 
 const WIDTHS = [360, 1440];
-/** The browser notes what a tool refuses. */
+/** The browser logs the errors of a tool. */
 const REFUSED = /^Failed to load resource: .* status of (4|5)\d\d /;
 
 let gateway: Gateway;
@@ -41,18 +41,18 @@ afterAll(async () => {
   await hostile?.close();
 });
 
-/** What nobody wants to see. */
+/** What a hostile text may have caused. */
 interface Harm {
   /** Scripts, dialogs, other windows and other pages. */
   ran: string[];
   /** Errors, and requests to other origins. */
   problems: string[];
-  /** Where something is wider than the page. */
+  /** Elements wider than the page. */
   wider: string[];
 }
 const NONE: Harm = { ran: [], problems: [], wider: [] };
 
-/** Looks at a view and tells what harm came of it. */
+/** Opens a view and returns the harm found in it. */
 async function harmOf(
   path: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -89,7 +89,7 @@ async function harmOf(
 }
 
 it.each(['', '/approvals', '/servers', '/tools', '/accounts', '/activity', '/why'])(
-  '[OPS-1] stands a hostile server in /console%s',
+  '[OPS-1] shows a hostile server as text in /console%s',
   async path => {
     expect(await harmOf(path, (_, look) => look(path.slice(1)))).toEqual(NONE);
   },
@@ -103,7 +103,7 @@ it('[OPS-1] shows a hostile server and its tools', async () => {
   expect(harm).toEqual(NONE);
 });
 
-it('[OPS-1] shows what is held of a hostile server, each of it', async () => {
+it('[OPS-1] shows each held tool of a hostile server', async () => {
   const harm = await harmOf('/approvals', async (page, look) => {
     const rows = page.locator('section.held li summary');
     const count = await rows.count();
@@ -117,7 +117,7 @@ it('[OPS-1] shows what is held of a hostile server, each of it', async () => {
   expect(harm).toEqual(NONE);
 });
 
-it('[OPS-1] makes forms of hostile schemas, and shows hostile results and errors', async () => {
+it('[OPS-1] builds forms from hostile schemas, and shows hostile results and errors', async () => {
   const harm = await harmOf('/tools', async (page, look) => {
     for (const at of hostile.texts.keys()) {
       await page.click(`.tools button:has(strong:text-is("hostile.tool_${at}"))`);
@@ -133,7 +133,7 @@ it('[OPS-1] makes forms of hostile schemas, and shows hostile results and errors
   expect(harm).toEqual(NONE);
 });
 
-it('[OPS-1] shows what was called of a hostile server, and how it ended', async () => {
+it('[OPS-1] shows the calls to a hostile server, and how they ended', async () => {
   const harm = await harmOf('/activity?server=hostile', async (page, look) => {
     await page.click('tbody button:text("Details")');
     await page.waitForSelector('dialog[open]');

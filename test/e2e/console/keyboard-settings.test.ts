@@ -1,4 +1,7 @@
-/** The last tasks of the console by the keyboard alone: an export, grants, ask, programs, the check of the audit, and passkeys. */
+/**
+ * The remaining tasks of the console with the keyboard alone: an export, grants, ask, programs, the verification of the audit, and
+ * passkeys.
+ */
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -34,7 +37,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** Somebody without a mouse looks at a view, and skips to its content. */
+/** Opens a view as a person without a mouse, and skips to its content. */
 async function atView(
   path: string,
   act: (page: Page, keys: ReturnType<typeof atKeys>) => Promise<void>,
@@ -56,7 +59,7 @@ async function atView(
 const atSection = (section: string, act: Parameters<typeof atView>[1]) =>
   atView(`/settings?section=${section}`, act);
 const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >> text=${text}`);
-/** What a button of a row does is told, and Enter says yes. */
+/** Activates a button of a row, checks the text of its dialog, and confirms with Enter. */
 async function confirm(page: Page, name: RegExp, says: string): Promise<void> {
   await tabTo(page, name);
   await page.keyboard.press('Enter');
@@ -83,7 +86,7 @@ it('[OPS-1] [SEC-6] exports the audit', async () => {
   });
 });
 
-it('[OPS-1] [ACC-7] ends what a person allowed a program', async () => {
+it('[OPS-1] [ACC-7] revokes what a person granted to a program', async () => {
   await letIn(gateway.origin, (await gateway.createToken({ name: 'Bo' })).token);
   await atSection('grants', async page => {
     await page.waitForSelector('tbody tr >> text=Bo');
@@ -93,7 +96,7 @@ it('[OPS-1] [ACC-7] ends what a person allowed a program', async () => {
   expect((await gateway.api('GET', '/api/v1/grants')).json['grants']).toEqual([]);
 });
 
-it('[OPS-1] [LLM-4] allows tools to be asked for, and takes it back', async () => {
+it('[OPS-1] [LLM-4] allows tools for ask, and revokes that', async () => {
   const entries = async () =>
     (await gateway.api('GET', '/api/v1/ask/allowlist')).json['entries'] as object[];
   await atSection('ask', async (page, { press, type }) => {
@@ -116,7 +119,7 @@ it('[OPS-1] [LLM-4] allows tools to be asked for, and takes it back', async () =
   });
 });
 
-it('[OPS-1] [ACC-7] adds a program, takes its secret, and deletes it', async () => {
+it('[OPS-1] [ACC-7] adds a program, copies its secret, and deletes it', async () => {
   const programs = async () =>
     (await gateway.api('GET', '/api/v1/oauth/clients?kind=manual')).json['clients'] as object[];
   await atSection('programs', async (page, { press, type }) => {
@@ -136,7 +139,7 @@ it('[OPS-1] [ACC-7] adds a program, takes its secret, and deletes it', async () 
   });
 });
 
-it('[OPS-1] [SEC-6] checks the audit', async () => {
+it('[OPS-1] [SEC-6] verifies the audit', async () => {
   await atSection('audit', async (page, { press }) => {
     await press(/^Check every chain$/);
     await told(page, 'chains are as they were written');
@@ -145,7 +148,7 @@ it('[OPS-1] [SEC-6] checks the audit', async () => {
 });
 
 it('[OPS-1] [ACC-7] adds a passkey, and deletes it', async () => {
-  // Passkeys are of a name, never of an address.
+  // Passkeys belong to a host name, never to an IP address.
   const origin = gateway.origin.replace('127.0.0.1', 'localhost');
   const { token } = await gateway.createToken({ name: 'Cy' });
   await atView(

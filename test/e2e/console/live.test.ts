@@ -1,4 +1,4 @@
-/** What changes at the gateway shows in the console without a reload: told by the stream of events, and asked for where there is none. */
+/** Changes at the gateway appear in the console without a reload: through the event stream, or by polling where there is none. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
@@ -8,7 +8,7 @@ import { QUIET, startGateway, type Gateway, type ServerRecord } from '../support
 
 const EVENTS = '**/api/v1/events';
 const LIST = '**/api/v1/aggregator/servers?**';
-/** For a machine that is busy. */
+/** Long enough for a busy machine. */
 const SOON = { timeout: 60_000 };
 
 let gateway: Gateway;
@@ -33,7 +33,7 @@ afterAll(async () => {
 const stateOf = (page: Page) => page.locator('tbody tr', { hasText: 'notes' }).locator('.badge');
 const act = (verb: string) => gateway.api('POST', `/api/v1/aggregator/servers/${notes.id}/${verb}`);
 
-it('[OPS-1] shows that a server is gone and is back, as the gateway tells it', async () => {
+it('[OPS-1] shows from events that a server is gone and is back', async () => {
   const view = await openConsole(browser, gateway.origin, admin);
   const { page } = view;
   try {
@@ -61,7 +61,7 @@ it('[OPS-1] shows that a server is gone and is back, as the gateway tells it', a
   }
 });
 
-it('[OPS-1] asks by the clock where nobody tells, and goes on once somebody does', async () => {
+it('[OPS-1] polls while there are no events, and uses events again once there are', async () => {
   const view = await openConsole(browser, gateway.origin, admin);
   const { page } = view;
   try {
@@ -84,7 +84,7 @@ it('[OPS-1] asks by the clock where nobody tells, and goes on once somebody does
   }
 });
 
-it('[OPS-1] asks no more for a server that it deletes, though it is told first', async () => {
+it('[OPS-1] stops requesting a server that it deletes, even if the event arrives first', async () => {
   const { id } = await gateway.register('old', `${origin}/mcp`);
   const view = await openConsole(browser, gateway.origin, admin, `/console/servers?server=${id}`);
   const { page } = view;
@@ -103,7 +103,7 @@ it('[OPS-1] asks no more for a server that it deletes, though it is told first',
     await page.route(`**${path}`, async route => {
       if (route.request().method() !== 'DELETE') return route.continue();
       const { status } = await gateway.api('DELETE', path);
-      // The next stream begins when this one was heard to its end.
+      // The next stream begins when this one has been read to its end.
       const isHeard = page.waitForRequest(EVENTS);
       tell();
       await isHeard;

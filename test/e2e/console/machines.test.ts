@@ -1,4 +1,7 @@
-/** Machines in the console: one is added, comes by the command that is shown, gets another, and is revoked; by mouse and by the keyboard. */
+/**
+ * Machines in the console: one is added, connects with the shown command, gets another command, and is revoked; by mouse and with the
+ * keyboard.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
@@ -9,9 +12,9 @@ import { picture, tabTo } from '../support/keyboard.ts';
 
 const CONNECTORS = '/api/v1/connectors';
 const HOSTILE = '<img src=x onerror="window.hit=1">';
-/** The browser notes what the gateway refuses on purpose here. */
+/** The browser logs the requests that the gateway refuses on purpose here. */
 const REFUSED = /^Failed to load resource: .* status of 4(09|22) /;
-/** For a machine that is busy. */
+/** Long enough for a busy machine. */
 const SOON = { timeout: 60_000 };
 const COMMAND =
   /^PORTICO_CONNECTOR_TOKEN=(portico_device_[\w-]{43}) portico connect (--url \S+ --config mcp\.json)$/;
@@ -49,7 +52,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** Somebody looks at the view; what is wrong with the page is told in the end. */
+/** Opens the view, runs a test in it, and checks at the end that the page had no problems. */
 async function inMachines(
   search: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -67,7 +70,7 @@ async function inMachines(
   }
 }
 
-/** Runs on the machine what the page shows. */
+/** Runs the command that the page shows, on the machine. */
 async function runShown(page: Page): Promise<{ connecting: ConnectProcess; token: string }> {
   const shown = await page.inputValue('.shown-once textarea');
   const [, token = '', args = ''] = COMMAND.exec(shown) ?? [];
@@ -81,7 +84,7 @@ const isConnected = (page: Page, name: string) =>
   rowOf(page, name).locator('.badge.good', { hasText: 'connected' }).waitFor(SOON);
 const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >> text=${text}`);
 
-it('[OPS-1] [CLI-1] adds one that comes by the command, sends it away by another, and revokes it, by the mouse', async () => {
+it('[OPS-1] [CLI-1] adds one that connects with the command, replaces it by another, and revokes it, by mouse', async () => {
   await inMachines('', async (page, look) => {
     await page.click('text=Add a machine');
     await page.fill('#machine-name', 'build-box');
@@ -126,7 +129,7 @@ it('[OPS-1] [CLI-1] adds one that comes by the command, sends it away by another
   });
 });
 
-it('[OPS-1] adds and revokes one by the keyboard alone', async () => {
+it('[OPS-1] adds and revokes one with the keyboard alone', async () => {
   await inMachines('', async page => {
     const keys = page.keyboard;
     const press = async (name: RegExp) => {
@@ -157,7 +160,7 @@ it('[OPS-1] adds and revokes one by the keyboard alone', async () => {
   });
 });
 
-it('[OPS-1] [SEC-7] tells why a name is not taken, as text, and keeps it', async () => {
+it('[OPS-1] [SEC-7] says why a name is refused, as text, and keeps the input', async () => {
   await gateway.api('POST', CONNECTORS, { name: 'laptop' });
   await inMachines('?add=one', async (page, look) => {
     await page.fill('#machine-name', HOSTILE);
@@ -175,7 +178,7 @@ it('[OPS-1] [SEC-7] tells why a name is not taken, as text, and keeps it', async
   });
 });
 
-it('[OPS-1] [ACC-2] shows machines to who may read servers, and lets them do nothing', async () => {
+it('[OPS-1] [ACC-2] shows machines to a person who may read servers, without any action', async () => {
   await gateway.api('POST', CONNECTORS, { name: 'laptop' });
   await inMachines(
     '?add=one',

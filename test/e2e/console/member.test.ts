@@ -1,4 +1,6 @@
-/** A member in the console: what each view is told is what the API tells their token, and what is hidden from them is nowhere. */
+/**
+ * A member in the console: each view gets only what the API returns for the member's token, and what is hidden from them appears nowhere.
+ */
 import type { Browser, Response } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
@@ -35,7 +37,7 @@ afterAll(async () => {
   await Promise.all(offerings.map(({ upstream }) => upstream.close()));
 });
 
-/** A request of a page, and what it was answered. */
+/** A request of a page, and its response. */
 interface Heard {
   method: string;
   path: string;
@@ -44,7 +46,7 @@ interface Heard {
   text: string;
 }
 
-/** Undefined where the page was left before the answer was whole: nobody saw it. */
+/** Returns undefined if the page was left before the response was complete: then nobody saw it. */
 async function hear(response: Response): Promise<Heard | undefined> {
   const { pathname, search } = new URL(response.url());
   const request = response.request();
@@ -65,7 +67,7 @@ const withoutTimes = (text: string): string =>
     '""',
   );
 
-it('[OPS-1] [ACC-9] a member is told no more than their token, in every view', async () => {
+it('[OPS-1] [ACC-9] a member gets no more than their token allows, in every view', async () => {
   const view = await openConsole(browser, gateway.origin, member);
   const { page } = view;
   const heard: Promise<Heard | undefined>[] = [];
@@ -99,7 +101,7 @@ it('[OPS-1] [ACC-9] a member is told no more than their token, in every view', a
     const told = await gateway.api(method, path, sent, member);
     expect([path, status]).toEqual([path, told.status]);
     expect([path, /hidden_note|vault\./.test(text)]).toEqual([path, false]);
-    // What was done meanwhile is in the audit, and a token is used.
+    // Meanwhile the audit has new rows and the token was used, so times are left out.
     const [given, expected] = [text, told.text].map(each => withoutTimes(each));
     expect([path, given]).toEqual([path, expected]);
   }

@@ -1,4 +1,4 @@
-/** How people get in, in the view of people: invitations that sign another browser in, its sign-in, and providers. */
+/** How people sign in, in the view of people: invitations that sign another browser in, its sign-in, and providers. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { picture, tabTo } from '../support/keyboard.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await stand?.stop();
 });
 
-/** Somebody looks at the view; what is wrong with the page is told in the end. */
+/** Opens the view, runs a test in it, and checks at the end that the page had no problems. */
 async function inPeople(
   search: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -54,7 +54,7 @@ async function addProvider(body: object): Promise<string> {
   return String(json['id']);
 }
 
-/** Somebody opens a link in a browser of their own, and signs in by it. @returns the page, which is to be closed with its context */
+/** Opens a link in a new browser and signs in with it. @returns the page; close it with its context */
 async function openLink(link: string): Promise<Page> {
   const context = await stand.browser.newContext();
   const page = await context.newPage();
@@ -103,7 +103,7 @@ it.each([
   }
 });
 
-it('[OPS-1] [ACC-7] invites a new person, whose browser is signed in by the link, and signed out', async () => {
+it('[OPS-1] [ACC-7] invites a new person, whose browser is signed in by the link, and then signed out', async () => {
   await inPeople('?tab=invitations', async (page, look) => {
     await page.click('button:text("Invite somebody")');
     await page.getByLabel('Name', { exact: true }).fill('Nina');
@@ -118,7 +118,7 @@ it('[OPS-1] [ACC-7] invites a new person, whose browser is signed in by the link
     await page.reload();
     await page.waitForSelector('th a:has-text("Nina")');
     expect(await page.content()).not.toContain(code);
-    // Another browser, of Nina.
+    // Another browser: Nina's.
     const hers = await openLink(link);
     await hers.waitForSelector('h1:text("You are signed in")');
     expect(await hers.textContent('main, body')).toContain('Nina');
@@ -138,7 +138,7 @@ it('[OPS-1] [ACC-7] invites a new person, whose browser is signed in by the link
   });
 });
 
-it('[OPS-1] [ACC-7] invites somebody who is there, and nobody where the name is of two', async () => {
+it('[OPS-1] [ACC-7] invites an existing person, and nobody if two have the name', async () => {
   const first = await stand.addPrincipal('Twin');
   await stand.addPrincipal('Twin');
   await inPeople('?tab=invitations', async page => {
@@ -159,7 +159,7 @@ it('[OPS-1] [ACC-7] invites somebody who is there, and nobody where the name is 
   expect(json['total']).toBe(1);
 });
 
-it('[OPS-1] [ACC-7] makes a link and withdraws it, by the keyboard', async () => {
+it('[OPS-1] [ACC-7] creates a link and withdraws it, with the keyboard', async () => {
   const id = await stand.addPrincipal('Keys');
   await inPeople(`?principal=${id}`, async page => {
     const { press } = atKeys(page);
@@ -180,7 +180,7 @@ it('[OPS-1] [ACC-7] makes a link and withdraws it, by the keyboard', async () =>
   });
 });
 
-it('[OPS-1] [ACC-7] adds a provider, which is a button of the sign-in page, and deletes it, by the keyboard', async () => {
+it('[OPS-1] [ACC-7] adds a provider, which appears as a button of the sign-in page, and deletes it, with the keyboard', async () => {
   await inPeople('?tab=providers', async page => {
     const { press, type } = atKeys(page);
     await press(/^Skip to the content$/);
@@ -193,14 +193,14 @@ it('[OPS-1] [ACC-7] adds a provider, which is a button of the sign-in page, and 
     await page.keyboard.press('Space');
     await type(/^Who may come$/, 'acme.com');
     await press(/^Add it$/);
-    // Not sent: the line is not whole.
+    // Not sent: the line is incomplete.
     await page.waitForSelector('.wrong:has-text("on both sides of the =")');
     await page.focus('h1');
     await tabTo(page, /^Who may come$/);
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.press('Delete');
     await press(/^Add it$/);
-    // Refused: everybody has an account there.
+    // Refused: everybody can have an account there.
     await page.waitForSelector('.wrong:has-text("everybody has an account there")');
     expect(await page.getByLabel('Issuer').inputValue()).toBe('https://accounts.google.com');
     await page.focus('h1');
@@ -219,7 +219,7 @@ it('[OPS-1] [ACC-7] adds a provider, which is a button of the sign-in page, and 
   expect(json['total']).toBe(0);
 });
 
-it('[OPS-1] [ACC-7] edits a provider; an edit elsewhere is told, and what was typed is kept', async () => {
+it('[OPS-1] [ACC-7] edits a provider; reports an edit elsewhere, and keeps the input', async () => {
   const id = await addProvider(ACME);
   await inPeople(`?tab=providers&provider=${id}`, async (page, look) => {
     await page.click('button:text("Edit")');
@@ -243,7 +243,7 @@ it('[OPS-1] [ACC-7] edits a provider; an edit elsewhere is told, and what was ty
   await stand.gateway.api('DELETE', `${PROVIDERS}/${id}`);
 });
 
-it('[OPS-1] [ACC-7] names somebody at a provider, whose words are shown as text', async () => {
+it('[OPS-1] [ACC-7] links a person to a provider, whose text is shown as text', async () => {
   const id = await addProvider({ ...ACME, name: HOSTILE.slice(0, 60) });
   const principal = await stand.addPrincipal('Ruth');
   await inPeople(`?tab=providers&provider=${id}`, async page => {

@@ -1,4 +1,6 @@
-/** The view of people in a real browser against a real gateway: principals, their groups and tokens, and what a token does at the gateway. */
+/**
+ * The view of people in a real browser against a real gateway: principals, their groups and tokens, and what a token can do at the gateway.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -25,7 +27,7 @@ afterAll(async () => {
   await stand?.stop();
 });
 
-/** Somebody looks at the view; what is wrong with the page is told in the end. */
+/** Opens the view, runs a test in it, and checks at the end that the page had no problems. */
 async function inPeople(
   search: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -71,12 +73,12 @@ it.each([
   }
 });
 
-it('[OPS-1] [ACC-1] [ACC-2] makes a principal in a group, with a token that works, by the mouse', async () => {
+it('[OPS-1] [ACC-1] [ACC-2] creates a principal in a group, with a token that works, by mouse', async () => {
   await inPeople('', async (page, look) => {
     await page.click('text=Add a principal');
     await page.fill('input:below(:text("Name"))', 'Grace');
     await page.getByLabel('Groups').fill('engineering');
-    // What is typed and not added counts where one goes on.
+    // Input that was typed but not added counts on submit.
     await page.click('button:text("Add it")');
     await page.waitForSelector('h1:focus:has-text("Grace")');
     expect(await page.textContent('.facts')).toContain('engineering');
@@ -95,7 +97,7 @@ it('[OPS-1] [ACC-1] [ACC-2] makes a principal in a group, with a token that work
     const call = { name: 'notes.echo', arguments: { message: 'it works' } };
     const called = await stand.gateway.api('POST', '/api/v1/tools/call', call, token);
     expect([called.status, called.text]).toEqual([200, expect.stringContaining('it works')]);
-    // It is nowhere any more: not in the page, and not after the page is loaded anew.
+    // The token is nowhere any more: not in the page, and not after a reload.
     expect(await page.content()).not.toMatch(SECRET);
     await page.reload();
     const row = page.locator('tr', { hasText: 'laptop' });
@@ -105,7 +107,7 @@ it('[OPS-1] [ACC-1] [ACC-2] makes a principal in a group, with a token that work
   });
 });
 
-it('[OPS-1] [ACC-1] gives a token another value and revokes it', async () => {
+it('[OPS-1] [ACC-1] rotates a token and revokes it', async () => {
   const id = await stand.addPrincipal('Joan');
   const first = await stand.gateway.createToken({ name: 'server', principal: id });
   await inPeople(`?principal=${id}`, async page => {
@@ -114,7 +116,7 @@ it('[OPS-1] [ACC-1] gives a token another value and revokes it', async () => {
     await page.click('dialog[open] button:text("New value")');
     const second = await takeSecret(page);
     expect(second).not.toBe(first.token);
-    // Both work: the one before for an hour.
+    // Both work: the former one for an hour.
     expect([(await stand.ask(first.token)).status, (await stand.ask(second)).status]).toEqual([
       200, 200,
     ]);
@@ -135,7 +137,7 @@ it('[OPS-1] [ACC-1] gives a token another value and revokes it', async () => {
   });
 });
 
-it('[OPS-1] [ACC-1] [ACC-2] does all of it by the keyboard', async () => {
+it('[OPS-1] [ACC-1] [ACC-2] does all of it with the keyboard', async () => {
   await inPeople('', async page => {
     const keys = page.keyboard;
     const { press, type } = atKeys(page);
@@ -186,7 +188,7 @@ it('[OPS-1] [ACC-1] [ACC-2] does all of it by the keyboard', async () => {
   });
 });
 
-it('[OPS-1] [ACC-2] edits the groups; an edit elsewhere is told, and what was typed is kept', async () => {
+it('[OPS-1] [ACC-2] edits the groups; reports an edit elsewhere, and keeps the input', async () => {
   const id = await stand.addPrincipal('Ida', { groups: ['one'] });
   const { token } = await stand.gateway.createToken({ name: 'x', principal: id });
   await inPeople(`?principal=${id}`, async (page, look) => {
@@ -210,7 +212,7 @@ it('[OPS-1] [ACC-2] edits the groups; an edit elsewhere is told, and what was ty
   });
 });
 
-it('[OPS-1] [ACC-9] offers a token no more than its principal may do', async () => {
+it('[OPS-1] [ACC-9] offers for a token no more than its principal may do', async () => {
   const id = await stand.addPrincipal('Bound', { scopes: ['tools:read'] });
   const scopes = ['tools:read', 'servers:write'];
   await stand.gateway.createToken({ name: 'wide', principal: id, scopes });
@@ -225,13 +227,13 @@ it('[OPS-1] [ACC-9] offers a token no more than its principal may do', async () 
     await page.getByLabel('Name of the token').fill('none');
     await page.click('.choices label');
     await page.click('button:text("Make it")');
-    // The API refuses one that may do nothing; what was typed is there.
+    // The API refuses a token without any scope; the input is kept.
     await page.waitForSelector('.choices .wrong');
     expect(await page.getByLabel('Name of the token').inputValue()).toBe('none');
   });
 });
 
-it('[OPS-1] [ACC-9] shows nobody to an administrator whose token has limits', async () => {
+it('[OPS-1] [ACC-9] shows no people to an administrator whose token is limited', async () => {
   const limits = { scopes: ['admin'], servers: ['notes'] };
   const limited = await stand.gateway.createToken({ name: 'Limited', ...limits });
   await inPeople(
@@ -253,7 +255,7 @@ it('[OPS-1] [ACC-9] shows nobody to an administrator whose token has limits', as
   expect(found.json['total']).toBe(0);
 });
 
-it('[OPS-1] shows what others called themselves as text', async () => {
+it('[OPS-1] shows the names that others chose as text', async () => {
   const id = await stand.addPrincipal(HOSTILE);
   await stand.gateway.createToken({ name: HOSTILE, principal: id });
   await inPeople('', async page => {
@@ -267,7 +269,7 @@ it('[OPS-1] shows what others called themselves as text', async () => {
   });
 });
 
-it('[OPS-1] finds by group, and loads a long list page by page', async () => {
+it('[OPS-1] filters by group, and loads a long list page by page', async () => {
   const many = Array.from({ length: 105 }, (_, at) => `many-${at}`);
   for (const name of many) await stand.addPrincipal(name, { groups: ['many'] });
   await inPeople('', async page => {

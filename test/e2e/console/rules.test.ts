@@ -1,4 +1,7 @@
-/** The view of rules in a real browser: a rule is made by mouse and by keyboard, with what it changes seen first; then people see just that. */
+/**
+ * The view of rules in a real browser: a rule is created by mouse and with the keyboard after a preview of its effect; then people see
+ * exactly that.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
@@ -8,7 +11,7 @@ import { picture, tabTo } from '../support/keyboard.ts';
 import { offerTools, toTool, type Offering } from '../support/offered-tools.ts';
 
 const RULES = '/api/v1/access/rules';
-/** The browser notes what the gateway refuses on purpose here: a bad field, and an edit of what changed meanwhile. */
+/** The browser logs the requests that the gateway refuses on purpose here: a bad field, and an edit of a record that changed meanwhile. */
 const REFUSED = /^Failed to load resource: .* status of 4[12]2 /;
 const HOSTILE = '<img src=x onerror="document.title=1"> \u202Egnp';
 const READS = { annotations: { readOnlyHint: true } };
@@ -45,7 +48,7 @@ afterAll(async () => {
   await notes?.upstream.close();
 });
 
-/** Somebody looks at the view; what is wrong with the page is told in the end. */
+/** Opens the view, runs a test in it, and checks at the end that the page had no problems. */
 async function inConsole(
   path: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -62,7 +65,7 @@ async function inConsole(
   }
 }
 
-/** Own names of the tools that Ria sees. */
+/** Returns the servers' own names of the tools that Ria sees. */
 async function toolsOfRia(): Promise<string[]> {
   const { json } = await gateway.api('GET', '/api/v1/tools', undefined, riaToken);
   const servers = json['servers'] as { tools: { original_name: string }[] }[];
@@ -86,7 +89,7 @@ afterEach(async () => {
 });
 const SHOW = 'button:text-is("Show what changes")';
 
-it('[OPS-1] [ACC-3] lets a group read one server, seen before it is saved, by the keyboard', async () => {
+it('[OPS-1] [ACC-3] lets a group read one server, previewed before it is saved, with the keyboard', async () => {
   await inConsole('', async (page, look) => {
     const { keyboard: keys } = page;
     const press = async (name: RegExp) => {
@@ -129,7 +132,7 @@ it('[OPS-1] [ACC-3] lets a group read one server, seen before it is saved, by th
   expect(await toolsOfRia()).toEqual([HOSTILE, 'get_note', 'list_notes']);
 });
 
-it('[OPS-1] [ACC-3] denies one person a tool, and takes that back', async () => {
+it('[OPS-1] [ACC-3] denies one person a tool, and reverts that', async () => {
   await make(readAllow);
   await inConsole('?add=one', async (page, look) => {
     await page.selectOption('#rule-effect', 'deny');
@@ -140,7 +143,7 @@ it('[OPS-1] [ACC-3] denies one person a tool, and takes that back', async () => 
     await page.click(SHOW);
     expect(await page.textContent('.changed')).toContain('loses notes.get_note');
     expect(await page.textContent('.changed summary')).toContain('loses 1 tool');
-    // What was shown is of what was typed then.
+    // The preview belongs to the earlier input, so it disappears.
     await page.fill('label:text-is("Tools") + input', 'list_*');
     expect(await page.locator('.preview').count()).toBe(0);
     await page.click(SHOW);
@@ -161,7 +164,7 @@ it('[OPS-1] [ACC-3] denies one person a tool, and takes that back', async () => 
   expect(await toolsOfRia()).toHaveLength(3);
 });
 
-it('[OPS-1] [ACC-3] tells of an edit elsewhere, and keeps what was typed', async () => {
+it('[OPS-1] [ACC-3] reports an edit elsewhere, and keeps the input', async () => {
   const id = await make(readAllow);
   await inConsole(`?rule=${id}`, async page => {
     await page.fill('label:text-is("Tools") + input', 'get_*');
@@ -180,7 +183,7 @@ it('[OPS-1] [ACC-3] tells of an edit elsewhere, and keeps what was typed', async
   });
 });
 
-it('[OPS-1] [ACC-3] asks which of two people of one name is meant', async () => {
+it('[OPS-1] [ACC-3] asks which of two people with the same name is meant', async () => {
   const { json } = await gateway.api('POST', '/api/v1/principals', { name: 'Ria' });
   await inConsole('?add=one', async page => {
     await page.selectOption('#rule-kind', 'principal');
@@ -196,7 +199,7 @@ it('[OPS-1] [ACC-3] asks which of two people of one name is meant', async () => 
 });
 
 describe('[OPS-1] the levels of rules', () => {
-  it('stand in the order in which they are asked, those that deny first', async () => {
+  it('are in the order of evaluation, denials first', async () => {
     await make({ effect: 'deny', subject: { kind: 'everyone' }, tool: 'drop_*' });
     await make({ effect: 'deny', subject: readAllow.subject, tool: 'drop_*' });
     await make(readAllow);

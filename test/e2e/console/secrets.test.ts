@@ -1,4 +1,7 @@
-/** Secrets in the console: added, replaced and deleted by mouse and by the keyboard alone; no value is ever shown, and one in use stays. */
+/**
+ * Secrets in the console: added, replaced and deleted by mouse and with the keyboard alone; no value is ever shown, and a secret in use
+ * cannot be deleted.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
@@ -11,7 +14,7 @@ const SECRETS = '/api/v1/secrets';
 const ORIGIN = 'https://mcp.example.com';
 const VALUE = 'a-value-that-nobody-sees';
 const HOSTILE = 'https://evil.example/<img src=x onerror="window.hit=1">';
-/** The browser notes what the gateway refuses on purpose here. */
+/** The browser logs the requests that the gateway refuses on purpose here. */
 const REFUSED = /^Failed to load resource: .* status of 4(09|12|22) /;
 
 let gateway: Gateway;
@@ -56,7 +59,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** Somebody looks at the view; what is wrong with the page is told in the end. */
+/** Opens the view, runs a test in it, and checks at the end that the page had no problems. */
 async function inSecrets(
   search: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -76,7 +79,7 @@ async function inSecrets(
 const rowOf = (page: Page, name: string) => page.locator('tbody tr', { hasText: name });
 const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >> text=${text}`);
 
-it('[OPS-1] [SEC-1] adds one, replaces its value and deletes it, by the mouse', async () => {
+it('[OPS-1] [SEC-1] adds one, replaces its value and deletes it, by mouse', async () => {
   await inSecrets('', async (page, look) => {
     expect(await rowOf(page, 'NOTES_TOKEN').textContent()).toContain('notes');
     await page.click('text=Add a secret');
@@ -109,7 +112,7 @@ it('[OPS-1] [SEC-1] adds one, replaces its value and deletes it, by the mouse', 
   });
 });
 
-it('[OPS-1] [SEC-1] does the same by the keyboard alone', async () => {
+it('[OPS-1] [SEC-1] does the same with the keyboard alone', async () => {
   await inSecrets('', async page => {
     const keys = page.keyboard;
     const press = async (name: RegExp) => {
@@ -144,7 +147,7 @@ it('[OPS-1] [SEC-1] does the same by the keyboard alone', async () => {
   });
 });
 
-it('[OPS-1] [SEC-1] tells why one that a server uses is not deleted', async () => {
+it('[OPS-1] [SEC-1] says why a secret that a server uses is not deleted', async () => {
   await inSecrets('', async (page, look) => {
     const row = rowOf(page, 'NOTES_TOKEN');
     await row.waitFor();
@@ -166,8 +169,8 @@ it('[OPS-1] [SEC-1] tells why one that a server uses is not deleted', async () =
   });
 });
 
-describe('[OPS-1] [SEC-1] what was typed is kept', () => {
-  it('where the gateway refuses an origin, which is shown as text', async () => {
+describe('[OPS-1] [SEC-1] the input is kept', () => {
+  it('if the gateway refuses an origin, which is shown as text', async () => {
     await inSecrets('?add=one', async (page, look) => {
       await page.fill('#secret-name', 'no good name');
       await page.fill('#secret-value', VALUE);
@@ -185,7 +188,7 @@ describe('[OPS-1] [SEC-1] what was typed is kept', () => {
     });
   });
 
-  it('where another one of the name is there already, which is not replaced', async () => {
+  it('if a secret with the name exists already, which is not replaced', async () => {
     await put('HUB_TOKEN');
     await inSecrets('?add=one', async page => {
       await page.fill('#secret-name', 'HUB_TOKEN');
@@ -198,7 +201,7 @@ describe('[OPS-1] [SEC-1] what was typed is kept', () => {
     });
   });
 
-  it('where somebody else replaced it meanwhile, which is told first', async () => {
+  it('if somebody else replaced it meanwhile, which is reported first', async () => {
     await put('HUB_TOKEN');
     await inSecrets('?secret=HUB_TOKEN', async (page, look) => {
       await page.fill('#secret-value', 'typed-here');
@@ -215,7 +218,7 @@ describe('[OPS-1] [SEC-1] what was typed is kept', () => {
   });
 });
 
-it('[OPS-1] [ACC-2] is not there for members, to whom the API tells of none', async () => {
+it('[OPS-1] [ACC-2] is hidden from members, to whom the API shows no secrets', async () => {
   const { page, close } = await openConsole(browser, gateway.origin, member, '/console/secrets');
   try {
     await page.getByText('There is no such view for you').waitFor();

@@ -1,4 +1,4 @@
-/** The view of servers in a real browser against a real gateway: added, found broken, mended, edited, imported and deleted. */
+/** The view of servers in a real browser against a real gateway: added, found broken, fixed, edited, imported and deleted. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort, startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
@@ -8,7 +8,7 @@ import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 
 const SERVERS = '/api/v1/aggregator/servers';
-/** The browser notes what the gateway refuses on purpose here: a bad field, and an edit of what changed meanwhile. */
+/** The browser logs the requests that the gateway refuses on purpose here: a bad field, and an edit of a record that changed meanwhile. */
 const REFUSED = /^Failed to load resource: .* status of 4[12]2 /;
 const HOSTILE = '<img src=x onerror="document.title=1"> \u202Egnp.exe';
 
@@ -35,7 +35,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** Somebody looks at a view; what is wrong with the page is told in the end. */
+/** Opens a view, runs a test in it, and checks at the end that the page had no problems. */
 async function inConsole(
   path: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -80,7 +80,7 @@ describe.each(['?add=one', '?add=file', '?server=ID'])('[OPS-1] /console/servers
   });
 });
 
-it('[OPS-1] adds a server by the mouse and shows what came of it', async () => {
+it('[OPS-1] adds a server by mouse and shows the outcome', async () => {
   await inConsole('/servers', async page => {
     await page.click('text=Add a server');
     await page.fill('#server-name', 'second');
@@ -96,7 +96,7 @@ it('[OPS-1] adds a server by the mouse and shows what came of it', async () => {
   });
 });
 
-it('[OPS-1] shows what a server controls as text', async () => {
+it('[OPS-1] shows text that a server controls as text', async () => {
   await inConsole(`/servers?server=${notesId}`, async page => {
     await page.waitForSelector('.tools dt');
     expect(await page.textContent('.facts')).toContain('onerror="document.title=1"> ⟨U+202E⟩gnp');
@@ -104,7 +104,7 @@ it('[OPS-1] shows what a server controls as text', async () => {
   });
 });
 
-it('[OPS-1] adds a broken server, mends it and deletes it, by the keyboard', async () => {
+it('[OPS-1] adds a broken server, fixes it and deletes it, with the keyboard', async () => {
   await inConsole('/servers', async (page, look) => {
     const keys = page.keyboard;
     const press = async (name: RegExp) => {
@@ -122,7 +122,7 @@ it('[OPS-1] adds a broken server, mends it and deletes it, by the keyboard', asy
     await type(/^Name$/, 'no good name');
     await type(/^Address$/, `http://127.0.0.1:${await findFreePort()}/mcp`);
     await press(/^Add it$/);
-    // What is wrong is told at the field, and what was typed is there.
+    // The error is shown at the field, and the input is kept.
     await page.waitForSelector('#server-name-wrong');
     await page.focus('h1');
     await type(/^Name$/, 'keys');
@@ -136,7 +136,7 @@ it('[OPS-1] adds a broken server, mends it and deletes it, by the keyboard', asy
     await type(/^Address$/, `${notes.origin}/mcp`);
     await press(/^Save$/);
     await page.waitForSelector('.outcome .badge.good');
-    // The server may be told of, by an event, before its form knows that it was saved.
+    // An event may report the server before the form knows that it was saved.
     await page.waitForSelector('form.server-form', { state: 'detached' });
     await press(/^Delete$/);
     expect(await page.textContent('dialog[open]')).toContain('cannot be brought back');
@@ -146,7 +146,7 @@ it('[OPS-1] adds a broken server, mends it and deletes it, by the keyboard', asy
   });
 });
 
-it('[OPS-1] tells of an edit elsewhere, and keeps what was typed', async () => {
+it('[OPS-1] reports an edit elsewhere, and keeps the input', async () => {
   await inConsole(`/servers?server=${notesId}`, async (page, look) => {
     await page.click('button:text("Edit")');
     await page.selectOption('#server-approval-of-its-tools', 'hold');
@@ -164,14 +164,14 @@ it('[OPS-1] tells of an edit elsewhere, and keeps what was typed', async () => {
   });
 });
 
-it('[OPS-1] [REG-6] takes a file that is dropped anywhere on the page', async () => {
+it('[OPS-1] [REG-6] accepts a file dropped anywhere on the page', async () => {
   await inConsole('/servers?add=file', async page => {
     await page.waitForSelector('#import-text');
     const drop = `const data = new DataTransfer();
       data.items.add(new File(['{"mcpServers":{}}'], 'mcp.json'));
       const event = { dataTransfer: data, bubbles: true, cancelable: true };
       document.querySelector('nav').dispatchEvent(new DragEvent('drop', event));`;
-    // False: the browser does not open it.
+    // False: the browser does not open the file.
     expect(await page.evaluate<boolean>(drop)).toBe(false);
     await page.waitForFunction("document.querySelector('#import-text').value.includes('{}')");
     await page.click('text=Show what would be done');
@@ -179,7 +179,7 @@ it('[OPS-1] [REG-6] takes a file that is dropped anywhere on the page', async ()
   });
 });
 
-it('[OPS-1] shows in the overview what waits for somebody', async () => {
+it('[OPS-1] shows in the overview what waits for a decision', async () => {
   const more = { transport_type: 'HTTP', tool_approval: 'hold' };
   const lost = { url: `http://127.0.0.1:${await findFreePort()}/mcp` };
   const all = [
@@ -196,7 +196,7 @@ it('[OPS-1] shows in the overview what waits for somebody', async () => {
   for (const { name } of all) await gateway.api('DELETE', `${SERVERS}/${await idOf(name)}`);
 });
 
-it('[OPS-1] takes a server down and up again', async () => {
+it('[OPS-1] disconnects a server and connects it again', async () => {
   await inConsole(`/servers?server=${notesId}`, async page => {
     await page.click('.actions button:text("Disconnect")');
     await page.click('dialog[open] button:text("Disconnect")');
@@ -207,7 +207,7 @@ it('[OPS-1] takes a server down and up again', async () => {
   });
 });
 
-it('[OPS-1] [REG-6] shows what a file would do before it does it', async () => {
+it('[OPS-1] [REG-6] previews an import before it is done', async () => {
   const file = `{
     // as a client has it
     "mcpServers": {
@@ -247,7 +247,7 @@ it('[OPS-1] [REG-6] shows what a file would do before it does it', async () => {
   });
 });
 
-it('[OPS-1] [ACC-4] shows no more than the API tells', async () => {
+it('[OPS-1] [ACC-4] shows no more than the API returns', async () => {
   const reads = await gateway.createToken({ name: 'Reader', scopes: ['servers:read'] });
   await inConsole(
     `/servers?server=${notesId}`,
@@ -268,7 +268,7 @@ it('[OPS-1] [ACC-4] shows no more than the API tells', async () => {
   );
 });
 
-it('[OPS-1] loads a long list page by page, and finds in all of it', async () => {
+it('[OPS-1] loads a long list page by page, and searches all of it', async () => {
   const many = Array.from({ length: 100 }, (_, at) => {
     const server = { url: `${notes.origin}/mcp`, disabled: true };
     return [`many-${String(at).padStart(3, '0')}`, server] as const;

@@ -1,4 +1,4 @@
-/** Settings of the deployment in the console: each section's main task, what is refused, and hostile texts as text. */
+/** Settings of the deployment in the console: each section's main task, refused input, and hostile texts shown as text. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 import { runPortico } from '../support/portico-command.ts';
 
-/** More than a request puts under another key. */
+/** More than one request re-encrypts. */
 const SECRETS = 60;
 const HOSTILE = '<img src=x onerror="window.hit=1">\u202Egnp';
 const SHOWN = HOSTILE.replace('\u202E', '⟨U+202E⟩');
-/** The browser notes what the gateway refuses on purpose here. */
+/** The browser logs the requests that the gateway refuses on purpose here. */
 const REFUSED = /^Failed to load resource: .* status of 4(01|12|22) /;
 const RULES = '/api/v1/cache/rules';
 const SECTIONS = [
@@ -41,7 +41,7 @@ beforeAll(async () => {
     const body = { value: `value-${n}`, origins: ['https://mcp.example.com'] };
     await gateway.api('PUT', `/api/v1/secrets/S${n}`, body);
   }
-  // Another key is in the ring from the next start on.
+  // From the next start on, another key is in the ring.
   await gateway.stop();
   const { code, err } = await runPortico(['keys', 'new', '--data', data], { env: {} });
   if (code !== 0) throw new Error(err);
@@ -59,7 +59,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-/** Somebody looks at a section; what is wrong with the page is told in the end. */
+/** Opens a section, runs a test in it, and checks at the end that the page had no problems. */
 async function inSection(
   section: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -79,7 +79,7 @@ async function inSection(
 
 const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >> text=${text}`);
 const rowOf = (page: Page, text: string) => page.locator('tbody tr', { hasText: text });
-/** Says yes to what a button of a row will do. */
+/** Activates a button of a row and confirms. */
 async function confirm(page: Page, row: string, name: string): Promise<void> {
   await rowOf(page, row).getByRole('button', { name }).click();
   await page.locator('dialog[open]').getByRole('button', { name }).click();
@@ -111,7 +111,7 @@ it('[OPS-1] look right at 360 px in the dark, and wide', async () => {
   });
 });
 
-it('[OPS-1] [SEC-1] puts everything under the active key, by the keyboard', async () => {
+it('[OPS-1] [SEC-1] puts everything under the active key, with the keyboard', async () => {
   await inSection('keys', async (page, look) => {
     await page.waitForSelector('tbody tr');
     expect(await rowOf(page, 'k2').textContent()).toContain('active');
@@ -125,7 +125,7 @@ it('[OPS-1] [SEC-1] puts everything under the active key, by the keyboard', asyn
   });
 });
 
-it('[OPS-1] [LLM-5] adds, edits and deletes a rule of the cache, and keeps what was typed', async () => {
+it('[OPS-1] [LLM-5] adds, edits and deletes a rule of the cache, and keeps the input', async () => {
   await inSection('cache', async (page, look) => {
     await page.getByText('Add a rule').waitFor();
     await press(page, /^Skip/);
@@ -167,7 +167,7 @@ it('[OPS-1] [LLM-5] adds, edits and deletes a rule of the cache, and keeps what 
   });
 });
 
-it('[OPS-1] [LLM-4] allows tools to be asked for, and tells why not', async () => {
+it('[OPS-1] [LLM-4] allows tools for ask, and says why an entry is refused', async () => {
   await inSection('ask&add=entry', async (page, look) => {
     await page.selectOption('#ask-who', 'principal');
     await page.getByLabel('Name', { exact: true }).fill('Nobody');
@@ -193,7 +193,7 @@ it('[OPS-1] [LLM-4] allows tools to be asked for, and tells why not', async () =
   });
 });
 
-it('[OPS-1] [REG-6] saves the servers as a file that an import takes', async () => {
+it('[OPS-1] [REG-6] saves the servers as a file that can be imported', async () => {
   await inSection('transfer', async page => {
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -208,12 +208,12 @@ it('[OPS-1] [REG-6] saves the servers as a file that an import takes', async () 
   });
 });
 
-it('[OPS-1] [SEC-6] checks every chain of the audit, and says where one is broken', async () => {
+it('[OPS-1] [SEC-6] verifies every chain of the audit, and says where one is broken', async () => {
   await inSection('audit', async (page, look) => {
     await page.click('text=Check every chain');
     await page.waitForSelector('.notice:focus >> text=/^All \\d+ chains are as they were written/');
     expect(await rowOf(page, 'admin').first().textContent()).toMatch(/whole\d+ [0-9a-f]{64}/);
-    // What the gateway answers where somebody changed the database.
+    // The gateway's response after somebody changed the database.
     const head = { seq: 9, hash: 'ab'.repeat(32) };
     const json = { shard: 'admin', rows: 6, is_intact: false, first_broken_seq: 7, head };
     await page.route(/\/audit\/verify\?shard=admin&/, route => route.fulfill({ json }));

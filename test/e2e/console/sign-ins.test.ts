@@ -1,4 +1,4 @@
-/** Sign-ins in the console: one's own passkeys and browsers, and for administrators programs that people let in. */
+/** Sign-ins in the console: a person's own passkeys and browsers, and for administrators the programs that people authorised. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
@@ -8,7 +8,7 @@ import { picture, tabTo } from '../support/keyboard.ts';
 import { letIn } from '../support/let-in.ts';
 
 const HOSTILE = '<img src=x onerror="window.hit=1">';
-/** The browser notes what the gateway refuses on purpose here. */
+/** The browser logs the requests that the gateway refuses on purpose here. */
 const REFUSED = /^Failed to load resource: .* status of (?:401|422) /;
 
 let gateway: Gateway;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** Somebody looks at a section; what is wrong with the page is told in the end. */
+/** Opens a section, runs a test in it, and checks at the end that the page had no problems. */
 async function inSection(
   section: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -51,7 +51,7 @@ async function inSection(
 
 const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >> text=${text}`);
 const rowOf = (page: Page, text: string) => page.locator('tbody tr', { hasText: text });
-/** Says yes to what a button of a row will do. */
+/** Activates a button of a row and confirms. */
 async function confirm(page: Page, row: string, name: string): Promise<void> {
   await rowOf(page, row).getByRole('button', { name }).click();
   await page.locator('dialog[open]').getByRole('button', { name }).click();
@@ -92,7 +92,7 @@ it('[OPS-1] [ACC-7] adds a program, whose secret is shown once, and deletes it',
   });
 });
 
-it('[OPS-1] [ACC-7] shows who let which program in, and ends it', async () => {
+it('[OPS-1] [ACC-7] shows who authorised which program, and revokes it', async () => {
   await inSection('grants', async (page, look) => {
     const row = await rowOf(page, 'Bo').textContent();
     expect(row).toContain('A program');
@@ -103,7 +103,7 @@ it('[OPS-1] [ACC-7] shows who let which program in, and ends it', async () => {
   });
 });
 
-it('[OPS-1] [ACC-7] signs another browser of oneself out, by the keyboard, as a member', async () => {
+it("[OPS-1] [ACC-7] signs a member's other browser out, with the keyboard", async () => {
   const other = await browser.newContext();
   try {
     const page = await other.newPage();
@@ -118,7 +118,7 @@ it('[OPS-1] [ACC-7] signs another browser of oneself out, by the keyboard, as a 
         expect(await own.locator('nav.sections a').allTextContents()).toEqual(['Your sign-in']);
         const before = await own.locator('tbody tr').count();
         await press(own, /^Skip/);
-        // The newest is first: this one, then the other.
+        // The newest is first: this browser, then the other.
         await tabTo(own, /^Sign it out$/);
         await own.keyboard.press('Tab');
         await press(own, /^Sign it out$/);
@@ -137,8 +137,8 @@ it('[OPS-1] [ACC-7] signs another browser of oneself out, by the keyboard, as a 
   }
 });
 
-it('[OPS-1] [ACC-7] shows a passkey that one added, and deletes it', async () => {
-  // Passkeys are of a name, never of an address.
+it('[OPS-1] [ACC-7] shows a passkey that the person added, and deletes it', async () => {
+  // Passkeys belong to a host name, never to an IP address.
   const origin = gateway.origin.replace('127.0.0.1', 'localhost');
   const { token } = await gateway.createToken({ name: 'Cy' });
   await inSection(

@@ -1,4 +1,4 @@
-/** Tools in the console: found by words, called by a form that their schema makes, and shown as what they answer. */
+/** Tools in the console: found by words, called with a form built from their schema, with their results shown. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startEverything, type Upstream } from '../../fixtures/start-fixture.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-it('[OPS-1] finds a tool by words, and calls it by the keyboard alone', async () => {
+it('[OPS-1] finds a tool by words, and calls it with the keyboard alone', async () => {
   const view = await openConsole(browser, gateway.origin, member, '/console/tools');
   const { page } = view;
   try {
@@ -54,7 +54,7 @@ it('[OPS-1] finds a tool by words, and calls it by the keyboard alone', async ()
   }
 });
 
-it('[OPS-1] shows an image that a tool answers', async () => {
+it('[OPS-1] shows an image that a tool returns', async () => {
   const view = await openConsole(
     browser,
     gateway.origin,
@@ -73,7 +73,7 @@ it('[OPS-1] shows an image that a tool answers', async () => {
   }
 });
 
-it('[OPS-1] shows how far a tool is, and stops it', async () => {
+it("[OPS-1] shows a call's progress, and cancels it", async () => {
   const path = '/console/tools?tool=things.trigger-long-running-operation';
   const view = await openConsole(browser, gateway.origin, member, path);
   const { page } = view;
@@ -94,7 +94,7 @@ it('[OPS-1] shows how far a tool is, and stops it', async () => {
   }
 });
 
-it('[OPS-1] answers what a server asks in the middle of a call, by the keyboard', async () => {
+it('[OPS-1] answers a question of a server during a call, with the keyboard', async () => {
   const path = '/console/tools?tool=things.trigger-elicitation-request';
   const view = await openConsole(browser, gateway.origin, member, path);
   const { page } = view;

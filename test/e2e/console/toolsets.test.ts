@@ -1,4 +1,4 @@
-/** The view of toolsets in a real browser: made by picking, served at its URL, renamed, edited by two at once, and deleted. */
+/** The view of toolsets in a real browser: created by picking, served at its URL, renamed, edited by two people at once, and deleted. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
@@ -9,7 +9,7 @@ import { offerTools, toTool, type Offering } from '../support/offered-tools.ts';
 import { listAllTools, openModern } from '../support/raw-client.ts';
 
 const TOOLSETS = '/api/v1/toolsets';
-/** The browser notes what the gateway refuses on purpose here: a bad field, and an edit of what changed meanwhile. */
+/** The browser logs the requests that the gateway refuses on purpose here: a bad field, and an edit of a record that changed meanwhile. */
 const REFUSED = /^Failed to load resource: .* status of 4[12]2 /;
 const HOSTILE = '<img src=x onerror="document.title=1"> \u202Egnp';
 const SHOWN = '<img src=x onerror="document.title=1"> ⟨U+202E⟩gnp';
@@ -46,7 +46,7 @@ afterAll(async () => {
   await Promise.all(offerings.map(({ upstream }) => upstream.close()));
 });
 
-/** Somebody looks at the view; what is wrong with the page is told in the end. */
+/** Opens the view, runs a test in it, and checks at the end that the page had no problems. */
 async function inConsole(
   path: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -63,7 +63,7 @@ async function inConsole(
   }
 }
 
-/** The tools that Ria is served at a URL, as `name: description`. */
+/** Returns the tools that Ria is served at a URL, as `name: description`. */
 async function servedAt(url: string): Promise<string[]> {
   const tools = await listAllTools(openModern({ url, token: member }));
   return tools
@@ -77,7 +77,7 @@ async function make(body: object): Promise<string> {
   return String(json['id']);
 }
 
-it('[OPS-1] [ACC-4] is made by picking and served at its URL, by the keyboard alone', async () => {
+it('[OPS-1] [ACC-4] is created by picking and served at its URL, with the keyboard alone', async () => {
   let url = '';
   await inConsole('', async (page, look) => {
     const { keyboard: keys } = page;
@@ -136,7 +136,7 @@ it('[OPS-1] shows hostile names and descriptions as text', async () => {
   });
 });
 
-it('[OPS-1] [ACC-4] takes a server as a whole, leaves some out, and is for a group', async () => {
+it('[OPS-1] [ACC-4] includes a whole server, excludes some tools, and is limited to a group', async () => {
   await make({ name: 'work', include: ['notes'] });
   await inConsole('', async page => {
     await page.click('a:text-is("work")');
@@ -160,7 +160,7 @@ it('[OPS-1] [ACC-4] takes a server as a whole, leaves some out, and is for a gro
   expect(served.join()).not.toContain('drop_note');
 });
 
-it('[OPS-1] [ACC-4] tells of an edit elsewhere, and keeps what was typed', async () => {
+it('[OPS-1] [ACC-4] reports an edit elsewhere, and keeps the input', async () => {
   const id = await make({ name: 'work', include: ['notes.get_note'] });
   await inConsole(`?toolset=${id}`, async (page, look) => {
     await page.fill('label:text-is("Name") + input', 'other');
@@ -179,7 +179,7 @@ it('[OPS-1] [ACC-4] tells of an edit elsewhere, and keeps what was typed', async
   expect(json).toMatchObject({ name: 'other', description: 'Of another', revision: 3 });
 });
 
-it('[OPS-1] [ACC-4] is deleted, with what that takes shown before', async () => {
+it('[OPS-1] [ACC-4] is deleted, after the consequences are shown', async () => {
   const id = await make({ name: 'work', include: ['notes.get_note'] });
   await inConsole(`?toolset=${id}`, async page => {
     await page.click('button:text("Show what deleting it changes")');

@@ -1,4 +1,4 @@
-/** Usage in the console while there are calls that are not added up yet: the page says so, and shows them by itself once they are. */
+/** Usage in the console while some calls are not counted yet: the page says so, and shows them by itself once they are. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -42,7 +42,7 @@ async function change(act: (database: DatabaseSync) => void): Promise<void> {
   }
 }
 
-/** Calls of an hour ago, as they are stored. */
+/** Adds calls of an hour ago, in their stored form. */
 function addChunk(database: DatabaseSync): void {
   const at = Date.now() - HOUR_MS;
   const hex = at.toString(16).padStart(12, '0');
@@ -57,7 +57,7 @@ function addChunk(database: DatabaseSync): void {
     .run(idOf(9), at, at, CALLS, '{}', 'hash', body);
 }
 
-it('[OPS-1] [OPS-7] says that calls are being added up, and shows them by itself', async () => {
+it('[OPS-1] [OPS-7] says that calls are still being counted, and then shows them by itself', async () => {
   await change(database => {
     database.exec(
       `CREATE TRIGGER not_yet BEFORE UPDATE ON usage_progress BEGIN SELECT RAISE(ABORT, 'not yet'); END`,

@@ -1,4 +1,7 @@
-/** Usage and budgets in the console: what was called by whom, a budget that is set, reached, changed and ended; by mouse and by the keyboard. */
+/**
+ * Usage and budgets in the console: who called what, and a budget that is set, reached, changed and deleted; by mouse and with the
+ * keyboard.
+ */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, until } from '../../fixtures/start-fixture.ts';
@@ -10,7 +13,7 @@ import { picture, tabTo } from '../support/keyboard.ts';
 const WAIT_MS = 60_000;
 const HOSTILE = '<img src=x onerror="window.hit=1">\u202Egnp';
 const SHOWN = HOSTILE.replace('\u202E', '⟨U+202E⟩');
-/** The browser notes what the gateway refuses on purpose here. */
+/** The browser logs the requests that the gateway refuses on purpose here. */
 const REFUSED = /^Failed to load resource: .* status of 4(09|12|22) /;
 const BUDGETS = '/api/v1/budgets';
 
@@ -29,7 +32,7 @@ async function tokenOf(name: string, groups: string[]): Promise<string> {
 }
 
 beforeAll(async () => {
-  // Calls that are stored before they leave are counted at once.
+  // Calls that are stored before they are sent are counted at once.
   const env = { ...QUIET, PORTICO_AUDIT_CALLS: 'before' };
   [gateway, browser] = await Promise.all([startGateway({ env }), startBrowser()]);
   const notes = await startFixture('rich-modern');
@@ -52,7 +55,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** Somebody looks at the view; what is wrong with the page is told in the end. */
+/** Opens the view, runs a test in it, and checks at the end that the page had no problems. */
 async function inUsage(
   search: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -75,7 +78,7 @@ const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >
 const cells = async (page: Page, name: string): Promise<string[]> =>
   (await rowOf(page, name).locator('td').allTextContents()).slice(0, 3);
 
-it('[OPS-1] [OPS-7] shows who called what how often, and takes it along, by the mouse', async () => {
+it('[OPS-1] [OPS-7] shows who called what how often, and exports it, by mouse', async () => {
   await inUsage('', async (page, look) => {
     await rowOf(page, 'notes.echo').waitFor();
     expect(await cells(page, 'notes.echo')).toEqual(['4', '0', '0']);
@@ -109,7 +112,7 @@ it('[OPS-1] [OPS-7] shows who called what how often, and takes it along, by the 
   });
 });
 
-it('[OPS-1] [ACC-9] shows people what they called themselves, and no more', async () => {
+it('[OPS-1] [ACC-9] shows people only their own calls', async () => {
   await inUsage(
     '?by=principal&tab=budgets',
     async (page, look) => {
@@ -124,7 +127,7 @@ it('[OPS-1] [ACC-9] shows people what they called themselves, and no more', asyn
   );
 });
 
-it('[OPS-1] [ACC-6] sets a budget, sees it used up, raises it and ends it, by the keyboard alone', async () => {
+it('[OPS-1] [ACC-6] sets a budget, sees it used up, raises it and deletes it, with the keyboard alone', async () => {
   await inUsage('?tab=budgets', async (page, look) => {
     const keys = page.keyboard;
     const press = async (name: RegExp) => {
@@ -175,7 +178,7 @@ it('[OPS-1] [ACC-6] sets a budget, sees it used up, raises it and ends it, by th
   });
 });
 
-it('[OPS-1] tells why a budget is not taken, and keeps what was typed', async () => {
+it('[OPS-1] says why a budget is refused, and keeps the input', async () => {
   const subject = { kind: 'group', name: 'guests' };
   const made = await gateway.api('POST', BUDGETS, { subject, calls_per_day: 10 });
   await inUsage('?tab=budgets&add=one', async page => {

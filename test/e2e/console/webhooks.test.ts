@@ -1,4 +1,4 @@
-/** Webhooks in the console: one is made, edited, tried, told of events, given up and sent again, given another secret and deleted. */
+/** Webhooks in the console: one is created, edited, tested, sent events, given up and sent again, given another secret and deleted. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ import { picture, tabTo } from '../support/keyboard.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
 const CANARY = 'canary-in-address';
-/** The browser notes what the gateway refuses on purpose here. */
+/** The browser logs the requests that the gateway refuses on purpose here. */
 const REFUSED = /^Failed to load resource: .* status of (409|412|422) /;
-/** For a machine that is busy. */
+/** Long enough for a busy machine. */
 const SOON = { timeout: 60_000 };
 
 let data: string;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-/** Somebody looks at the section; what is wrong with the page is told in the end. */
+/** Opens the section, runs a test in it, and checks at the end that the page had no problems. */
 async function inWebhooks(
   search: string,
   act: (page: Page, look: (name: string) => Promise<void>) => Promise<void>,
@@ -70,7 +70,7 @@ async function made(name: string, more: object = {}): Promise<string> {
   return (json['webhook'] as { id: string }).id;
 }
 
-/** As after a day of tries. */
+/** Marks all events as given up, as after a day of retries. */
 async function giveUpAll(): Promise<number> {
   const files = await readdir(data, { recursive: true });
   const changed = files
@@ -90,7 +90,7 @@ async function giveUpAll(): Promise<number> {
   return changed.reduce((sum, count) => sum + count, 0);
 }
 
-it('[OPS-1] [OPS-7] [SEC-1] makes one whose events are given up, sends one again, and deletes it', async () => {
+it('[OPS-1] [OPS-7] [SEC-1] creates one whose events are given up, sends one again, and deletes it', async () => {
   let secret = '';
   await inWebhooks('', async (page, look) => {
     await page.getByText('Nobody is told').waitFor();
@@ -116,7 +116,7 @@ it('[OPS-1] [OPS-7] [SEC-1] makes one whose events are given up, sends one again
     await told(page, 'The test was not taken: it cannot be reached');
   });
 
-  // An event: somebody signs in.
+  // Causes an event: a person signs in.
   const { token } = await gateway.createToken({ name: 'Bo' });
   await (await openConsole(browser, gateway.origin, token)).close();
   await gateway.stop();
@@ -145,7 +145,7 @@ it('[OPS-1] [OPS-7] [SEC-1] makes one whose events are given up, sends one again
   await receiver.stop();
 });
 
-it('[OPS-1] turns one off and on, gives it another secret and deletes it, by the keyboard alone', async () => {
+it('[OPS-1] turns one off and on, gives it another secret and deletes it, with the keyboard alone', async () => {
   const body = { name: 'chat', url: `http://127.0.0.1:${port}/x`, events: ['server.down'] };
   const { json } = await gateway.api('POST', '/api/v1/webhooks', body);
   const { id } = json['webhook'] as { id: string };
@@ -177,7 +177,7 @@ it('[OPS-1] turns one off and on, gives it another secret and deletes it, by the
   });
 });
 
-it('[OPS-1] tells why one is not taken, and keeps what was typed', async () => {
+it('[OPS-1] says why one is refused, and keeps the input', async () => {
   await inWebhooks('&add=webhook', async page => {
     await page.getByLabel('Name').fill('two words');
     await page.getByLabel('Address').fill('nowhere');
@@ -187,7 +187,7 @@ it('[OPS-1] tells why one is not taken, and keeps what was typed', async () => {
   });
 });
 
-it('[OPS-1] [SEC-1] edits one, keeps what was typed where another did too, and says whose name is taken', async () => {
+it('[OPS-1] [SEC-1] edits one, keeps the input on a conflicting edit, and says whose name is taken', async () => {
   const [id] = [await made('alerts'), await made('taken')];
   const path = `/api/v1/webhooks/${id}`;
   await inWebhooks(`&webhook=${id}`, async (page, look) => {
@@ -223,7 +223,7 @@ it('[OPS-1] [SEC-1] edits one, keeps what was typed where another did too, and s
   });
 });
 
-it('[OPS-1] edits one by the keyboard alone, at 360 pixels, and leaves its address', async () => {
+it('[OPS-1] edits one with the keyboard alone, at 360 pixels, without changing its address', async () => {
   const id = await made('quiet', { enabled: false });
   await inWebhooks(`&webhook=${id}`, async (page, look) => {
     await page.setViewportSize({ width: 360, height: 900 });

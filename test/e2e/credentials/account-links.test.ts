@@ -1,4 +1,7 @@
-/** Clients of both SDKs whose user lacks an account at a server: they show the link, the user connects it in a browser, and the call is made. */
+/**
+ * Clients of both SDKs whose user has no account at a server: they show the link, the user connects an account in a browser, and the call
+ * is made.
+ */
 import {
   Client as Client2,
   StreamableHTTPClientTransport as Http2,
@@ -33,7 +36,7 @@ afterAll(async () => {
   notes?.stop();
 });
 
-/** What the user of a client does with a link: opens it, signs in, pastes a token of the server. */
+/** Does what the user does with a link: opens it, signs in, pastes a token of the server. */
 async function followLink(link: string, ownToken: string, name: string): Promise<void> {
   const browser = createCookieBrowser();
   await browser.open(link);
@@ -54,7 +57,7 @@ const ASKS = {
 };
 
 it.each(Object.entries(ASKS))(
-  '[ACC-8] [MCP-4] SDK 2 opens the link by its handler and gets the result: %s',
+  '[ACC-8] [MCP-4] SDK 2 opens the link in its handler and gets the result: %s',
   async (what, ask) => {
     const name = `two-${what.slice(2)}`;
     const { token } = await gateway.createToken({ name });
@@ -65,7 +68,7 @@ it.each(Object.entries(ASKS))(
     const shown: Record<string, unknown>[] = [];
     client.setRequestHandler('elicitation/create', async ({ params }) => {
       shown.push({ ...params });
-      // The first time its user has not finished when the client goes on.
+      // The first time, the client continues before its user has finished.
       if (shown.length > 1) await followLink(String(shown[0]?.['url']), token, name);
       return { action: 'accept' };
     });
@@ -99,7 +102,7 @@ it('[ACC-8] SDK 2 whose user declines gets the failure, with the link', async ()
 });
 
 it.each(Object.entries(ASKS))(
-  '[ACC-8] SDK 1 catches the error that has the link, and gets the result when it asks again: %s',
+  '[ACC-8] SDK 1 catches the error with the link, and gets the result when it calls again: %s',
   async (what, ask) => {
     const name = `one-${what.slice(2)}`;
     const { token } = await gateway.createToken({ name });
@@ -117,7 +120,7 @@ it.each(Object.entries(ASKS))(
   },
 );
 
-it('[ACC-8] SDK 2 in a session of 2025-11-25 gets that error, and one that opens no links the address', async () => {
+it('[ACC-8] SDK 2 in a session of 2025-11-25 gets that error, and a client that opens no links gets the address', async () => {
   const { token } = await gateway.createToken({ name: 'session' });
   const connect = async (declared: object) => {
     const client = new Client2(

@@ -1,4 +1,4 @@
-/** Two people at one server that the SDK made, each under their own name: by the terminal, by the page, with clients of both SDKs. */
+/** Two people at one server built with the SDK, each under their own name: with the terminal, the page, and clients of both SDKs. */
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -27,7 +27,7 @@ let gateway: Gateway;
 let serverId = '';
 const tokens: Record<string, string> = {};
 
-/** Says who it was called by, and lets Ada do more; whom it does not know it refuses. */
+/** Starts a server that returns its caller's name, offers Ada more tools, and refuses unknown callers. */
 async function startGithub(): Promise<Server> {
   const server = createServer(async (request, response) => {
     const header = request.headers.authorization ?? '';
@@ -97,7 +97,7 @@ async function whoami(name: string, by: keyof typeof CLIENTS): Promise<string> {
   return (content as { text: string }[])[0]?.text ?? '';
 }
 
-it('[UP-4] [ACC-8] [OPS-8] each calls under their own name, and whoever has no account is told where to connect one', async () => {
+it('[UP-4] [ACC-8] [OPS-8] each calls under their own name, and a person without an account is told where to connect one', async () => {
   const before = await gateway.api('GET', `/api/v1/aggregator/servers/${serverId}`);
   expect(before.json['status']).not.toBe('CONNECTED');
   const made = await portico('Ada', 'connect github', 'token-of-ada-at-github\n');
@@ -105,7 +105,7 @@ it('[UP-4] [ACC-8] [OPS-8] each calls under their own name, and whoever has no a
     0,
     "connected; calls of 'Ada' to github use this account\n",
   ]);
-  // Its catalog is read by the first account.
+  // The first account reads its catalog.
   await until('it is connected', 60_000, async () => {
     const { json } = await gateway.api('GET', `/api/v1/aggregator/servers/${serverId}`);
     return json['status'] === 'CONNECTED' || undefined;
@@ -158,7 +158,7 @@ it('[UP-4] [ACC-8] each is listed and can call what the server shows to their ow
     await client.close();
     return { tools: tools.map(tool => tool.name).toSorted(), answer };
   };
-  // From now on the catalog is read by who sees all.
+  // From now on a credential that sees everything reads the catalog.
   const auth = { type: 'bearer', token: 'token-of-ada-at-github' };
   const body = { connection_config: { auth }, tool_approval: 'trust' };
   const path = `/api/v1/aggregator/servers/${serverId}`;

@@ -1,7 +1,6 @@
 /**
- * Two hundred secrets, each of which is put in where a secret belongs: credentials of servers, named secrets, tokens of
- * clients, arguments that are marked or named as secret; and a server that repeats in its errors whatever it was told. None
- * of them comes out anywhere.
+ * Two hundred secrets, each put where a secret belongs: credentials of servers, named secrets, tokens of clients, arguments marked or named
+ * as secret; and a server that repeats everything it receives in its errors. None of the secrets comes out anywhere.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +37,7 @@ let upstream: LeakyUpstream;
 let collector: Collector;
 let receiver: WebhookReceiver;
 const canaries: string[] = [];
-/** What clients and administrators were answered, but for the answers that give a token out. */
+/** Responses to clients and administrators, without those that return a token. */
 const answers: string[] = [];
 
 function canary(kind: string): string {
@@ -71,7 +70,7 @@ async function registerLeaky(i: number): Promise<void> {
   await gateway.waitFor(String(record['id']), 'CONNECTED');
 }
 
-/** A receiver of events, whose address and secret are two more. */
+/** Starts a receiver of events; its address and its secret are two more canaries. */
 async function startReceiver(): Promise<WebhookReceiver> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/${canary('address')}`;
@@ -90,7 +89,7 @@ const secretArguments = () => ({
   nested: { api_key: canary('nested') },
 });
 
-/** Calls every tool of one server in both eras and over REST, with secrets among the arguments; and one that there is not. */
+/** Calls every tool of one server in both eras and over REST, with secrets among the arguments; and one tool that does not exist. */
 async function callAll(i: number): Promise<void> {
   const { token } = await gateway.createToken({ name: `client-${i}` });
   canaries.push(token.slice('portico_'.length));
@@ -140,7 +139,7 @@ afterAll(async () => {
   await rm(data, { recursive: true, force: true });
 });
 
-/** The canaries in a text, in plain, in Base64 or as they are in a URL. */
+/** Finds the canaries in a text: plain, in Base64 or URL-encoded. */
 const found = (text: string) =>
   canaries.filter(value => {
     const base64 = Buffer.from(value).toString('base64').replace(/=+$/u, '').slice(0, -2);
@@ -153,14 +152,14 @@ async function filesOf(folder: string): Promise<string[]> {
 }
 
 describe('a secret', { timeout: 300_000 }, () => {
-  it('[SEC-2] [SEC-1] reached the servers it was for', () => {
+  it('[SEC-2] [SEC-1] reached the servers that it was for', () => {
     expect(canaries.length).toBeGreaterThanOrEqual(200);
     const all = upstream.received.join('\n');
     const wanted = canaries.filter(value => /^canary-(?!address)/.test(value));
     expect(wanted.filter(value => !all.includes(value))).toEqual([]);
   });
 
-  it('[SEC-2] [SEC-6] [SEC-8] is in no answer, list, record, audit row or metric', async () => {
+  it('[SEC-2] [SEC-6] [SEC-8] is in no response, list, record, audit row or metric', async () => {
     expect(answers.flatMap(found)).toEqual([]);
     const row = await until('calls are in the audit or the acts are', 60_000, async () => {
       const { text } = await gateway.api('GET', '/api/v1/audit?limit=500');
@@ -174,7 +173,7 @@ describe('a secret', { timeout: 300_000 }, () => {
     }
   });
 
-  it('[SEC-2] [OPS-7] is in no span, and there is one of each call', async () => {
+  it('[SEC-2] [OPS-7] is in no span, and each call has a span', async () => {
     const spans = await until('the last calls are at the collector', 60_000, async () => {
       const text = JSON.stringify(collector.received.map(({ body }) => body));
       const calls = text.split('"name":"tools/call hang-up","kind":3').length - 1;
@@ -203,7 +202,7 @@ describe('a secret', { timeout: 300_000 }, () => {
   });
 
   it('[SEC-2] [SEC-1] is in no line of the log and in no byte of the storage', async () => {
-    // Files of a database that is open come and go.
+    // The files of an open database change.
     await gateway.stop();
     expect(found(gateway.output())).toEqual([]);
     const leaks: string[] = [];

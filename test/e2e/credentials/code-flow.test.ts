@@ -1,6 +1,6 @@
 /**
- * The gateway as a client of an authorization server that nobody here wrote, `oidc-provider`, whose own pages are gone through: with a
- * metadata document, registered, and set up beforehand. Rotation is strict there: a refresh token that was used ends the grant.
+ * The gateway as a client of `oidc-provider`, an authorization server written by others, going through its own pages: with a metadata
+ * document, by registration, and set up beforehand. Its rotation is strict: a refresh token that is used again ends the grant.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -88,7 +88,7 @@ const requestOf = (authorizer: Authorizer) => ({
   verifier: `${crypto.randomUUID()}${crypto.randomUUID()}`,
 });
 
-/** What the browser is sent back with, once somebody signed in and allowed it. */
+/** Signs a person in and allows the request. @returns the redirect of the browser */
 async function signIn(url: URL, login: string): Promise<URL> {
   const browser = createCookieBrowser();
   let page = await browser.open(url.href);
@@ -99,7 +99,7 @@ async function signIn(url: URL, login: string): Promise<URL> {
   return new URL(page.url);
 }
 
-/** A client there, as the gateway comes to one. */
+/** Returns a client at the server, obtained in one of the gateway's ways. */
 async function clientOf(authorizer: Authorizer, source: UpstreamClient['source']) {
   if (source === 'registered') {
     return flow.register(authorizer, { redirectUri: REDIRECT, clientUri: GATEWAY });
@@ -110,7 +110,7 @@ async function clientOf(authorizer: Authorizer, source: UpstreamClient['source']
     : { clientId: DOCUMENT, clientSecret: undefined, method: 'none' as const, source };
 }
 
-/** Tokens of somebody, from nothing. */
+/** Gets tokens for a person, from the start. */
 async function connect(login: string, source: UpstreamClient['source']) {
   const authorizer = await flow.find(resource);
   const client = await clientOf(authorizer, source);
@@ -134,7 +134,7 @@ const refreshOf = (tokens: { refreshToken: string | undefined }) => tokens.refre
 
 describe('oidc-provider', () => {
   it.each(['document', 'registered', 'given'] as const)(
-    '[UP-4] lets a gateway in whose client is %s: tokens for the server, renewed, rotated, revoked',
+    '[UP-4] gives a gateway whose client is %s tokens for the server, renewed, rotated, revoked',
     async source => {
       const { authorizer, client, place, tokens, answer } = await connect('ada', source);
       expect(authorizer).toMatchObject({ issuer, resource, scope: `${SCOPE} offline_access` });
@@ -157,7 +157,7 @@ describe('oidc-provider', () => {
     },
   );
 
-  it('[UP-4] ends a grant whose former refresh token comes back, and it is a refusal', async () => {
+  it('[UP-4] ends a grant when its former refresh token is used again, with a refusal', async () => {
     const { client, place, tokens } = await connect('bob', 'registered');
     const renewed = await flow.refresh(place, client, refreshOf(tokens));
     for (const each of [tokens, renewed]) {
@@ -167,7 +167,7 @@ describe('oidc-provider', () => {
     }
   });
 
-  it('[UP-4] [SEC-5] gives nothing for a code that was used, of another verifier or another client', async () => {
+  it('[UP-4] [SEC-5] gives nothing for a used code, for another verifier or another client', async () => {
     const { authorizer, client, request, answer } = await connect('cleo', 'registered');
     const exchange = (of: UpstreamClient, with_: typeof request, at: URL) =>
       expect(flow.exchange(authorizer, of, with_, at)).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe('oidc-provider', () => {
     await exchange(await clientOf(authorizer, 'given'), next, code);
   });
 
-  it('[UP-4] does not know a client that is not of it', async () => {
+  it('[UP-4] refuses a client that it does not know', async () => {
     const { authorizer, client, place, tokens } = await connect('dan', 'registered');
     const stranger = { ...client, clientId: 'stranger' };
     await expect(flow.refresh(place, stranger, refreshOf(tokens))).rejects.toMatchObject({

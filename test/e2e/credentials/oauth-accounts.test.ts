@@ -1,4 +1,6 @@
-/** Two people at servers behind `oidc-provider`, each under their own name: by every way in which a client can come to be, over renewals and a kill. */
+/**
+ * Two people at servers behind `oidc-provider`, each under their own name: with every way to obtain a client, across renewals and a kill.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -60,7 +62,7 @@ const call = async (server: string, name: string): Promise<string> => {
   const body = { name: `${server}.whoami`, arguments: {} };
   return (await gateway.api('POST', '/api/v1/tools/call', body, tokens[name])).text;
 };
-/** Who each of many calls at once was made as. */
+/** Makes many calls at once and returns the name under which each was made. */
 const callAll = (server: string, names: readonly string[]) =>
   Promise.all(
     names.map(async name => {
@@ -70,7 +72,7 @@ const callAll = (server: string, names: readonly string[]) =>
   );
 const connect = (server: string, name: string) =>
   new ConnectingPerson(gateway.origin, tokens[name] ?? '').connect(server, name);
-/** Both have an account, and the catalog has been read with the first. */
+/** Connects an account for both people and waits until the first one has read the catalog. */
 async function connectBoth(server: string): Promise<string[]> {
   const pages = [];
   for (const name of NAMES) pages.push(await connect(server, name));
@@ -81,7 +83,7 @@ async function connectBoth(server: string): Promise<string[]> {
 }
 
 describe.each(['registered', 'document', 'given'])('a client that is %s', server => {
-  it(`[UP-4] [ACC-8] each of many calls is under its own name, seed ${SEED}`, async () => {
+  it(`[UP-4] [ACC-8] makes each of many calls under its own name, seed ${SEED}`, async () => {
     const pages = await connectBoth(server);
     expect(pages[0]).toContain('Calls of <strong>ada</strong>');
     expect(pages[1]).toContain('Calls of <strong>bob</strong>');
@@ -91,7 +93,7 @@ describe.each(['registered', 'document', 'given'])('a client that is %s', server
     }
   });
 
-  it('[ACC-8] what one removes is revoked there', async () => {
+  it('[ACC-8] revokes a removed account at the server', async () => {
     const { json } = await gateway.api('GET', '/api/v1/accounts', undefined, tokens['ada']);
     const { issuer, revoked } = upstreams[server] as OauthUpstream;
     const accounts = json['accounts'] as { id: string; server_name: string; issuer: string }[];
@@ -105,8 +107,8 @@ describe.each(['registered', 'document', 'given'])('a client that is %s', server
   });
 });
 
-describe('tokens that end', () => {
-  it('[ACC-8] 200 calls at the end of two tokens renew each once', async () => {
+describe('tokens that expire', () => {
+  it('[ACC-8] 200 calls when two tokens expire renew each token once', async () => {
     const { grants } = upstreams['short'] as OauthUpstream;
     await connectBoth('short');
     await setTimeout(SHORT_S * 1_000);
@@ -116,7 +118,7 @@ describe('tokens that end', () => {
     expect(grants).toEqual(['refresh_token', 'refresh_token']);
   });
 
-  it('[ACC-8] a gateway that is killed while one is renewed loses no account', async () => {
+  it('[ACC-8] a gateway that is killed during a renewal loses no account', async () => {
     const { grants, loseRenewals } = upstreams['short'] as OauthUpstream;
     await setTimeout(SHORT_S * 1_000);
     grants.length = 0;

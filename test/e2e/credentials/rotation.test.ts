@@ -1,4 +1,4 @@
-/** A key ring is rotated under load, with 1,000 secrets, by the command; and the canary is nowhere but at its server. */
+/** The command rotates a key ring under load, with 1,000 secrets; and the canary appears only at its server. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const restart = async () => {
   gateway = await startGateway({ data, adminToken: gateway.adminToken });
 };
 
-/** Runs the command; what it says is kept. */
+/** Runs the command and keeps its output. */
 async function runKeys(...args: string[]): Promise<{ code: number | null; text: string }> {
   const env = { PORTICO_URL: gateway.origin, PORTICO_TOKEN: gateway.adminToken };
   const { code, out, err } = await runPortico(['keys', ...args], { env });
@@ -53,12 +53,12 @@ async function call(server: string, token: string): Promise<string> {
 }
 const SERVED = '[{"type":"text","text":"served"}]';
 
-/** Calls at a steady rate until it is ended; gives what each of them came to. */
+/** Calls at a steady rate until it is ended; returns the result of each call. */
 function load(): () => Promise<string[]> {
   const calls: Promise<string>[] = [];
   let open = 0;
   const timer = setInterval(() => {
-    // A machine that is busy gets no more than it answers.
+    // A busy machine gets no more calls than it answers.
     if (open >= CALLS_PER_SECOND) return;
     open += 1;
     const i = calls.length;
@@ -107,12 +107,12 @@ afterAll(async () => {
 });
 
 describe('a key ring', () => {
-  it('[SEC-1] is rotated under 50 calls a second: none fails, nothing stays under the old key', async () => {
+  it('[SEC-1] is rotated under 50 calls a second: no call fails, and nothing stays under the old key', async () => {
     const refusedBefore = upstream.refused;
     const made = await runKeys('new', '--data', data);
     expect(made).toMatchObject({ code: 0, text: expect.stringContaining('key k2 is in the ring') });
     await restart();
-    // Those of the members: the token that the start keeps for clients is used by it, and moves by that.
+    // The tokens of the members: the token that the start keeps for clients is used at the start, and moves to the new key by that.
     const before = await until('the token of the start has moved', 60_000, async () => {
       const reported = await report();
       return reported.tokens_remaining === 5 ? reported : undefined;
@@ -126,7 +126,7 @@ describe('a key ring', () => {
     const results = await end();
 
     expect(rotated.text).toContain('everything that is sealed is under k2');
-    // Beside the secrets: headers of one server, auth of the other, and its access token.
+    // Beside the secrets: headers of one server, credential of the other, and its access token.
     expect(rotated.text).toContain(`100 %  ${SECRETS + 3} of ${SECRETS + 3} under k2`);
     expect(rotated.code).toBe(0);
     expect(results.length).toBeGreaterThan(CALLS_PER_SECOND);
@@ -140,7 +140,7 @@ describe('a key ring', () => {
     expect(await runKeys('rotate')).toMatchObject({ code: 0 });
   }, 300_000);
 
-  it('[SEC-1] does without the old key afterwards: servers and tokens work', async () => {
+  it('[SEC-1] works without the old key afterwards: servers and tokens work', async () => {
     const file = join(data, 'secrets.json');
     const stored = JSON.parse(await readFile(file, 'utf8')) as {
       keyRing: { keys: Record<string, string> };
@@ -157,7 +157,7 @@ describe('a key ring', () => {
     expect(upstream.tokens).toHaveLength(1);
   }, 300_000);
 
-  it('[SEC-1] says at once what cannot be opened where a key was taken out too early', async () => {
+  it('[SEC-1] reports at once what cannot be opened if a key was removed too early', async () => {
     const file = join(data, 'secrets.json');
     const whole = await readFile(file, 'utf8');
     const stored = JSON.parse(whole) as { keyRing: { active: string; keys: object } };
@@ -173,7 +173,7 @@ describe('a key ring', () => {
     expect(await runKeys('list')).toMatchObject({ code: 0 });
   }, 300_000);
 
-  it('[SEC-1] [SEC-2] keeps the canary out of every answer, log line and raw byte of storage', async () => {
+  it('[SEC-1] [SEC-2] keeps the canary out of every response, log line and raw byte of storage', async () => {
     const paths = ['secrets', 'keys', 'aggregator/servers', 'tokens', 'tools'];
     for (const path of paths) said.push((await gateway.api('GET', `/api/v1/${path}`)).text);
     said.push((await gateway.api('GET', '/openapi.json')).text);
@@ -202,7 +202,7 @@ describe('a key ring', () => {
   }, 300_000);
 });
 
-/** Secrets in a database file, and those under the old key; undefined where the file has no such table. */
+/** Counts the secrets in a database file, and those under the old key; undefined if the file has no such table. */
 function countOld(file: string): { rows: number; old: number } | undefined {
   const database = new DatabaseSync(file, { readOnly: true });
   try {

@@ -1,6 +1,6 @@
 /**
- * A deployment that breaks off: each kind of request to Cloudflare fails once, refused, cut off before it was done, or after. Run again
- * and again it goes on where it broke off, and ends with one of everything.
+ * Interrupted deployments: each kind of request to Cloudflare fails once, refused, or cut off before or after it was processed. When it is
+ * run again, it resumes where it was interrupted, and ends with one of everything.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Response as OutboundResponse } from 'miniflare';
@@ -10,15 +10,15 @@ import { createDeployWorld, type DeployWorld } from '../support/deploy.ts';
 
 /** More than there are kinds of requests. */
 const MOST_RUNS = 40;
-/** For a machine that is busy; every run starts wrangler once or twice. */
+/** Long enough for a busy machine; every run starts wrangler once or twice. */
 const TIMEOUT_MS = 900_000;
 const WAYS: readonly Failure[] = ['after', { status: 500 }, 'before', { status: 429 }];
-/** Of so many kinds of requests one after the other, how many fail in this run: `npm run test:whole` has all fail. */
+/** How many of so many consecutive kinds of requests fail in this run: `npm run test:whole` makes all fail. */
 const OF = 5;
 const FAILING = drawn(OF);
 
 const codeIn = (text: string): string => /\/setup#([\w-]{43})/.exec(text)?.[1] ?? '';
-/** One line that says what failed, and one how to go on; no stack. */
+/** Whether the output has one line that says what failed, one that says how to continue, and no stack. */
 const isOneLine = (text: string): boolean =>
   text.split('\n').filter(line => line.startsWith('✗')).length === 1 &&
   text.includes('run it again to go on') &&
@@ -32,13 +32,13 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 it(
-  `[OPS-4] goes on after a failure of any request, and makes nothing twice (${FAILING} of ${OF}, seed ${SEED})`,
+  `[OPS-4] resumes after a failure of any request, and creates nothing twice (${FAILING} of ${OF}, seed ${SEED})`,
   async () => {
     const { cloudflare, name } = world;
     const script = `/workers/scripts/${name}`;
     let ring: string | undefined;
     let address = '';
-    /** One run in which one request fails. @returns whether it did, and whether the run got to its end */
+    /** Runs the deployment while one request fails. @returns the failed request, and whether the run completed */
     const runWith = async (pick: (request: string) => boolean, how: Failure) => {
       let failing = '';
       cloudflare.clear();
@@ -46,18 +46,18 @@ it(
       const { code, text } = await world.deploy();
       const at = `${failing} ${JSON.stringify(how)}: ${text}`;
       const keys = cloudflare.account.scripts.get(name)?.secrets['PORTICO_KEYS'];
-      // What was uploaded once is never replaced.
+      // Keys that were uploaded are never replaced.
       expect(keys).toBe(ring ?? keys);
       ring = keys;
       expect(await world.keptText().catch(() => '')).not.toContain('secrets.json');
-      // Wrangler tries some requests again by itself, so a run may succeed all the same.
+      // Wrangler retries some requests by itself, so a run may succeed anyway.
       expect([code === 0 || isOneLine(text), at]).toEqual([true, at]);
       expect([failing !== '' || code === 0, at]).toEqual([true, at]);
       address = codeIn(text) || address;
       return { failing, isWhole: code === 0 };
     };
 
-    // What is made once, in the order in which it is made. Wrangler sends its upload again by itself.
+    // What is created once, in the order of creation. Wrangler retries its upload by itself.
     for (const making of ['POST /d1/database', 'POST /storage/kv/namespaces', `PUT ${script}`]) {
       for (const how of ['before', 'after'] as const) {
         const { failing, isWhole } = await runWith(request => request === making, how);

@@ -1,7 +1,7 @@
 /**
- * What Cloudflare's deploy button does: it copies the repository, makes the resources and writes their names and ids into the copy's
- * `wrangler.toml`, makes an empty Worker with the secrets of its form, and runs `npm run deploy` in its builder. By its documentation; the
- * API is our own.
+ * What Cloudflare's deploy button does: it copies the repository, creates the resources and writes their names and ids into the copy's
+ * `wrangler.toml`, creates an empty Worker with the secrets of its form, and runs `npm run deploy` in its builder. Based on its
+ * documentation; the API is our fake.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ afterAll(async () => {
   await copy?.remove();
 });
 
-it('[OPS-4] [SEC-1] says which secret is missing, and makes no keys of its own', async () => {
+it('[OPS-4] [SEC-1] says which secret is missing, and creates no keys of its own', async () => {
   world.cloudflare.account.makeEmptyWorker(NAME, {});
   world.cloudflare.clear();
   const { code, text } = await build();
@@ -63,7 +63,7 @@ it('[OPS-4] [SEC-1] says which secret is missing, and makes no keys of its own',
   expect(changes().filter(each => !each.endsWith('/query'))).toEqual([]);
 });
 
-it('[OPS-4] uses what the button made, with one key in base64', async () => {
+it('[OPS-4] uses what the button created, with one key in base64', async () => {
   const { account } = world.cloudflare;
   account.makeEmptyWorker(NAME, { PORTICO_KEYS: KEY });
   const { code, text } = await build();
@@ -93,7 +93,7 @@ it('[OPS-4] uses what the button made, with one key in base64', async () => {
   ]);
 });
 
-it('[OPS-4] brings it up to date with the next push', async () => {
+it('[OPS-4] updates it with the next push', async () => {
   world.cloudflare.clear();
   const { code, text } = await build();
   expect([code, codeIn(text)]).toEqual([0, '']);
@@ -101,7 +101,7 @@ it('[OPS-4] brings it up to date with the next push', async () => {
   expect(changes().filter(each => !/\/workers\/|\/query$/.test(each))).toEqual([]);
 });
 
-it('[OPS-4] refuses a copy whose database is not the one that the Worker has', async () => {
+it("[OPS-4] refuses a copy whose database is not the Worker's", async () => {
   const file = join(copy.root, 'wrangler.toml');
   const toml = await readFile(file, 'utf8');
   const other = world.cloudflare.account.makeDatabase({ name: 'another' });

@@ -1,6 +1,6 @@
 /**
- * A deployment from nothing to a call, and what may go wrong in between, with the real wrangler and an API of our own. What was uploaded
- * runs in workerd: it is the artefact that answers.
+ * A deployment from nothing to a call, and what may go wrong in between, with the real wrangler and our fake API. The upload runs in
+ * workerd, so the built artefact itself answers.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Response as OutboundResponse } from 'miniflare';
@@ -13,7 +13,7 @@ let upstream: Upstream;
 beforeAll(async () => {
   upstream = await startFixture('rich-modern');
   world = await createDeployWorld(async request => {
-    // The one public server there is.
+    // The only public server.
     const url = new URL(request.url);
     if (url.hostname !== 'mcp.example.com') return new OutboundResponse(null, { status: 502 });
     const to = upstream.origin + url.pathname;
@@ -50,7 +50,7 @@ const changes = (seen: readonly string[]) => seen.filter(each => !each.startsWit
 const secretsOf = () => world.cloudflare.account.scripts.get(world.name)?.secrets ?? {};
 
 describe('npm run deploy', () => {
-  it('[OPS-4] says what it would do and does nothing', async () => {
+  it('[OPS-4] prints what it would do and does nothing', async () => {
     const { code, text } = await world.deploy(['--dry-run']);
     expect([code, changes(world.cloudflare.seen)]).toEqual([0, []]);
     expect(text).toContain(`make the D1 database ${world.name}`);
@@ -58,7 +58,7 @@ describe('npm run deploy', () => {
     expect(text).toContain('Nothing was done');
   });
 
-  it('[OPS-4] refuses what cannot work in one line, before anything is made', async () => {
+  it('[OPS-4] refuses what cannot work in one line, before anything is created', async () => {
     world.cloudflare.clear();
     const cases = [
       { args: ['--name', 'No Name'], env: {}, says: 'letters a to z', exit: 2 },
@@ -111,7 +111,7 @@ describe('npm run deploy', () => {
     ]);
   });
 
-  it('[OPS-4] changes nothing but the Worker when it is run again', async () => {
+  it('[OPS-4] changes only the Worker when it is run again', async () => {
     const { cloudflare, deploy, name } = world;
     cloudflare.clear();
     const ring = secretsOf()['PORTICO_KEYS'];
@@ -127,7 +127,7 @@ describe('npm run deploy', () => {
     expect(cloudflare.account.scripts.get(name)?.upload.placement).toBeUndefined();
   });
 
-  it('[OPS-4] brings new classes of objects to everybody at once', async () => {
+  it('[OPS-4] deploys new object classes to all requests at once', async () => {
     const { cloudflare, deploy, name } = world;
     const script = cloudflare.account.scripts.get(name);
     const tag = script?.migrationTag;
@@ -137,7 +137,7 @@ describe('npm run deploy', () => {
     expect([code, text]).toEqual([0, expect.stringContaining('to run near aws:eu-central-1')]);
     const placement = { mode: 'targeted', region: 'aws:eu-central-1' };
     expect(cloudflare.account.scripts.get(name)?.upload.placement).toEqual(placement);
-    // The upload of a whole script is the one that takes migrations of objects; it has no shares.
+    // Only the upload of a whole script accepts migrations of objects; it has no gradual shares.
     const uploads = changes(cloudflare.seen).filter(each =>
       /\/scripts\/[^/]+(\/versions|\/deployments)?$/.test(each),
     );

@@ -1,4 +1,4 @@
-/** `npm run deploy` of a version with one more migration than the one that runs, with the real wrangler and an API of our own. */
+/** `npm run deploy` of a version with one more migration than the running one, with the real wrangler and our fake API. */
 import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await copy?.remove();
 });
 
-/** Makes the copy the version before the last migration. @returns makes it what it was */
+/** Turns the copy into the version before the last migration. @returns a function that reverts that */
 async function goBack(last: string): Promise<() => Promise<void>> {
   const file = join(copy.root, 'migrations', last);
   const names = join(copy.root, 'src/servers/health/migration-names.ts');
@@ -37,7 +37,7 @@ async function goBack(last: string): Promise<() => Promise<void>> {
 const get = (path: string, token = '') =>
   fetch(world.origin + path, { headers: { authorization: `Bearer ${token}` } });
 
-it('[OPS-4] applies what is new before the Worker that needs it, and keeps all there is', async () => {
+it('[OPS-4] applies new migrations before the Worker that needs them, and keeps all data', async () => {
   const migrations = (await readdir(join(copy.root, 'migrations'))).toSorted();
   const last = migrations.at(-1) ?? '';
   const goOn = await goBack(last);

@@ -19,7 +19,7 @@ afterAll(() => demo?.stop());
 const callsOfAll = () =>
   Promise.all(DEMO.map(async name => (await demo.servers[name]?.counters())?.['calls'] ?? 0));
 
-/** A plan that is refused, for this reason, without a call. */
+/** Checks that a plan is refused for this reason, without a call. */
 async function refuses(request: string, turn: { text: string }, reason: string): Promise<void> {
   const before = await callsOfAll();
   const { verdict, usage } = await ask(demo, request, [turn]);
@@ -63,7 +63,7 @@ const shows: Record<HostLine, () => void | Promise<void>> = {
   },
   async H4() {
     await ask(demo, 'read doc-2', [fetchTwo]);
-    // The fake takes nothing but what the API takes, at that path.
+    // The fake accepts only what the API accepts at that path.
     expect(await requestsTo(demo.model)).toMatchObject([{ messages: expect.any(Array) }]);
   },
   async H5() {

@@ -1,4 +1,6 @@
-/** The report on an integration system, its servers, failures, security and formats, line by line (`test/source-documents/integration.ts`). */
+/**
+ * The report on an integration system: its servers, failures, security and formats, line by line (`test/source-documents/integration.ts`).
+ */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,7 +28,7 @@ const one = (name: string, given: Record<string, unknown> = {}) => ({
 const read = one('files__read_file', { path: 'error.log' });
 
 let stand: IntegrationStand;
-/** Another gateway that uses the same servers, and lets a principal call five times a minute. */
+/** Another gateway with the same servers that limits a principal to five calls per minute. */
 let other: Gateway;
 
 beforeAll(async () => {
@@ -61,7 +63,7 @@ const idOf = async (name: string) => {
   const servers = json['servers'] as { id: string; name: string }[];
   return servers.find(server => server.name === name)?.id;
 };
-/** Registers a server of sales that ends before it is used. */
+/** Registers a server of sales that stops before it is used. */
 async function addDead(name: string): Promise<void> {
   const dead = await startSales();
   await addServer(stand.chats, name, dead.url);
@@ -190,7 +192,7 @@ const shows: Record<ServiceLine, () => void | Promise<void>> = {
     const target = { url: `${gateway.origin}/mcp`, token: gateway.adminToken };
     const client = await openLegacy(target);
     expect((await client.request('ping')).status).toBe(200);
-    // Each request begins the time anew, so each look is later than the one before.
+    // Each request restarts the idle time, so each check comes later than the one before.
     let status = 200;
     for (let wait = 3_000; status === 200 && wait < SOON_MS; wait *= 2) {
       await delay(wait);
@@ -227,7 +229,7 @@ const shows: Record<ServiceLine, () => void | Promise<void>> = {
     });
   },
   async I47() {
-    // Its server says no more of it than that it takes an object.
+    // Its server says only that it takes an object.
     expect(await definition('openai-chat', 'files__long')).toMatchObject({
       parameters: { type: 'object', properties: {} },
     });

@@ -1,4 +1,7 @@
-/** The report on an integration system, its streams, line by line (`test/source-documents/integration-streams.ts`), at a gateway whose calls have two seconds and a half. */
+/**
+ * The report on an integration system: its streams, line by line (`test/source-documents/integration-streams.ts`), at a gateway whose calls
+ * time out after two and a half seconds.
+ */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,14 +21,14 @@ const LOG_BYTES = 16_777_216;
 let folder: string;
 let gateway: Gateway;
 let files: Awaited<ReturnType<typeof startFiles>>;
-/** A call that flows for longer than a call may take in silence, as events, and when each came. */
+/** A call that streams for longer than a call may be silent: its events, and when each arrived. */
 let flowing: { text: string; times: number[] };
-/** A call of an MCP client of which nothing is heard. */
+/** A call of an MCP client without any output. */
 let silent: Answer;
-/** What that took. */
+/** How long that call took. */
 let seconds: number;
 
-/** Reads a stream to its end, and when its pieces came, in milliseconds. */
+/** Reads a stream to its end. @returns its text, and when its pieces arrived, in milliseconds */
 async function watch(body: object): Promise<typeof flowing> {
   const from = performance.now();
   const response = await fetch(`${gateway.origin}/api/v1/tools/call`, {
@@ -56,7 +59,7 @@ beforeAll(async () => {
     PORTICO_HEALTH_INTERVAL_MS: '1000',
     PORTICO_ALLOWED_ORIGINS: PAGE,
   };
-  // A log as large as it may be, of an earlier start.
+  // The log of an earlier start, at its largest allowed size.
   await mkdir(data);
   await writeFile(join(data, 'requests.ndjson'), Buffer.alloc(LOG_BYTES, ' '));
   gateway = await startGateway({ data, env });

@@ -1,4 +1,7 @@
-/** The report on an integration system, its kinds of tools and what operators see, line by line (`test/source-documents/integration.ts`): real files and processes. */
+/**
+ * The report on an integration system: its kinds of tools and what operators see, line by line (`test/source-documents/integration.ts`),
+ * with real files and processes.
+ */
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -32,7 +35,7 @@ const textOf = (path: string) => readFileSync(join(stand.folder, path), 'utf8');
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
 const api = (method: string, path: string, body?: object) =>
   stand.gateway.api(method, `/api/v1${path}`, body);
-/** The row of the audit of a call whose arguments hold a word, once it is there. */
+/** Waits for the audit row of a call whose arguments contain a word. */
 const rowOf = (word: string) =>
   until('the row is there', SOON_MS, async () => {
     const { json } = await api('GET', '/audit?limit=100');

@@ -1,4 +1,4 @@
-/** The report on an integration system, how its tools are used, line by line (`test/source-documents/integration-use.ts`). */
+/** The report on an integration system: how its tools are used, line by line (`test/source-documents/integration-use.ts`). */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** The report on an integration system, its conversations, wire and sessions, line by line (`test/source-documents/integration.ts`), with its server of files as it draws it. */
+/**
+ * The report on an integration system: its conversations, wire format and sessions, line by line (`test/source-documents/integration.ts`),
+ * with its server of files as it draws it.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -20,7 +23,7 @@ const one = (tool: string, given: Record<string, unknown> = {}) => ({
 const read = one('read_file', { path: 'error.log' });
 
 let stand: IntegrationStand;
-/** A call that is never answered, from the beginning, at the settings there are. */
+/** A call that is never answered, started first, with the default settings. */
 let hanging: Promise<{ content: string; seconds: number }>;
 
 beforeAll(async () => {
@@ -162,7 +165,7 @@ const shows: Record<WireLine, () => void | Promise<void>> = {
   },
   I12: () => fails('accepted', 'upstream_bad_message'),
   async I13() {
-    // The server sends everything so, an answer in more than ten lines of data.
+    // The server splits every response so: one has more than ten `data` lines.
     expect(await given('read_file', { path: 'error.log' })).toBe(LOG);
   },
   I14: () => fails('partials', 'upstream_bad_message'),
@@ -215,7 +218,7 @@ const shows: Record<WireLine, () => void | Promise<void>> = {
     expect(ids.filter(id => !id.startsWith('ABC123-'))).toEqual([]);
   },
   async I24() {
-    // The server of sales gives no session, and works without one.
+    // The server of sales assigns no session, and works without one.
     expect(await given('sales.query_sales_data')).toContain('top 5');
     expect(sent('tools/list').some(({ headers }) => !headers['mcp-session-id'])).toBe(false);
   },

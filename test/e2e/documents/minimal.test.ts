@@ -1,4 +1,7 @@
-/** The least client of several servers, line by line (`test/source-documents/minimal.ts`): its file to the letter, but for two addresses. */
+/**
+ * The minimal client of several servers, line by line (`test/source-documents/minimal.ts`): its file to the letter, except for two
+ * addresses.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -34,7 +37,7 @@ const program = (folder: string) => {
   return { transport: 'stdio', command: [command, ...args] };
 };
 
-/** Where the second of two equal programs works, within the folder of the first. */
+/** Where the second of two equal programs works, inside the folder of the first. */
 const copied = (folder: string) => {
   const inner = join(folder, 'copied');
   mkdirSync(inner, { recursive: true });
@@ -74,7 +77,7 @@ async function readsNote(server: string, text: string, folder = host.folder): Pr
   expect(await textOf(`${server}.read_text_file`, { path })).toContain(text);
 }
 
-/** Ids of the processes that serve files of a folder. */
+/** Returns the ids of the processes that serve files of a folder. */
 const programsOf = (folder: string) =>
   execFileSync('pgrep', ['-f', `server-filesystem/dist/index.js ${folder}`], { encoding: 'utf8' })
     .trim()

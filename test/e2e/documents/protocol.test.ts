@@ -1,4 +1,4 @@
-/** The protocol of a stdio aggregator, line by line (`test/source-documents/protocol.ts`): its requests and answers to the letter. */
+/** The protocol of a stdio aggregator, line by line (`test/source-documents/protocol.ts`): its requests and responses to the letter. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ afterAll(async () => {
 const call = (name: string, given?: object) =>
   host.ask('tools/call', { name, ...(given ? { arguments: given } : {}) });
 const toolOf = (name: string) => tools.find(tool => tool.name === name);
-/** What the children were sent, as it came. */
+/** Returns what the children received, as it arrived. */
 const sentToChildren = () =>
   readFileSync(join(host.folder, 'child.ndjson'), 'utf8').trim().split('\n');
 
@@ -172,7 +172,7 @@ const shows: Record<ProtocolLine, () => void | Promise<void>> = {
     expect(tools.filter(({ inputSchema }) => typeof inputSchema !== 'object')).toEqual([]);
     const types = tools.map(({ inputSchema }) => (inputSchema as { type?: string }).type);
     expect(new Set(types)).toEqual(new Set(['object']));
-    // Its child lists it without one.
+    // Its child lists it without a schema.
     expect(toolOf('filesystem:formless')).toBeUndefined();
   },
   async P25() {
@@ -192,11 +192,11 @@ const shows: Record<ProtocolLine, () => void | Promise<void>> = {
     const names = Object.keys(configOf(host.folder).mcpServers);
     expect(servers.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
     expect(new Set(servers.map(each => each.transport_type))).toEqual(new Set(['STDIO']));
-    // What it records, and where, it was told by its second argument.
+    // Its second argument told it what to record, and where.
     expect(sentToChildren().length).toBeGreaterThan(2);
   },
   P27() {
-    // One file holds what the children of both keys heard.
+    // One file holds what the children of both keys received.
     const heard = sentToChildren().map(line => JSON.parse(line) as { id?: number; method: string });
     const methods = heard.map(({ method }) => method);
     const at = (method: string) => methods.indexOf(method);

@@ -1,4 +1,4 @@
-/** The aggregator stories' examples, line by line (`test/source-documents/examples.ts`): their requests and answers to the letter. */
+/** The aggregator stories' examples, line by line (`test/source-documents/examples.ts`): their requests and responses to the letter. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ let moody: Upstream;
 let model: Upstream;
 let skilled: SkilledGateway;
 let registered: ApiAnswer;
-/** Its status and error before the secret is there. */
+/** Its status and error before the secret was set. */
 let without: Record<string, unknown>;
 
 const api: SkilledGateway['gateway']['api'] = (...args) => skilled.gateway.api(...args);
@@ -88,7 +88,7 @@ const statusOf = async (server: string) => {
   const servers = json['servers'] as { name: string; status: string }[];
   return servers.find(({ name }) => name === server)?.status;
 };
-/** Waits until a server of changing moods has a status, calling it; gives the status. */
+/** Calls a `moody` server until it has a status; returns the status. */
 const moodyIs = (mood: string, wanted: string, server = 'moody') =>
   until(`it is ${wanted}`, SOON_MS, async () => {
     await moody.counters(`?mood=${mood}`);
@@ -96,7 +96,7 @@ const moodyIs = (mood: string, wanted: string, server = 'moody') =>
     const status = await statusOf(server);
     return status === wanted ? status : undefined;
   });
-/** Text of every file below a folder. */
+/** Returns the text of every file below a folder. */
 const filesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
@@ -171,7 +171,7 @@ const shows: Record<ExampleLine, () => void | Promise<void>> = {
   },
   S13: async () => expect(await connected()).toMatchObject({ health: { state: 'healthy' } }),
   async S14() {
-    // Its health address is well, and one call of three fails.
+    // Its health address answers 200, and one call of three fails.
     const status = await until('it is DEGRADED', SOON_MS, async () => {
       for (const mood of ['500', 'fine', 'fine']) {
         await moody.counters(`?mood=${mood}`);

@@ -1,4 +1,7 @@
-/** What the aggregator stories require beside their examples, line by line (`test/source-documents/examples.ts`): encryption, tokens, uptime. */
+/**
+ * What the aggregator stories require beside their examples, line by line (`test/source-documents/examples.ts`): encryption, tokens,
+ * uptime.
+ */
 import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -35,7 +38,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The versions of TLS that the first record of a connection offers (RFC 8446, 4.1.2 and 4.2.1). */
+/** Returns the TLS versions that the first record of a connection offers (RFC 8446, 4.1.2 and 4.2.1). */
 function offeredVersions(record: Buffer): number[] {
   if (record[5] !== CLIENT_HELLO) throw new Error('that is no hello of a client');
   let at = 5 + 4 + 2 + 32;
@@ -49,7 +52,7 @@ function offeredVersions(record: Buffer): number[] {
       const versions = Array.from({ length: data.readUInt8(0) / 2 }, (_, n) =>
         data.readUInt16BE(1 + 2 * n),
       );
-      // Values that stand for no version keep servers from being picky (RFC 8701).
+      // Reserved values that stand for no version, to keep servers tolerant (RFC 8701).
       return versions.filter(version => (version & 0x0f0f) !== 0x0a0a);
     }
     at += 4 + size;
@@ -57,7 +60,7 @@ function offeredVersions(record: Buffer): number[] {
   return [record.readUInt16BE(9)];
 }
 
-/** What the gateway says first to a server at an `https:` address. */
+/** Returns the first bytes that the gateway sends to a server at an `https:` address. */
 async function firstWords(transport: string): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   const server = createServer((socket: Socket) => {
@@ -74,13 +77,13 @@ async function firstWords(transport: string): Promise<Buffer> {
 interface Guarded {
   url: string;
   token_url: string;
-  /** Tokens that were used while they were good. */
+  /** Tokens that were used while they were valid. */
   used: Set<string>;
-  /** Requests with a token that had expired, or with none. */
+  /** Counts requests with an expired token, or with none. */
   refused(): number;
 }
 
-/** A server in front of the fixture that takes tokens of its own, for a few seconds each. */
+/** Starts a server in front of the fixture that issues its own tokens, valid for a few seconds each. */
 async function startGuarded(): Promise<Guarded> {
   const issued = new Map<string, number>();
   const used = new Set<string>();

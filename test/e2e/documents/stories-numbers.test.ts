@@ -1,4 +1,7 @@
-/** The numbers of the aggregator stories, line by line (`test/source-documents/examples.ts`). What each takes on a quiet machine, `npm run bench:documents` measures. */
+/**
+ * The numbers of the aggregator stories, line by line (`test/source-documents/examples.ts`). `npm run bench:documents` measures how long
+ * each takes on a quiet machine.
+ */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadPublicTools } from '../../fixtures/public-tools.ts';
@@ -16,9 +19,9 @@ const found = loadPublicTools();
 let gateway: Gateway;
 let moody: Upstream;
 const large: ScriptedUpstream[] = [];
-/** What the discoveries of large servers took, in seconds. */
+/** How long the discoveries of large servers took, in seconds. */
 const seconds: number[] = [];
-/** Of the servers of changing moods. */
+/** The ids of the `moody` servers. */
 let ids: string[];
 let publicId: string;
 
@@ -64,7 +67,7 @@ const act = async (n: number) => {
 };
 const all = (status: string) => Promise.all(ids.map(id => gateway.waitFor(id, status)));
 
-/** Calls in a second of 16 clients. */
+/** Returns the calls per second of 16 clients. */
 async function rate(): Promise<number> {
   const from = performance.now();
   let left = 320;
@@ -88,7 +91,7 @@ const shows: Record<NumberLine, () => void | Promise<void>> = {
   },
   S35() {
     expect(seconds).toHaveLength(LARGE);
-    // A machine that does other things too is slow now and then.
+    // A machine that is also busy with other work is sometimes slow.
     expect(Math.min(...seconds)).toBeLessThan(5);
   },
   async S36() {
@@ -140,7 +143,7 @@ const shows: Record<NumberLine, () => void | Promise<void>> = {
   },
 };
 
-/** Whose tools are classified belongs into the title. */
+/** The title must say whose tools are classified. */
 const of = (id: NumberLine) => (id === 'S34' ? ` (${found.origin})` : '');
 
 it.each(NUMBER_LINES.map(({ id, says }) => [id, `${says}${of(id)}`] as const))(

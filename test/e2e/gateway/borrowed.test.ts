@@ -1,6 +1,6 @@
 /**
- * What one person holds, offered by another, ten thousand times or a share of it: session ids, tasks, states, event ids, ids of
- * requests and of questions. Nothing of it opens anything, and the one it belongs to notices nothing.
+ * Ten thousand attempts, or a share of them, to use what belongs to another person: session ids, tasks, states, event ids, ids of requests
+ * and of questions. None gives access, and the owner notices nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until } from '../../fixtures/start-fixture.ts';
@@ -25,7 +25,7 @@ let ada: Target;
 let bob: Target;
 let adas: RawClient;
 let bobs: RawClient;
-/** Hers by the deprecated transport. */
+/** Ada's stream on the deprecated transport. */
 let old: OldStream;
 let task: string;
 let state: string;
@@ -66,7 +66,7 @@ const sessionHeaders = (session: string | undefined) => ({
 });
 const id = (random: Random) => random.pick<number | string>([1, 2, 7, '1', 'a', 0]);
 
-/** A request by another method than POST, with a body that is not awaited where it is a stream. */
+/** Sends a request with a method other than POST; does not wait for the body of a stream. */
 async function other(method: 'GET' | 'DELETE', headers: Record<string, string | null>) {
   const response = await fetch(bob.url, { method, headers: headersFor(bob, headers) });
   const text = response.status === 200 ? '' : await response.text();
@@ -74,7 +74,7 @@ async function other(method: 'GET' | 'DELETE', headers: Record<string, string | 
   return { status: response.status, headers: response.headers, text } as Answer;
 }
 
-/** What Bob tries with what is Ada's; each is refused in the way named. */
+/** What Bob tries with Ada's ids; each attempt is refused as stated. */
 const OFFERS_BY_NAME: Record<string, { offer: Offer; wanted: (answer: Answer) => boolean }> = {
   'a request in her session': {
     offer: random => {
@@ -162,11 +162,11 @@ const OFFERS_BY_NAME: Record<string, { offer: Offer; wanted: (answer: Answer) =>
 };
 
 describe(`${OFFERS} offers, seed ${SEED}`, { timeout: 300_000 }, () => {
-  it('[MCP-10] [ACC-3] [SEC-2] of what another person holds open nothing', async () => {
+  it('[MCP-10] [ACC-3] [SEC-2] of what another person owns give no access', async () => {
     expect([task.length, state.length].every(length => length > 40)).toBe(true);
     const random = createRandom(SEED);
     const streams = [await hear('legacy', ada), await hear('modern', ada)];
-    // Hers goes on through all of it, under an id that is offered too.
+    // Her call runs through all of it, under an id that is tried too.
     const slow = adas.call('modern.slow_compute', { seconds: 8, label: CANARY }, 7);
     const names = Object.keys(OFFERS_BY_NAME);
     const wrong: unknown[] = [];
@@ -188,7 +188,7 @@ describe(`${OFFERS} offers, seed ${SEED}`, { timeout: 300_000 }, () => {
     expect([...counts.keys()].toSorted()).toEqual(names.toSorted());
     expect(textOf(await slow)).toBe(`Computed ${CANARY}`);
     expect((await adas.request('ping')).status).toBe(200);
-    // Nothing came to her old stream but what she asks for herself.
+    // Her old stream received only responses to her own requests.
     expect(old.messages()).toEqual([]);
     const init = requestBody('legacy', 'ping', '{}', 'hers');
     expect((await post({ ...ada, url: old.url }, init)).status).toBe(202);
@@ -201,7 +201,7 @@ describe(`${OFFERS} offers, seed ${SEED}`, { timeout: 300_000 }, () => {
     }
   });
 
-  it('[MCP-11] of an event id of another session begin a stream of their own', async () => {
+  it('[MCP-11] of an event id of another session start a new stream', async () => {
     const stream = await hear('legacy', ada);
     const [first = ''] = stream.ids();
     const headers = { ...sessionHeaders(bobs.sessionId), 'last-event-id': first };

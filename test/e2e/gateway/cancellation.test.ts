@@ -1,6 +1,6 @@
 /**
- * A client that goes away in the middle of a call: its server hears of it, whatever the two speak, and was
- * called once. A gateway that ends while a call waits for its client ends the call at the server, and says so afterwards.
+ * A client that disconnects in the middle of a call: its server is told, whichever eras the two speak, and received the call once. A
+ * gateway that stops while a call waits for its client ends the call at the server, and says so afterwards.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,13 +12,13 @@ import { startGateway, type Gateway } from '../support/gateway.ts';
 import { LEGACY_VERSION, MODERN_VERSION, modernHeaders } from '../support/raw-client.ts';
 
 const CAPABILITIES = { elicitation: { form: {} } };
-/** Less than a call may take: nothing but its client ends it by then. */
+/** Less than a call timeout: until then only the client can end a call. */
 const soon = { timeout: 20_000, interval: 10 };
 
 const upstreams = {} as Record<Kind, AskingUpstream>;
 let gateway: Gateway;
 let calls = 0;
-/** Kept over the restart of the gateway. */
+/** Kept across the restart of the gateway. */
 let data = '';
 
 beforeAll(async () => {
@@ -81,7 +81,7 @@ const clients = {
   'a modern client that can be asked': modernClient(CAPABILITIES),
 };
 
-/** Params of a call that does what the plan says. */
+/** Returns the params of a call that follows the plan. */
 function callOf(kind: Kind, plan: Omit<Plan, 'mark'>) {
   calls += 1;
   const mark = `call-${calls}`;
@@ -93,7 +93,7 @@ function callOf(kind: Kind, plan: Omit<Plan, 'mark'>) {
   return { mark, params, seen: (): SeenCall | undefined => upstreams[kind].server.call(mark) };
 }
 
-/** Reads an answer until its text matches. */
+/** Reads a response until its text matches. */
 async function readUntil(response: Response, pattern: RegExp): Promise<void> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -104,7 +104,7 @@ async function readUntil(response: Response, pattern: RegExp): Promise<void> {
   }
 }
 
-/** What the server saw of a call, once it has heard that the call is over. */
+/** Returns what the server saw of a call, once it knows that the call is over. */
 async function untilCancelled(kind: Kind, seen: () => SeenCall | undefined): Promise<unknown> {
   const heard = { cut: kind !== 'sse-legacy', cancelled: kind !== 'http-modern' };
   return vi.waitFor(() => {
@@ -116,8 +116,8 @@ async function untilCancelled(kind: Kind, seen: () => SeenCall | undefined): Pro
 const CALLED_ONCE = { arrivals: 1, done: false };
 const LEGACY_KINDS = KINDS.filter(kind => kind !== 'http-modern');
 
-describe.each(Object.entries(clients))('%s that goes away', (_who, connect) => {
-  it.each(KINDS)('[MCP-4] [MCP-5] [UP-3] before an answer of %s cancels its call', async kind => {
+describe.each(Object.entries(clients))('%s that disconnects', (_who, connect) => {
+  it.each(KINDS)('[MCP-4] [MCP-5] [UP-3] before a result of %s cancels its call', async kind => {
     const send = await connect();
     const { params, seen } = callOf(kind, { hang: true });
     const client = new AbortController();
@@ -129,7 +129,7 @@ describe.each(Object.entries(clients))('%s that goes away', (_who, connect) => {
   });
 
   it.each(LEGACY_KINDS)(
-    '[MCP-4] [MCP-5] [UP-3] in the middle of an answer of %s cancels its call',
+    '[MCP-4] [MCP-5] [UP-3] in the middle of a response of %s cancels its call',
     async kind => {
       const send = await connect();
       const { params, seen } = callOf(kind, { hang: true, progress: true });
@@ -142,7 +142,7 @@ describe.each(Object.entries(clients))('%s that goes away', (_who, connect) => {
 });
 
 it.each(LEGACY_KINDS)(
-  '[MCP-4] [MCP-5] [UP-3] a legacy client that goes away while %s asks cancels its call',
+  '[MCP-4] [MCP-5] [UP-3] a legacy client that disconnects while %s asks cancels its call',
   async kind => {
     const send = await legacyClient();
     const { params, seen } = callOf(kind, { rounds: 1 });
@@ -157,7 +157,7 @@ interface Asking {
   result: { requestState: string; inputRequests: Record<string, object> };
 }
 
-/** The params of the retry, with every question answered. */
+/** Returns the params of the retry, with every question answered. */
 async function retryOf(response: Response, params: object): Promise<object> {
   const text = await response.text();
   const { result } = JSON.parse(/\{.*\}/.exec(text)?.[0] ?? '') as Asking;
@@ -167,7 +167,7 @@ async function retryOf(response: Response, params: object): Promise<object> {
 }
 
 it.each(LEGACY_KINDS)(
-  '[MCP-5] [UP-3] a modern client that goes away after it answered %s cancels its call',
+  '[MCP-5] [UP-3] a modern client that disconnects after it answered %s cancels its call',
   async kind => {
     const send = await clients['a modern client that can be asked']();
     const { params, seen } = callOf(kind, { rounds: 1, hang: true });
@@ -181,7 +181,7 @@ it.each(LEGACY_KINDS)(
   },
 );
 
-it('[MCP-5] [MCP-10] a gateway that ends ends parked calls, and says so when it is back', async () => {
+it('[MCP-5] [MCP-10] a gateway that stops ends suspended calls, and says so when it is back', async () => {
   const send = await clients['a modern client that can be asked']();
   const { params, seen } = callOf('http-legacy', { rounds: 1 });
   const retry = await retryOf(await send(params), params);

@@ -1,4 +1,4 @@
-/** Third-party clients against upstreams of every kind: what they get is what the upstream gives them directly. */
+/** Third-party clients against upstreams of every kind: they get the same as directly from the upstream. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEverything, startFixture } from '../../fixtures/start-fixture.ts';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
@@ -55,7 +55,7 @@ describe.each(clientNames)('%s', name => {
   });
   afterAll(() => client?.close());
 
-  it('[MCP-1] [MCP-3] [AG-US7-AC1] lists every server with its tools as they are', async () => {
+  it('[MCP-1] [MCP-3] [AG-US7-AC1] lists every server with its tools unchanged', async () => {
     const listed = await client.listTools();
     for (const kind of kinds) {
       const own = listed.filter(tool => tool.name.startsWith(`${kind}.`));
@@ -73,7 +73,7 @@ describe.each(clientNames)('%s', name => {
   it.each(kinds)('[MCP-5] [MCP-7] [AG-US4-AC5] [UP-1] gets results of %s unchanged', async kind => {
     for (const tool of tools) {
       const through = await client.callTool(`${kind}.${tool}`);
-      // Links name the server they are read from.
+      // Links name the server that they are read from.
       const expected = JSON.stringify(shown(await direct[kind].callTool(tool)));
       expect(JSON.stringify(shown(through))).toBe(
         expected.replaceAll('"uri":"', `"uri":"${kind}+`),

@@ -1,4 +1,4 @@
-/** Fifty sessions of both eras, forty calls each at once, all with the same ids: nothing crossed, nothing lost. */
+/** Fifty sessions of both eras, each with forty calls at once, all with the same ids: no response is mixed up or lost. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
@@ -31,12 +31,12 @@ afterAll(async () => {
   await Promise.all(upstreams.map(upstream => upstream.stop()));
 });
 
-it('[MCP-5] [MCP-10] [MCP-12] [AG-US4-AC8] answers 2,000 parallel calls with equal ids, each its own', async () => {
+it('[MCP-5] [MCP-10] [MCP-12] [AG-US4-AC8] answers 2,000 parallel calls with equal ids, each with its own result', async () => {
   const target = { url: `${gateway.origin}/mcp`, token: gateway.adminToken };
   const sessions: RawClient[] = [];
   for (let index = 0; index < SESSIONS; index++) {
     const client = await open(index % 2 === 0 ? 'legacy' : 'modern', target);
-    // Opens its session at the server: how long that takes on a busy machine is not the question.
+    // Opens its session at the server beforehand: how long that takes on a busy machine is not tested here.
     await client.call('legacy.executions', { of: 'echo' });
     sessions.push(client);
   }

@@ -1,6 +1,6 @@
 /**
- * Servers of every kind taken down while they work: a call under way ends with its own result, or is cut when the time of draining is
- * over, and then the server hears of it.
+ * Servers of every kind that are disconnected while they work: a running call ends with its own result, or is cut when the drain time is
+ * over, and then the server is told.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { KINDS, type Kind, type Plan } from '../../worker/support/asking-script.ts';
@@ -11,13 +11,13 @@ import { startScripted, resultText } from '../support/scripted-upstream.ts';
 
 const SERVERS = '/api/v1/aggregator/servers';
 const soon = { timeout: 30_000, interval: 10 };
-/** A call that lasts is known to the server's monitor after two seconds, and a little more on a machine that is busy. */
+/** A long call is known to the server's monitor after two seconds, and a little later on a busy machine. */
 const KNOWN_MS = 5_000;
 const upstreams = {} as Record<Kind, AskingUpstream>;
 const ids = {} as Record<Kind, string>;
-/** Calls are cut there after three seconds. */
+/** This gateway cuts calls after three seconds. */
 let gateway: Gateway;
-/** Calls have all the time they need there. */
+/** This gateway gives calls all the time they need. */
 let patient: Gateway;
 let calls = 0;
 
@@ -38,7 +38,7 @@ afterAll(async () => {
   await Promise.all(Object.values(upstreams).map(upstream => upstream.close()));
 });
 
-/** A call that does what the plan says, and what the server sees of it. */
+/** Starts a call that follows the plan; returns it with what the server sees of it. */
 function start(kind: Kind, plan: Omit<Plan, 'mark'>) {
   calls += 1;
   const mark = `call-${calls}`;
@@ -54,7 +54,7 @@ const act = (id: string, verb: 'connect' | 'disconnect', at = gateway) =>
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 
 describe.each(KINDS)('a server of %s', kind => {
-  it('[REG-3] [AG-US6-AC2] [AG-US6-AC3] that hangs when it is disconnected hears that its call was cut', async () => {
+  it('[REG-3] [AG-US6-AC2] [AG-US6-AC3] that hangs when it is disconnected is told that its call was cut', async () => {
     const { answer, seen } = start(kind, { hang: true });
     await vi.waitFor(() => expect(seen()).toBeDefined(), soon);
     const down = await act(ids[kind], 'disconnect');
@@ -69,7 +69,7 @@ describe.each(KINDS)('a server of %s', kind => {
 });
 
 describe.each(['legacy', 'modern'] as const)('a slow %s server', era => {
-  it('[REG-3] [AG-US6-AC2] [AG-US6-AC3] ends what it began, and gets nothing new', async () => {
+  it('[REG-3] [AG-US6-AC2] [AG-US6-AC3] ends the calls it began, and gets no new ones', async () => {
     let release = () => {};
     const isReleased = new Promise<void>(resolve => (release = resolve));
     const slow = await startScripted(

@@ -1,6 +1,6 @@
 /**
- * The public demo server twice behind `/mcp`, once over Streamable HTTP and once over HTTP+SSE: every tool it has for a client that can be
- * asked is listed, and each of its features works from each kind of client.
+ * The public demo server twice behind `/mcp`, over Streamable HTTP and over HTTP+SSE: every tool that it has for a client that can be asked
+ * is listed, and each of its features works with each kind of client.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEverything, type Upstream } from '../../fixtures/start-fixture.ts';
@@ -34,7 +34,7 @@ const TOOLS = [
   'trigger-sampling-request',
   'trigger-url-elicitation',
 ];
-/** Those that it has for clients which can be asked. */
+/** The tools that it has for clients which can be asked. */
 const ASKING = [
   'get-roots-list',
   'trigger-elicitation-request',
@@ -42,11 +42,11 @@ const ASKING = [
   'trigger-url-elicitation',
 ];
 
-/** Modern clients of one principal share a session at the server. */
+/** Modern clients of one principal share a session at the server, so either text may come. */
 const TOGGLED = /(?:Started|Stopped) simulat/u;
 
 type Given = Record<string, unknown>;
-/** A call of a tool and what its result says. */
+/** A call of a tool and the text in its result. */
 const CALLS: [feature: string, tool: string, given: Given, said: string | RegExp][] = [
   ['text', 'echo', { message: 'hi' }, 'Echo: hi'],
   ['numbers', 'get-sum', { a: 40, b: 2 }, 'The sum of 40 and 2 is 42'],
@@ -97,7 +97,7 @@ afterAll(async () => {
   await Promise.all(upstreams.map(upstream => upstream.stop()));
 });
 
-describe.each(answeringNames)('%s, which can be asked everything', name => {
+describe.each(answeringNames)('%s, which can answer every question', name => {
   let client: AnsweringClient;
   beforeAll(async () => {
     client = await answeringClients[name]({ origin: gateway.origin, token: gateway.adminToken });
@@ -118,14 +118,14 @@ describe.each(answeringNames)('%s, which can be asked everything', name => {
       expect(text).not.toContain('"isError":true');
     });
 
-    it('[MCP-4] [UP-3] hears of progress', async () => {
+    it('[MCP-4] [UP-3] gets progress', async () => {
       const heard: number[] = [];
       const given = { duration: 0.4, steps: 4 };
       const call = client.call(named('trigger-long-running-operation'), given, at =>
         heard.push(at),
       );
       expect(await call).toContain('completed');
-      // The 2.x SDK drops what comes together with the result.
+      // The 2.x SDK drops progress that arrives together with the result.
       expect(heard.length).toBeGreaterThanOrEqual(3);
     });
 
@@ -151,7 +151,7 @@ describe.each(answeringNames)('%s, which can be asked everything', name => {
 });
 
 it.each(['SDK 1.x', 'SDK 2.x auto'] as const)(
-  '[MCP-4] [MCP-9] %s, which cannot be asked, is offered what asks nothing, and the rest is unknown',
+  '[MCP-4] [MCP-9] %s, which cannot be asked, is offered only tools that ask nothing, and the others are unknown',
   async name => {
     const client = await clients[name]({ url: `${gateway.origin}/mcp`, token: gateway.adminToken });
     const listed = (await client.listTools()).map(tool => tool.name);

@@ -1,7 +1,6 @@
 /**
- * The fault matrix, rows of tools/call: every fault of an upstream, in both eras and both answer shapes, to clients of
- * both eras. The client gets a tool result with the server's name and a stable reason, no address, and the upstream
- * got the call once.
+ * The fault matrix, rows of tools/call: every fault of an upstream, in both eras and both response formats, with clients of both eras. The
+ * client gets a tool result with the server's name and a stable reason, without an address, and the upstream received the call once.
  */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,12 +19,12 @@ import {
 import type { Answer, Era, RawClient } from '../support/raw-client.ts';
 
 /**
- * How long a call may take at two gateways: one for what ends by that time only, and one for all else, where no busy machine makes
- * another fault of a fault.
+ * Call timeouts of two gateways: one for faults that end only by the timeout, and one for all others, so that a busy machine does not turn
+ * a fault into another.
  */
 const CALL_TIMEOUT_MS = { hasty: 4_000, patient: 100_000 } as const;
 type Temper = keyof typeof CALL_TIMEOUT_MS;
-/** Less than a patient call may take: nothing but what is tested ends it by then. */
+/** Less than a `patient` call timeout: until then only the tested fault can end the call. */
 const SOON_MS = 30_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const SECRET = 'fixture-credential-4711';
@@ -50,7 +49,7 @@ beforeAll(async () => {
         ...QUIET,
         PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS[temper]),
         PORTICO_MAX_ANSWER_BYTES: String(MAX_ANSWER_BYTES),
-        // Every call here is meant to reach its server.
+        // Every call must reach its server, so the circuit never opens.
         PORTICO_CIRCUIT_FAILURES: '1000000',
       },
     });
@@ -79,7 +78,7 @@ interface Seen {
 const countersOf = async (shape: Shape, key: string) =>
   (await upstreams.get(shape.name)?.counters(`?key=${key}`)) ?? {};
 
-/** Makes the call in every cell at once, and gives the answers with what the upstream counted. */
+/** Makes the call in every cell at once; returns the responses with the upstream's counts. */
 async function inEveryCell(
   fault: string,
   only: (shape: Shape) => boolean = () => true,
@@ -112,7 +111,7 @@ const rows: [string, string, Expected][] = [
   ['F04', 'hang-before-headers', 'upstream_timeout'],
   ['F05', 'hang-after-headers', 'upstream_timeout'],
   ['F06', 'trickle', 'upstream_timeout'],
-  // The runtime tells a connection lost before the headers and one that never was by the same error.
+  // The runtime reports a connection lost before the headers with the same error as one that was never made.
   ['F07', 'reset-before-headers', 'upstream_unreachable'],
   ['F08', 'reset-mid-body', 'upstream_truncated'],
   ['F09', 'reset-after-progress', 'upstream_truncated'],
@@ -162,7 +161,7 @@ describe('faults with a reason', () => {
     }
   });
 
-  it('[SEC-4] F32 unknown resultType of a modern upstream', async () => {
+  it('[SEC-4] F32 an unknown resultType of a modern upstream', async () => {
     for (const seen of await inEveryCell('unknown-result-type', shape => shape.era === 'modern')) {
       expectReason(seen, 'upstream_bad_message');
       expect(seen.counters['executions']).toBe(1);
@@ -187,7 +186,7 @@ describe('faults with a reason', () => {
   });
 });
 
-describe('oddities that do no harm', () => {
+describe('harmless oddities', () => {
   const harmless: [string, string][] = [
     ['F28', 'id-as-text'],
     ['F29', 'two-responses'],
@@ -208,7 +207,7 @@ describe('oddities that do no harm', () => {
     }
   });
 
-  it('[MCP-4] [MCP-12] F47 a flood of progress keeps no result back', async () => {
+  it('[MCP-4] [MCP-12] F47 a flood of progress does not hold back the result', async () => {
     for (const shape of shapes) {
       for (const { answer, key } of await inEveryCell('progress-flood', one => one === shape)) {
         expect(textOf(answer)).toBe(`did ${key}`);
@@ -247,7 +246,7 @@ describe('oddities that do no harm', () => {
     ['F31', 'no-content'],
     ['F38', 'deep-json'],
     ['F41', 'invalid-utf8'],
-  ])('[MCP-12] [SEC-4] %s %s ends in one answer and the next call works', async (_, fault) => {
+  ])('[MCP-12] [SEC-4] %s %s ends in one response and the next call works', async (_, fault) => {
     for (const { answer, counters } of await inEveryCell(fault)) {
       expect(answer.status).toBe(200);
       expect(answer.messages).toHaveLength(1);
@@ -266,8 +265,8 @@ describe('oddities that do no harm', () => {
   });
 });
 
-describe('the client goes away', () => {
-  /** Sends a modern call and gives the way to drop its connection at once. */
+describe('a client that disconnects', () => {
+  /** Sends a modern call and returns a function that drops its connection at once. */
   function callAndKeep(name: string, given: object): () => void {
     const { target } = clients.patient.modern;
     const params = JSON.stringify({ name, arguments: given });

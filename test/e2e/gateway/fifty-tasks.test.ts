@@ -1,6 +1,6 @@
 /**
- * Fifty tasks and twenty done by a scripted host, over the three tools and over the full list, before nineteen real servers with 271 tools:
- * found, described, called with arguments that fit. What it takes, in calls and tokens for each task, is printed.
+ * A scripted host does fifty and then twenty tasks, over the three tools and over the full list, with nineteen real servers and 271 tools:
+ * tools are found, described, and called with matching arguments. Prints the calls and tokens that each task takes.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const SETS = [
   { count: 20, tasks: MORE_TASKS },
 ] as const;
 type Tasks = (typeof SETS)[number]['tasks'];
-/** Of the three tools, on average for a task. */
+/** The most calls per task on average, with the three tools. */
 const MOST_CALLS = 2.2;
 let gateway: Gateway;
 let folder: string;
@@ -46,7 +46,7 @@ afterAll(async () => {
 const connect = (era: Era, tools: string) =>
   open(era, { url: `${gateway.origin}/mcp?tools=${tools}`, token: gateway.adminToken });
 
-/** Has all tasks done, and finds those that were not. */
+/** Does all tasks, and finds those that failed. */
 async function runAll(how: string, tasks: Tasks, work: (task: Wanted) => Promise<Done>) {
   const missed: unknown[] = [];
   const all: Done[] = [];
@@ -67,7 +67,7 @@ async function runAll(how: string, tasks: Tasks, work: (task: Wanted) => Promise
   return { missed, calls, tokens: meanOf('tokens') };
 }
 
-it('[FIND-2] are seventy, each for another tool, none of which is named', () => {
+it('[FIND-2] are seventy, each for another tool, and none names its tool', () => {
   const all = SETS.flatMap(({ tasks }) => tasks);
   expect(SETS.map(({ tasks }) => tasks.length)).toEqual(SETS.map(({ count }) => count));
   expect(new Set(all.map(({ tool }) => tool)).size).toBe(all.length);

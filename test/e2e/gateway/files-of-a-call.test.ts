@@ -1,4 +1,4 @@
-/** How many files one has to know to follow a call: those of `src` that run for it, counted. Docs/architecture.md names eight steps. */
+/** How many files one must know to follow a call: counts the files of `src` that run for it. Docs/architecture.md names eight steps. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** It only becomes less. */
+/** May only be lowered. */
 const MOST_FILES = 55;
-/** Steps of the document that are not on the way of every call. */
+/** Files named in the document's steps that not every call runs. */
 const SOMETIMES = new Set(['src/gateway/health/draining.ts', 'src/gateway/steps/cache.ts']);
 
 async function measure(): Promise<string[]> {
@@ -19,7 +19,7 @@ async function measure(): Promise<string[]> {
   return JSON.parse(list) as string[];
 }
 
-/** The files that the eight steps of a call name. */
+/** Returns the files that the eight steps of a call name. */
 async function stepsOfDocument(): Promise<string[]> {
   const text = await readFile(`${ROOT}docs/architecture.md`, 'utf8');
   const [, life = ''] = /## The life of a call\n([^]*?)\n## /.exec(text) ?? [];

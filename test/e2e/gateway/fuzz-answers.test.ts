@@ -35,13 +35,13 @@ const asEvent = (text: string) => `data: ${text.replaceAll(/\r\n?|\n/gu, '\ndata
 let gateway: Gateway;
 const upstreams: ScriptedUpstream[] = [];
 const clients = {} as Record<Era, RawClient>;
-/** What the next calls are answered with, by the number they carry. */
+/** The responses to the next calls, by the number that the call carries. */
 const answers = new Map<number, (id: number, complete: string) => ScriptedAnswer>();
 let lastNumber = 0;
 
 beforeAll(async () => {
   gateway = await startGateway({
-    // Every call here is meant to reach its server, and ends by its answer.
+    // Every call must reach its server and end with its response.
     env: { PORTICO_CALL_TIMEOUT_MS: '100000', PORTICO_CIRCUIT_FAILURES: '1000000' },
   });
   for (const era of ERAS) {
@@ -66,7 +66,7 @@ afterAll(async () => {
   await Promise.all(upstreams.map(upstream => upstream.close()));
 });
 
-/** Has a server of an era answer a call of a client of an era with this. */
+/** Makes a server of one era give this response to a call of a client of another. */
 async function say(
   client: Era,
   server: Era,
@@ -82,7 +82,7 @@ async function say(
 
 const reasonOf = (answer: Answer) => resultOf(answer)._meta?.['portico/reason'];
 
-describe('an answer of a server', () => {
+describe('a response of a server', () => {
   it.each(CELLS)(
     `[MCP-12] [MCP-7] that is or is not JSON, %s client, %s server (${json.origin})`,
     async (client, server) => {
@@ -91,7 +91,7 @@ describe('an answer of a server', () => {
         ({ name }) => name,
         async each => {
           const bytes = bytesOf(each);
-          // As the whole body it is no response to the call, JSON or not.
+          // As a whole body it is no response to the call, whether it is JSON or not.
           const whole = await say(client, server, () => ({ body: bytes }));
           expect(reasonOf(whole)).toMatch(/^upstream_(bad_json|bad_message|no_response)$/u);
           const inside = await say(client, server, (id, complete) => {
@@ -124,7 +124,7 @@ describe('an answer of a server', () => {
           type: 'text/event-stream',
           body: asEvent(bytes.toString('utf8')),
         }));
-        // Whatever comes before the response may spoil the call, never the client.
+        // What comes before the response may break the call, but never the client.
         await say(client, server, (id, complete) => ({
           type: 'text/event-stream',
           body: asEvent(bytes.toString('utf8')) + asEvent(resultText(id, `{${complete}${EMPTY}}`)),
@@ -135,7 +135,7 @@ describe('an answer of a server', () => {
   );
 
   it.each(CELLS)(
-    `[MCP-12] [SEC-4] that is its own response with bytes changed, %s client, %s server (seed ${SEED})`,
+    `[MCP-12] [SEC-4] that is a response with bytes changed, %s client, %s server (seed ${SEED})`,
     async (client, server) => {
       const random = createRandom();
       const flaws = Array.from(
@@ -189,7 +189,7 @@ describe('an answer of a server', () => {
   );
 
   it.each(CELLS)(
-    `[SEC-8] [MCP-7] that holds naughty text, %s client, %s server (${naughty.origin})`,
+    `[SEC-8] [MCP-7] that contains naughty text, %s client, %s server (${naughty.origin})`,
     async (client, server) => {
       const faults = await findFaults(
         naughty.cases,

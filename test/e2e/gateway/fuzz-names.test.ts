@@ -1,4 +1,4 @@
-/** Servers with hostile definitions: names that are traps, naughty text wherever a definition has text. */
+/** Servers with hostile definitions: misleading names, and naughty text wherever a definition has text. */
 import { ListToolsResultSchema } from '@modelcontextprotocol/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadCorpus } from '../../fixtures/corpora.ts';
@@ -21,7 +21,7 @@ const upstreams: ScriptedUpstream[] = [];
 const clients = {} as Record<Era, RawClient>;
 
 const spoofs = [...new Set(names.cases.flatMap(({ spoof, target }) => [spoof, target]))];
-/** A tool without a name is no tool, and is left out; so is one whose name nobody may ask for. */
+/** A tool without a name is left out; so is one whose name is too long to be called. */
 const MAX_OWN_NAME_CHARS = 800;
 const usable = spoofs.filter(
   name => typeof name === 'string' && name !== '' && name.length <= MAX_OWN_NAME_CHARS,
@@ -78,7 +78,7 @@ afterAll(async () => {
 
 describe('names of a server', () => {
   it.each(CELLS)(
-    `[MCP-8] that are traps are listed once and lead where they say, %s client, %s server (${names.origin})`,
+    `[MCP-8] that are misleading are listed once and call the right tool, %s client, %s server (${names.origin})`,
     async (client, server) => {
       const own = await listAllTools(clients[client]);
       const listed = own.filter(({ name }) => name.startsWith(`names-${server}.`));
@@ -97,7 +97,7 @@ describe('names of a server', () => {
   );
 
   it.each(ERAS)(
-    `[MCP-8] fit a strict host in the underscore style, and stay apart, %s client (${names.origin})`,
+    `[MCP-8] fit a strict host in the underscore style, and stay distinct, %s client (${names.origin})`,
     async era => {
       const { url, token } = clients[era].target;
       const client = await open(era, { url: `${url}?names=underscore`, token });
@@ -124,7 +124,7 @@ describe('names of a server', () => {
 
 describe('definitions of a server', () => {
   it.each(ERAS)(
-    `[SEC-8] [MCP-4] with naughty text are listed as they came, %s client (${naughty.origin})`,
+    `[SEC-8] [MCP-4] with naughty text are listed unchanged, %s client (${naughty.origin})`,
     async era => {
       const { url, token } = clients[era].target;
       for (const server of ERAS) {

@@ -54,7 +54,7 @@ const headersOf = (era: Era): Record<string, string> =>
     ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
     : { 'mcp-session-id': clients.legacy.sessionId ?? '' };
 
-/** What the upstream got of a call, as text. */
+/** Returns what the upstream received of a call, as text. */
 const gotIn = (answer: Answer) => memberAt(answer.resultText ?? '{}', 'structuredContent', 'got');
 
 describe('as a body', () => {
@@ -107,7 +107,7 @@ describe('as a body', () => {
 });
 
 describe('as arguments', () => {
-  it.each(ERAS)(`[MCP-7] any JSON arrives as it was sent, %s (${json.origin})`, async era => {
+  it.each(ERAS)(`[MCP-7] any JSON arrives exactly as sent, %s (${json.origin})`, async era => {
     const cases = json.cases.filter(each => each.expect === 'accept');
     const faults = await findFaults(
       cases,
@@ -123,7 +123,7 @@ describe('as arguments', () => {
   });
 
   it.each(ERAS)(
-    `[MCP-7] naughty text arrives as it was sent, %s (${naughty.origin})`,
+    `[MCP-7] naughty text arrives exactly as sent, %s (${naughty.origin})`,
     async era => {
       const faults = await findFaults(
         naughty.cases,
@@ -177,7 +177,7 @@ describe('as a field', () => {
   });
 
   it.each(ERAS)(
-    `[MCP-1] naughty text is an id and comes back, %s (${naughty.origin})`,
+    `[MCP-1] naughty text works as an id and comes back, %s (${naughty.origin})`,
     async era => {
       const faults = await findFaults(
         naughty.cases,
@@ -244,7 +244,7 @@ describe('as a field', () => {
   });
 });
 
-/** Control characters are refused by HTTP itself, on either side. */
+/** HTTP itself refuses control characters, on either side. */
 function isHeaderValue(text: string): boolean {
   if (/\p{Cc}/u.test(text)) return false;
   try {

@@ -1,6 +1,6 @@
 /**
- * More bytes at once than there is memory for: bodies, answers, and clients that do not read them. The gateway lives, whoever is refused
- * is told so, and somebody else notices nothing.
+ * More bytes at once than the memory holds: request bodies, responses, and clients that do not read them. The gateway survives, a refused
+ * client is told so, and other clients notice nothing.
  */
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
@@ -12,14 +12,14 @@ import { startGateway, QUIET, type Gateway } from '../support/gateway.ts';
 import type { Burst, Told } from '../support/greedy-thread.ts';
 
 const MIB = 1_048_576;
-/** An isolate of the edge. */
+/** The limits of an isolate at the edge. */
 const SETTINGS = {
   PORTICO_BYTES_IN_FLIGHT: String(64 * MIB),
   PORTICO_MAX_ANSWER_BYTES: String(8 * MIB),
   PORTICO_ROOM_WAIT_MS: '4000',
   PORTICO_STALLED_READER_MS: '4000',
 };
-/** Of a call of somebody who does nothing wrong, in milliseconds, on a machine that has nothing else to do. */
+/** The duration of a bystander's call, in milliseconds, on an idle machine. */
 const SOON_MS = 1_000;
 
 let gateway: Gateway;
@@ -27,10 +27,10 @@ let upstream: Upstream;
 let greedy: Worker;
 let greedyToken: string;
 let bystander: string;
-/** The same on this machine: where a call alone takes long, others do too. */
+/** The same on this machine: if a call alone takes long, the limit grows. */
 let soonMs: number;
 
-/** What the greedy one does at once, and how each of it ended. */
+/** Makes a burst of calls as the greedy principal; returns how each ended. */
 async function all(wanted: Omit<Burst, 'gateway' | 'token'>): Promise<Told[]> {
   greedy.postMessage({ gateway: gateway.origin, token: greedyToken, ...wanted }, []);
   const [told] = (await once(greedy, 'message')) as [Told[] | string];
@@ -40,7 +40,7 @@ async function all(wanted: Omit<Burst, 'gateway' | 'token'>): Promise<Told[]> {
 
 const watched = (work: () => Promise<unknown>) => watchedBy(bystander, gateway, work);
 
-/** Everything is given back: the greedy one may have as much as ever. */
+/** Waits until everything is released: the greedy principal may use as much as before. */
 async function expectRoom(): Promise<void> {
   await until('there is room again', 60_000, async () => {
     const told = await all({ tool: 'large', calls: 4, mib: 7 });
@@ -68,10 +68,10 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-describe('[SEC-9] more bytes at once than there is memory for', () => {
-  it('200 bodies of 4 MB: beyond the bound they are refused, before they are read', async () => {
+describe('[SEC-9] more bytes at once than the memory holds', () => {
+  it('200 bodies of 4 MB: beyond the limit they are refused before they are read', async () => {
     let told: Told[] = [];
-    // Those that are let in wait at the server, and hold what they sent.
+    // The accepted ones wait at the server, and hold their bodies.
     const longest = await watched(async () => {
       told = await all({ tool: 'wait', calls: 200, fill: 'text', endFirst: 190 });
     });
@@ -84,7 +84,7 @@ describe('[SEC-9] more bytes at once than there is memory for', () => {
     await expectRoom();
   });
 
-  it('bodies that are small as text and large once they are parsed are refused before that', async () => {
+  it('bodies that are small as text but large once parsed are refused before parsing', async () => {
     let told: Told[] = [];
     const longest = await watched(async () => {
       told = await all({ tool: 'large', calls: 20, fill: 'objects' });
@@ -94,7 +94,7 @@ describe('[SEC-9] more bytes at once than there is memory for', () => {
     await expectRoom();
   });
 
-  it('200 calls to an answer of 30 MB: none is read beyond its bound, each is told why', async () => {
+  it('200 calls with a response of 30 MB: none is read beyond its limit, each is told why', async () => {
     let told: Told[] = [];
     const longest = await watched(async () => {
       told = await all({ tool: 'large', calls: 200, mib: 30 });
@@ -106,7 +106,7 @@ describe('[SEC-9] more bytes at once than there is memory for', () => {
     await expectRoom();
   });
 
-  it('100 clients that do not read are hung up on, and what they held is given back', async () => {
+  it('100 clients that do not read are disconnected, and their bytes are released', async () => {
     const params = '{"name":"greedy.large","arguments":{"mib":7}}';
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
     const head = [
@@ -125,7 +125,7 @@ describe('[SEC-9] more bytes at once than there is memory for', () => {
         socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
         sockets.push(socket);
       }
-      // They hold all that their principal may have: its other calls wait for room, and are told that there is none.
+      // They use up their principal's limit: its other calls wait for room, and are told that there is none.
       await until('no room for the same principal', 60_000, async () => {
         const told = await all({ tool: 'large', calls: 1, mib: 7 });
         return told.some(({ why }) => why === 'upstream_no_room') ? true : undefined;

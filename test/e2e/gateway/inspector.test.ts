@@ -37,7 +37,7 @@ afterAll(async () => {
 async function inspect(era: string, path: string, ...args: string[]): Promise<unknown> {
   const url = ['--server-url', `${gateway.origin}${path}`, '--transport', 'http'];
   const header = ['--header', `Authorization: Bearer ${gateway.adminToken}`];
-  // On a machine that is busy a connection may take longer than the Inspector waits by itself.
+  // On a busy machine a connection may take longer than the Inspector waits by default.
   const shape = ['--protocol-era', era, '--format', 'json', '--quiet', '--connect-timeout', '0'];
   const { stdout } = await promisify(execFile)(
     process.execPath,

@@ -1,4 +1,4 @@
-/** One upstream killed and one hung: the others answer while it hangs, and the killed one comes back by itself. */
+/** Two upstreams are killed and one hangs: the others answer meanwhile, and the killed ones recover by themselves. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until } from '../../fixtures/start-fixture.ts';
 import type { FixtureName, Upstream } from '../../fixtures/start-fixture.ts';
@@ -7,7 +7,7 @@ import type { Gateway } from '../support/gateway.ts';
 import { open, resultOf, textOf } from '../support/raw-client.ts';
 
 const SERVERS = '/api/v1/aggregator/servers';
-/** Long beside what the other calls take, on a machine that is busy too. */
+/** Long compared with the other calls, on a busy machine too. */
 const CALL_TIMEOUT_MS = 12_000;
 const running = new Map<string, Upstream>();
 const ids = new Map<string, string>();
@@ -23,7 +23,7 @@ beforeAll(async () => {
       env: {
         PORTICO_CALL_TIMEOUT_MS: String(CALL_TIMEOUT_MS),
         PORTICO_DISCOVERY_INTERVAL_MS: '1000',
-        // More than fail while a server is dead here.
+        // More failures than occur while a server is dead here.
         PORTICO_CIRCUIT_FAILURES: '7',
       },
     }),
@@ -48,7 +48,7 @@ interface Health {
   consecutive_failures: number;
 }
 
-/** Its monitor found it well after `time`: no failure from before opens its circuit any more. */
+/** Waits until its monitor found it healthy after `time`, so that no earlier failure can open its circuit. */
 async function untilWell(name: string, time: number): Promise<void> {
   await until(`the monitor finds ${name} well`, 60_000, async () => {
     const { json } = await gateway.api('GET', `${SERVERS}/${ids.get(name)}`);
@@ -61,7 +61,7 @@ async function untilWell(name: string, time: number): Promise<void> {
 const killed = ['killed-legacy', 'killed-modern'] as const;
 
 describe.each(['legacy', 'modern'] as const)('%s client', era => {
-  it('[MCP-12] [UP-3] [UP-5] a hung and two dead upstreams disturb nobody, and the dead ones return', async () => {
+  it('[MCP-12] [UP-3] [UP-5] a hanging and two dead upstreams disturb nobody, and the dead ones recover', async () => {
     const client = await open(era, { url: `${gateway.origin}/mcp`, token: gateway.adminToken });
     const ports = new Map<string, number>();
     for (const name of killed) {
@@ -93,7 +93,7 @@ describe.each(['legacy', 'modern'] as const)('%s client', era => {
       expect(textOf(dead)).toContain(name);
     }
 
-    // None of them waited for the one that hangs.
+    // None of these calls waited for the hanging one.
     expect(isHanging).toBe(true);
     expect(resultOf(await hung)._meta?.['portico/reason']).toBe('upstream_timeout');
     expect(performance.now() - hungAt).toBeGreaterThan(CALL_TIMEOUT_MS * 0.9);

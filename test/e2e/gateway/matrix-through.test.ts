@@ -1,6 +1,6 @@
 /**
- * The probes of calls and questions once more, each call made through `call_tool`: whatever passes when a tool is called by its name
- * passes this way too, in every cell.
+ * The probes of calls and questions again, with each call made through `call_tool`: whatever works when a tool is called by its name works
+ * this way too, in every cell.
  */
 import './matrix/through-call-tool.ts';
 import './matrix/calls.ts';

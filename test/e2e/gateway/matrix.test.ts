@@ -1,6 +1,6 @@
 /**
- * Every feature of the protocol in every cell: each kind of client through one gateway at each kind of upstream, with the SDKs'
- * own clients and servers. The probes are in `matrix/`; what they prove is the table of docs/protocol-support.md.
+ * Every feature of the protocol in every cell: each kind of client through one gateway to each kind of upstream, with the SDKs' own clients
+ * and servers. The probes are in `matrix/`; they prove the table of docs/protocol-support.md.
  */
 import './matrix/offers.ts';
 import './matrix/calls.ts';

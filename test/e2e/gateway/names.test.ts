@@ -1,4 +1,4 @@
-/** Qualified names: what each style presents, what every call accepts, and names that hosts do not take as they are. */
+/** Qualified names: what each style presents, what every call accepts, and names that hosts do not accept unchanged. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
@@ -56,7 +56,7 @@ describe.each(eras)('%s client', era => {
     },
   );
 
-  it('[MCP-8] keeps the underscore style to what hosts accept, the same on every list', async () => {
+  it('[MCP-8] limits the underscore style to what hosts accept, the same on every list', async () => {
     const list = async () => listAllTools(await connect(era, '?names=underscore'));
     const names = (await list()).map(tool => tool.name);
     expect(names.filter(name => !FITTING.test(name))).toEqual([]);

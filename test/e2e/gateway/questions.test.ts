@@ -1,6 +1,6 @@
 /**
- * Questions of servers in the middle of a call, in every pair of client and upstream: each question is answered by the
- * client that made the call, whatever the two eras make of it on the wire. Peers are the SDKs' own clients and servers.
+ * Questions of servers during a call, in every pair of client and upstream: the client that made the call answers each question, whichever
+ * wire format the two eras use. Peers are the SDKs' own clients and servers.
  */
 import {
   Client as Client2,
@@ -108,7 +108,7 @@ describe.each(Object.entries(clients))('a %s client', (_era, connect) => {
     await client.close();
   });
 
-  it.each(upstreams)('[MCP-4] [MCP-5] is asked several things by %s', async upstream => {
+  it.each(upstreams)('[MCP-4] [MCP-5] is asked several questions by %s', async upstream => {
     const client = await connect('kim');
     const text = await client.call(`${upstream}.test_input_required_result_multiple_inputs`);
     expect(text).toContain('kim');
@@ -123,7 +123,7 @@ describe.each(Object.entries(clients))('a %s client', (_era, connect) => {
   });
 
   it.each(upstreams)(
-    '[MCP-5] answers for itself alone when many are asked by %s',
+    '[MCP-5] answers only its own questions when many are asked by %s',
     async upstream => {
       const people = Array.from({ length: 10 }, (_, i) => `person-${i}-of-10`);
       const asked = await Promise.all(people.map(who => connect(who)));

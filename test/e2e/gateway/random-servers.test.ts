@@ -1,4 +1,4 @@
-/** Random servers with what no SDK writes: all that they list and say comes to a client at their endpoint as they wrote it, byte for byte. */
+/** Random servers with JSON that no SDK writes: everything that they list and return reaches a client at their endpoint byte for byte. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memberAt, membersOf } from '../../fixtures/raw-json.ts';
 import { createRandom, SEED } from '../../unit/seeded.ts';
@@ -44,7 +44,7 @@ afterAll(async () => {
   await Promise.all([...peers.values()].flat().map(({ server }) => server.close()));
 });
 
-/** The requests of a world, as raw params: each item is asked for, with an odd progress token. */
+/** Returns the requests of a world, as raw params: each item is requested, with an odd progress token. */
 function requestsOf({ lists }: World): [method: string, params: string][] {
   const meta = String.raw`"_meta":{"progressToken":"é\u00e9","mine":[1.0,-0]},"x":1e400`;
   const named = (method: string, member: string) =>
@@ -84,7 +84,7 @@ async function listed(client: RawClient, method: string, member: string): Promis
 describe.each(KINDS)('a random $era server that answers with $form', kind => {
   const all = () => peers.get(keyOf(kind)) ?? [];
 
-  it(`[MCP-4] [MCP-7] is listed as it wrote its items (seed ${SEED})`, async () => {
+  it(`[MCP-4] [MCP-7] is listed exactly as it wrote its items (seed ${SEED})`, async () => {
     expect(all()).toHaveLength(WORLDS_EACH);
     for (const { world, client } of all()) {
       for (const [method, member] of LISTED) {
@@ -94,7 +94,7 @@ describe.each(KINDS)('a random $era server that answers with $form', kind => {
     }
   });
 
-  it(`[MCP-4] [MCP-7] is asked and heard as if nobody were between (seed ${SEED})`, async () => {
+  it(`[MCP-4] [MCP-7] exchanges messages as if no gateway were in between (seed ${SEED})`, async () => {
     for (const { world, server, client } of all()) {
       const requests = requestsOf(world);
       expect(requests.length).toBeGreaterThan(0);

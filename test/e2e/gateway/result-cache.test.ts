@@ -1,4 +1,6 @@
-/** The result cache in front of a real server: one call for a hundred, nothing for the wrong person, nothing of what may not be kept. */
+/**
+ * The result cache in front of a real server: one call for a hundred, no result for the wrong person, no result cached that must not be.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,7 +98,7 @@ it('[LLM-5] a hundred equal calls at once are one call at the server', async () 
 it(`[LLM-5] no result goes to another person, unless its rule says so (seed ${SEED})`, async () => {
   const random = createRandom();
   const tokens = await Promise.all(['a', 'b', 'c', 'd'].map(tokenOf));
-  /** Who saw a result, and to which arguments, by its number. */
+  /** Who saw a result, and for which arguments, by its serial number. */
   const seenBy = new Map<string, Set<string>>();
   let hits = 0;
   for (let round = 0; round < 40; round += 1) {
@@ -115,11 +117,11 @@ it(`[LLM-5] no result goes to another person, unless its rule says so (seed ${SE
   }
   for (const [number, who] of seenBy) expect([number, [...who]]).toEqual([number, [[...who][0]]]);
   expect(hits).toBeGreaterThan(0);
-  // Three keys for each person and three for everybody: each was called once.
+  // Three keys for each person and three for everybody: each was called once at most.
   expect(seenBy.size).toBeLessThanOrEqual(3 * tokens.length + 3);
 });
 
-it('[LLM-5] a failure and a question are never kept', async () => {
+it('[LLM-5] never caches a failure or a question', async () => {
   const token = await tokenOf('unlucky');
   const before = upstream.calls();
   const failed = [await call('fails', token), await call('fails', token)];
@@ -136,7 +138,7 @@ it('[LLM-5] a failure and a question are never kept', async () => {
   expect(upstream.calls()).toBe(before + 4);
 });
 
-it('[LLM-5] [ACC-1] a token that was revoked gets no result of before', async () => {
+it('[LLM-5] [ACC-1] a revoked token gets no cached result', async () => {
   const { id, token } = await gateway.createToken({ name: 'leaving' });
   await call('shared', token, { key: 'revoked' });
   expect((await call('shared', token, { key: 'revoked' })).isHit).toBe(true);
@@ -145,7 +147,7 @@ it('[LLM-5] [ACC-1] a token that was revoked gets no result of before', async ()
   expect((await gateway.api('POST', '/api/v1/tools/call', body, token)).status).toBe(401);
 });
 
-it('[LLM-5] [CLI-4] the command line takes what is kept, or has the call made', async () => {
+it('[LLM-5] [CLI-4] the command line uses the cached result, or has the call made', async () => {
   const env = { PORTICO_URL: gateway.origin, PORTICO_TOKEN: await tokenOf('cli') };
   const get = async (...words: string[]) => {
     const { code, out, err } = await runPortico(['call', ...words], { env });
@@ -156,12 +158,12 @@ it('[LLM-5] [CLI-4] the command line takes what is kept, or has the call made', 
   expect(await get('data.get')).toBe(first);
   const second = await get('data.get', '--no-cache');
   expect(second).toBeGreaterThan(first);
-  // Its result took the place of the one before.
+  // Its result replaced the earlier one.
   expect(await get('data.get')).toBe(second);
   expect(await get('--no-cache', 'data.get')).toBeGreaterThan(second);
 });
 
-it('[LLM-5] an edit of the server leaves what was kept, and a restart of the gateway does not', async () => {
+it('[LLM-5] an edit of the server invalidates cached results, and a restart of the gateway does not', async () => {
   const token = await tokenOf('patient');
   const first = await call('get', token);
   const path = `/api/v1/aggregator/servers/${serverId}`;
@@ -169,7 +171,7 @@ it('[LLM-5] an edit of the server leaves what was kept, and a restart of the gat
   await gateway.waitFor(serverId, 'CONNECTED');
   const second = await call('get', token);
   expect([second.isHit, second.serial === first.serial]).toEqual([false, false]);
-  // A result is kept beside its answer, not before it: one that is a hit is there.
+  // The result is cached while the response is sent, not before; after a hit it is certainly cached.
   expect((await call('get', token)).isHit).toBe(true);
   const { adminToken, port } = gateway;
   await gateway.stop();

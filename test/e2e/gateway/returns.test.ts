@@ -1,10 +1,10 @@
-/** How soon callers notice that a server is back whose circuit opened, also when it was away for more than a minute. */
+/** How soon callers notice that a server with an open circuit is back, also after more than a minute. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, until } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 
 const ERAS = ['legacy', 'modern'] as const;
-/** From its return to the first answer; what was promised. */
+/** The promised time from its return to the first answer. */
 const NOTICED_MS = 2_000;
 const PACE_MS = 100;
 const rest = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
@@ -19,7 +19,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** A server dies, is away while somebody calls it, and returns. @returns milliseconds until it was noticed */
+/** Kills a server, keeps calling it while it is away, and restarts it. @returns milliseconds until its return was noticed */
 async function noticedAfter(era: (typeof ERAS)[number], awayMs: number): Promise<number> {
   const name = `back-${era}-${awayMs}`;
   const upstream = await startFixture('moody', { era });
@@ -45,7 +45,7 @@ async function noticedAfter(era: (typeof ERAS)[number], awayMs: number): Promise
 }
 
 it.concurrent.each([5_000, 65_000])(
-  '[UP-5] whoever calls a server all the while is answered within two seconds of its return after %d ms',
+  '[UP-5] a caller that keeps calling is answered within two seconds of the return of a server after %d ms',
   async awayMs => {
     for (const ms of await Promise.all(ERAS.map(era => noticedAfter(era, awayMs)))) {
       expect(ms).toBeLessThan(NOTICED_MS);

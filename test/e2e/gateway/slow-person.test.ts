@@ -1,7 +1,6 @@
 /**
- * A person who thinks for longer than a Worker on Cloudflare lives on after its response, asked by a tool that had asked nothing
- * before: the Worker itself made that call, in a session of its own where its server has a stream for each session. Server and client
- * are the SDKs' own.
+ * A person who thinks for longer than a Worker on Cloudflare lives on after its response, asked by a tool that had asked nothing before: so
+ * the Worker itself made that call, with its own session if its server has a stream per session. Server and client are the SDKs' own.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,17 +16,17 @@ import { startGateway, type Gateway } from '../support/gateway.ts';
 import { MODERN_VERSION } from '../support/raw-client.ts';
 
 const THINKS_MS = 45_000;
-/** More than make a tool quiet, and as many as a session takes to be opened meanwhile. */
+/** Enough calls to make a tool quiet, and the most calls to wait for its new session. */
 const QUIET_CALLS = 7;
 const MOST_QUIET_CALLS = 2_000;
 
-/** How a server asks: on the stream of the call, or on that of its session, where the SDK puts what names no request. */
+/** How a server asks: on the stream of the call, or on that of its session, where the SDK sends messages that name no request. */
 const PLACES = ['call', 'session'] as const;
 type Place = (typeof PLACES)[number];
 
 let gateway: Gateway;
 const https: Server[] = [];
-/** Calls of the tools that arrived, by the session in which they did. */
+/** Calls of the tools that arrived, by their session. */
 const arrived: Record<Place, string[]> = { call: [], session: [] };
 
 function createRemover(place: Place): McpServer {
@@ -114,7 +113,7 @@ it.concurrent.each(PLACES)(
     for (; !isReady(calls); calls += 1) {
       expect(await remove(false)).toEqual([{ type: 'text', text: 'not asked' }]);
     }
-    // One call after the other, so that the object would have had no need of another session.
+    // One call after the other, so the object would have needed no other session.
     expect(sessions()).toBe(place === 'call' ? 1 : 2);
     expect(await remove(true)).toEqual([{ type: 'text', text: 'accept' }]);
     expect(arrived[place]).toHaveLength(calls + 1);

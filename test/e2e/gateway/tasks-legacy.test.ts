@@ -1,6 +1,6 @@
 /**
- * Tasks of 2025-11-25 between an SDK 1 client and an SDK 1 server with its experimental tasks, the gateway between: the
- * client's own task functions work as they do directly, and an id reaches only the session that made the task.
+ * Tasks of 2025-11-25 between an SDK 1 client and an SDK 1 server with its experimental tasks, through the gateway: the client's own task
+ * functions work as they do directly, and an id reaches only the session that created the task.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ async function connect(path = '/mcp', token = gateway.adminToken): Promise<Clien
 const textIn = (result: unknown) =>
   (result as { content: { text: string }[] }).content.map(({ text }) => text).join('');
 
-/** Makes a task. */
+/** Creates a task. */
 async function make(client: Client, name: string, given: Record<string, unknown> = {}) {
   const stream = client.experimental.tasks.callToolStream(
     { name, arguments: given },
@@ -90,7 +90,7 @@ const resultOf = (client: Client, taskId: string) =>
   client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
 
 describe('a legacy client and its tasks', () => {
-  it('[MCP-4] is told of tasks, and which tools run as one', async () => {
+  it('[MCP-4] learns of tasks, and which tools run as one', async () => {
     const client = await connect();
     const tasks = client.getServerCapabilities()?.tasks;
     expect(tasks).toEqual({ cancel: {}, requests: { tools: { call: {} } } });
@@ -113,7 +113,7 @@ describe('a legacy client and its tasks', () => {
     ['stdio', '/mcp', 'stdio.'],
     ['stdio', '/sse', 'stdio.'],
   ])(
-    '[MCP-4] [MCP-5] {tasks of 2025-11-25 (experimental): legacy, sse > legacy, sse, stdio} makes one at %s by %s',
+    '[MCP-4] [MCP-5] {tasks of 2025-11-25 (experimental): legacy, sse > legacy, sse, stdio} creates one at %s by %s',
     async (_kind, path, prefix) => {
       const client = await connect(path);
       const task = await make(client, `${prefix}slow_compute`, { seconds: 0.2, label: 'one' });
@@ -135,7 +135,7 @@ describe('a legacy client and its tasks', () => {
     await client.close();
   });
 
-  it('[MCP-4] is told how one failed, and by the server that it does not run otherwise', async () => {
+  it('[MCP-4] learns how one failed, and from the server that it does not run otherwise', async () => {
     const client = await connect();
     const { taskId } = await make(client, 'http.failing_job');
     expect(await ended(client, taskId)).toBe('failed');
@@ -160,7 +160,7 @@ describe('a legacy client and its tasks', () => {
     await client.close();
   });
 
-  it.each(['http', 'sse'])('[MCP-4] [MCP-5] answers what a task at %s asks', async name => {
+  it.each(['http', 'sse'])('[MCP-4] [MCP-5] answers questions of a task at %s', async name => {
     const client = await connect();
     const { taskId } = await make(client, `${name}.confirm_delete`, { filename: 'a.txt' });
     const text = textIn(await resultOf(client, taskId));
@@ -170,7 +170,7 @@ describe('a legacy client and its tasks', () => {
     await client.close();
   });
 
-  it('[MCP-4] [MCP-10] goes on after a restart of the gateway', async () => {
+  it('[MCP-4] [MCP-10] continues after a restart of the gateway', async () => {
     const client = await connect();
     const { taskId } = await make(client, 'http.slow_compute', { seconds: 0.2, label: 'three' });
     const { sessionId } = client.transport as StreamableHTTPClientTransport;
@@ -185,7 +185,7 @@ describe('a legacy client and its tasks', () => {
     await again.close();
   });
 
-  it('[MCP-4] [ACC-1] reaches its task from another session, and nobody else does', async () => {
+  it('[MCP-4] [ACC-1] reaches its task from another session, and no other principal does', async () => {
     const client = await connect();
     const { taskId } = await make(client, 'http.slow_compute', { seconds: 0.1, label: 'four' });
     const other = await connect();

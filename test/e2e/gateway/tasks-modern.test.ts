@@ -1,6 +1,6 @@
 /**
- * The tasks extension between its official client and an SDK 2 server, the gateway between: tasks are made, polled, fed with
- * answers and cancelled as they are directly, survive a restart of the gateway, and are told of on a stream.
+ * The tasks extension between its official client and an SDK 2 server, through the gateway: tasks are created, polled, given answers and
+ * cancelled as they are directly, survive a restart of the gateway, and are notified on a stream.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,14 +43,14 @@ afterAll(async () => {
 const textIn = (result: unknown) =>
   (result as { content: { text: string }[] }).content.map(({ text }) => text).join('');
 
-/** Calls a tool to its end. */
+/** Calls a tool and waits for its result. */
 async function settle({ session }: TaskClient, name: string, given: object = {}) {
   const execution = await session.callTool(name, given as never);
   const { kind } = execution;
   return { kind, ...(await execution.settle()) };
 }
 
-/** Makes a task by hand. */
+/** Creates a task by hand. */
 async function make(name: string, given: object = {}): Promise<string> {
   const { message } = await send(target(), 'tools/call', { name, arguments: given });
   expect(message.result).toMatchObject({ resultType: 'task', status: 'working' });
@@ -67,7 +67,7 @@ const statusOf = (taskId: string, status: string) =>
   });
 
 describe('a modern client and its tasks', () => {
-  it('[MCP-4] is told of the extension on both endpoints, and of no legacy capability', async () => {
+  it('[MCP-4] learns of the extension on both endpoints, and of no legacy capability', async () => {
     for (const path of ['/mcp', '/mcp/servers/jobs']) {
       const client = await connectTaskClient(target(path));
       expect(client.capabilities).toMatchObject({ extensions: { [TASKS]: {} } });
@@ -94,7 +94,7 @@ describe('a modern client and its tasks', () => {
     },
   );
 
-  it('[MCP-4] is told how one failed', async () => {
+  it('[MCP-4] learns how one failed', async () => {
     const client = await connectTaskClient(target());
     const failing = await settle(client, 'jobs.failing_job');
     expect(failing.outcome).toMatchObject({ status: 'completed', result: { isError: true } });
@@ -103,7 +103,7 @@ describe('a modern client and its tasks', () => {
     await client.close();
   });
 
-  it('[MCP-4] answers what a task asks, and what is asked before there is one', async () => {
+  it('[MCP-4] answers questions of a task, and questions before there is a task', async () => {
     const client = await connectTaskClient(target());
     const one = await settle(client, 'jobs.confirm_delete', { filename: 'a.txt' });
     expect(textIn(resultFromTaskOutcome(one.outcome))).toContain('"confirm":true');
@@ -122,7 +122,7 @@ describe('a modern client and its tasks', () => {
     expect(await statusOf(taskId, 'cancelled')).toMatchObject({ taskId });
   });
 
-  it('[MCP-4] goes on after a restart of the gateway, with questions too', async () => {
+  it('[MCP-4] continues after a restart of the gateway, with questions too', async () => {
     const [slow, asking] = await Promise.all([
       make('jobs.slow_compute', { seconds: 0.2, label: 'late' }),
       make('jobs.confirm_delete', { filename: 'b.txt' }),
@@ -138,7 +138,7 @@ describe('a modern client and its tasks', () => {
     expect(textIn((await statusOf(asking, 'completed'))['result'])).toContain('"confirm":true');
   });
 
-  it('[MCP-4] [ACC-1] has tasks nobody else has', async () => {
+  it('[MCP-4] [ACC-1] has tasks that no other principal can reach', async () => {
     const taskId = await make('jobs.slow_compute', { seconds: 0.1 });
     const { token } = await gateway.createToken({ name: 'stranger' });
     for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
@@ -151,7 +151,7 @@ describe('a modern client and its tasks', () => {
     }
   });
 
-  it('[MCP-4] gets no task it did not declare, and is told what to declare', async () => {
+  it('[MCP-4] gets no task if it did not declare the extension, and is told what to declare', async () => {
     const call = (name: string) => send(target(), 'tools/call', { name, arguments: {} }, {});
     expect((await call('jobs.slow_compute')).message.result).toMatchObject({
       resultType: 'complete',
@@ -170,8 +170,8 @@ describe('a modern client and its tasks', () => {
   });
 });
 
-describe('a stream of news', () => {
-  it('[MCP-4] tells of the tasks it was asked for, under the ids of the client', async () => {
+describe('a stream of task notifications', () => {
+  it('[MCP-4] reports the requested tasks, under the ids of the client', async () => {
     const taskId = await make('jobs.confirm_delete', { filename: 'c.txt' });
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',

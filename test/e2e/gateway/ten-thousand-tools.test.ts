@@ -1,6 +1,6 @@
 /**
- * 25 servers of 400 tools each, real processes: discovered at once, and with one killed, one hung and one that flaps the
- * status of each is right within two health intervals (of 30 seconds, as a deployment has them), the others untouched.
+ * 25 servers of 400 tools each, as real processes: all are discovered at once. With one killed, one hanging and one flapping, the status of
+ * each is right within two health intervals (of 30 seconds, the default), and the others are not affected.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
@@ -62,7 +62,7 @@ describe('25 servers with 400 tools each', () => {
     expect(new Set((await listAllTools(client)).map(({ name }) => name)).size).toBe(10_000);
   }, 300_000);
 
-  it('[MCP-12] [REG-4] [UP-5] [AG-US5-AC4] show which of them is killed, hung or flaps, and the others go on', async () => {
+  it('[MCP-12] [REG-4] [UP-5] [AG-US5-AC4] show which of them is killed, hangs or flaps, and the others keep working', async () => {
     const client = await open('modern', {
       url: `${gateway.origin}/mcp`,
       token: gateway.adminToken,
@@ -95,7 +95,7 @@ describe('25 servers with 400 tools each', () => {
         return (await recordOf(name)).status === 'ERROR' ? true : undefined;
       });
     }
-    // What calls met while it flapped may leave it DEGRADED for a while; down it is not.
+    // Calls that failed while it flapped may leave it DEGRADED for a while, but not down.
     await until('flapping is back', left() + 10_000, async () => {
       const { status } = await recordOf('flapping');
       return status === 'CONNECTED' || status === 'DEGRADED' ? true : undefined;

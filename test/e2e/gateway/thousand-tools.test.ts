@@ -1,4 +1,4 @@
-/** More than a thousand tools over ten servers: listed whole, without a word to any upstream. */
+/** More than a thousand tools over ten servers: listed completely, without a request to any upstream. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
 import type { Upstream } from '../../fixtures/start-fixture.ts';

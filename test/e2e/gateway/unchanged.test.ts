@@ -61,13 +61,13 @@ afterAll(async () => {
 
 const ownMembers = (text = '{}') => membersOf(text).filter(([name]) => !ofEra.has(name));
 
-/** `_meta` without what names the software that answered. */
+/** Returns `_meta` without the members that name the answering software. */
 function ownMeta(answer: Answer): Record<string, unknown> {
   const entries = Object.entries(resultOf(answer)._meta ?? {});
   return Object.fromEntries(entries.filter(([key]) => !key.startsWith('io.modelcontextprotocol/')));
 }
 
-/** A result as it passes: its resources are qualified, all else is as it was. */
+/** Returns the expected text of a passed-on result: its resources are qualified, everything else is unchanged. */
 function passed({ resultText }: Answer, server: string): string | undefined {
   return resultText?.replaceAll('"uri":"', `"uri":"${server}+`);
 }
@@ -82,7 +82,7 @@ describe.each(kinds)('upstream $name', kind => {
       expect(ownMeta(answer)).toEqual(ownMeta(expected));
     });
 
-    it.each(era === kind.era ? tools : [])('[MCP-7] leaves the text of %s as it is', async tool => {
+    it.each(era === kind.era ? tools : [])('[MCP-7] keeps the text of %s unchanged', async tool => {
       const expected = await direct[era].call(tool);
       const answer = await through[era].call(`${kind.name}.${tool}`);
       expect(answer.resultText).toBe(passed(expected, kind.name));

@@ -1,4 +1,4 @@
-/** Broken, hostile and misplaced requests: each gets its one answer, none reaches an upstream, the gateway lives on. */
+/** Broken, hostile and misplaced requests: each gets exactly one response, none reaches an upstream, and the gateway keeps running. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
@@ -80,7 +80,7 @@ describe('credentials', () => {
   });
 });
 
-it('[ACC-1] [REG-8] tells nobody without a credential which routes there are', async () => {
+it('[ACC-1] [REG-8] shows nobody without a credential which routes exist', async () => {
   const answers = await Promise.all(
     ['/no/such/route', '/api/v1/nothing', '/mcp/nothing'].map(path => fetch(gateway.origin + path)),
   );
@@ -177,7 +177,7 @@ describe.each(eras)('%s era', era => {
     expect(answer.status).toBe(era === 'modern' ? 404 : 200);
   });
 
-  it('[MCP-3] answers 404 for a server that is not there', async () => {
+  it('[MCP-3] answers 404 for a server that does not exist', async () => {
     const body = requestBody(era, 'tools/list', '{}', 1);
     const headers = era === 'modern' ? modernHeaders('tools/list') : {};
     const answer = await post(
@@ -202,7 +202,7 @@ describe('modern headers', () => {
     expect([answer.status, answer.message.error?.code]).toEqual([400, -32_020]);
   });
 
-  it('[MCP-1] answers 400 and -32022 to a version it does not speak', async () => {
+  it('[MCP-1] answers 400 and -32022 to an unsupported version', async () => {
     const body = echo('modern').replaceAll('2026-07-28', '2099-01-01');
     const headers = { ...echoHeaders('modern'), 'mcp-protocol-version': '2099-01-01' };
     const answer = await post(target(), body, headers);
@@ -286,7 +286,7 @@ describe('hosts and origins', () => {
   });
 });
 
-describe('after all of it', () => {
+describe('after all of this', () => {
   afterEach(async () => void ({ requests } = await upstream.counters()));
 
   it.each(eras)('[MCP-12] a call of the %s era works', async era => {

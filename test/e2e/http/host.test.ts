@@ -1,4 +1,4 @@
-/** The Host header of a request, as it comes on the wire: malformed, twice, missing, of another machine. */
+/** The Host header of a request, as sent on the wire: malformed, duplicated, missing, of another machine. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
-/** Sends bytes as they are. @returns the answer's status and text */
+/** Sends bytes unchanged. @returns the response's status and text */
 function send(lines: readonly string[]): Promise<{ status: number; text: string }> {
   const { port } = new URL(gateway.origin);
   return new Promise((resolve, reject) => {
@@ -68,7 +68,7 @@ describe('a Host header', () => {
     expect([...statuses]).toEqual([]);
   });
 
-  it('[SEC-5] that is there twice gets 400 on every route', async () => {
+  it('[SEC-5] that occurs twice gets 400 on every route', async () => {
     const { host } = new URL(gateway.origin);
     const wrong: string[] = [];
     for (const path of PATHS) {
@@ -92,7 +92,7 @@ describe('a Host header', () => {
   });
 
   it.each(['evil.example', '127.0.0.1.evil.example', '10.0.0.1', 'localhost.evil.example:80'])(
-    '[SEC-5] of another machine is refused on every route alike: %s',
+    '[SEC-5] of another machine is refused the same on every route: %s',
     async host => {
       const seen: unknown[] = [];
       for (const path of PATHS) {
@@ -117,7 +117,7 @@ describe('a Host header', () => {
     }
   });
 
-  it('[SEC-5] is the one that counts where the request line has an address', async () => {
+  it('[SEC-5] decides, even if the request line has an address', async () => {
     const { host } = new URL(gateway.origin);
     const { status } = await send([`GET http://evil.example/health HTTP/1.1`, `host: ${host}`]);
     expect(status).toBe(200);

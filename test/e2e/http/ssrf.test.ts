@@ -1,6 +1,6 @@
 /**
- * No address that an administrator or a server supplies makes the deployed Worker fetch what it must not: each forbidden
- * address of the corpus at each place that takes one, counted at the network itself.
+ * No address that an administrator or a server supplies makes the deployed Worker fetch a forbidden target: each forbidden address of the
+ * corpus at each place that takes one, counted at the network itself.
  */
 import { Response, type Request } from 'miniflare';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,10 +19,10 @@ const allowed = corpus.cases
 
 /** Every request that left the Worker. */
 const left: string[] = [];
-/** What a host answers beside the plain server that all are; by host name. */
+/** Special responses of hosts, by host name; all other hosts are plain servers. */
 const hosts = new Map<string, (request: Request) => Response>();
 
-/** A stateless modern server with one tool, which every host is that says nothing else. */
+/** The default host: a stateless modern server with one tool. */
 async function plainServer(request: Request): Promise<Response> {
   if (request.method !== 'POST') return new Response(null, { status: 405 });
   const { id, method } = (await request.json()) as { id: unknown; method: string };
@@ -58,7 +58,7 @@ async function register(name: string, url: string, more: object = {}): Promise<s
   return String(json['id']);
 }
 
-/** A host that no test here gave an allowed address of. */
+/** Whether no test here registered an allowed address of this host. */
 const known = new Set(allowed.map(url => new URL(url).hostname));
 const isStranger = (host: string) =>
   !known.has(host) && !/^(?:good|turns|redirects-\d+|stream-\d+)\.example\.com$/.test(host);
@@ -70,14 +70,14 @@ interface Outcome {
   reason: string;
 }
 
-/** Waits for the outcome of a first look. */
+/** Waits for the outcome of a first discovery. */
 const settled = (id: string): Promise<Outcome> =>
   until(`the outcome of ${id}`, 60_000, async () => {
     const { status, last_error: reason } = await recordOf(id);
     return status === 'CONNECTING' ? undefined : { status: String(status), reason: String(reason) };
   });
 
-/** Runs work on each item, a few at a time. */
+/** Runs `work` on each item, a few at a time. */
 async function eachOf<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>) {
   const waiting = [...items.entries()];
   const worker = async () => {
@@ -87,7 +87,7 @@ async function eachOf<T>(items: readonly T[], work: (item: T, index: number) => 
 }
 
 describe(`[SEC-3] ${corpus.origin}`, () => {
-  it('is refused where an administrator gives it, and nothing is fetched', async () => {
+  it('is refused when an administrator enters it, and nothing is fetched', async () => {
     const id = await register('edited', 'https://edited.example.com/mcp', { auto_connect: false });
     const before = left.length;
     const good = 'https://good.example.com/mcp';
@@ -104,11 +104,11 @@ describe(`[SEC-3] ${corpus.origin}`, () => {
     expect(forbidden.length).toBeGreaterThan(5);
   }, 300_000);
 
-  it('is not fetched where it came into the database by another way', async () => {
+  it('is not fetched if it came into the database in another way', async () => {
     const columns = 'transport_type, status, registered_at, updated_at';
     const statement = `INSERT INTO servers (id, name, url, ${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
     const before = left.length;
-    // What reads the row asks the same guard: a part of the corpus will do.
+    // The code that reads the row uses the same address policy, so a part of the corpus is enough.
     const some = forbidden.filter((_, i) => i % 3 === 0);
     await eachOf(some, async (url, i) => {
       const id = `row-${i}`;
@@ -122,7 +122,7 @@ describe(`[SEC-3] ${corpus.origin}`, () => {
     expect(left.slice(before)).toEqual([]);
   }, 300_000);
 
-  it('is fetched where it is allowed', async () => {
+  it('is fetched if it is allowed', async () => {
     for (const [i, url] of allowed.entries()) {
       const id = await register(`allowed-${i}`, url);
       expect([url, (await settled(id)).status]).toEqual([url, 'CONNECTED']);
@@ -151,8 +151,8 @@ describe('[SEC-3] a server', () => {
     expect(left.filter(url => new URL(url).hostname === '169.254.169.254')).toEqual([]);
   });
 
-  it('over HTTP+SSE whose stream names an endpoint elsewhere is not posted to there', async () => {
-    // The endpoint must be of the stream's own origin, whatever else it is: a part of the corpus will do.
+  it('over HTTP+SSE whose stream names an endpoint elsewhere gets no POST there', async () => {
+    // The endpoint must have the stream's own origin in any case, so a part of the corpus is enough.
     const some = forbidden.filter((_, i) => i % 4 === 0);
     const elsewhere = [...some, 'https://elsewhere.example.com/messages'];
     await eachOf(elsewhere, async (url, i) => {

@@ -1,4 +1,4 @@
-/** A backup of a gateway that is busy, and what is made of it in another folder, by processes that may be killed. */
+/** A backup of a busy gateway, and a restore of it into another folder, by processes that may be killed. */
 import { copyFile, mkdtemp, mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +11,9 @@ import { startKeyed, type KeyedUpstream } from '../support/keyed-upstream.ts';
 import { runPortico } from '../support/portico-command.ts';
 
 const CLIENTS = 50;
-/** Calls that were answered before the backup, at least. */
+/** The least number of calls that were answered before the backup. */
 const CALLS = 300;
-/** Where a restore is killed, in its order, and whether all is there by then. */
+/** The steps at which a restore is killed, in order, and whether everything is restored by then. */
 const STEPS: [step: string, isWhole: boolean][] = [
   ['rm:1', false],
   ['mkdir:1', false],
@@ -35,7 +35,7 @@ let session: string;
 let answered: ReadonlySet<number>;
 const at = (name: string) => join(folder, name);
 
-/** A call in the session of a legacy client. */
+/** Makes a call in the session of a legacy client. */
 async function inSession(origin: string): Promise<string> {
   const response = await fetch(`${origin}/mcp`, {
     method: 'POST',
@@ -64,7 +64,7 @@ async function inSession(origin: string): Promise<string> {
   return response.text();
 }
 
-/** Backs up while everybody calls. @returns what was answered before */
+/** Makes a backup under load. @returns the calls that were answered before it */
 async function backUpUnderLoad(): Promise<Set<number>> {
   const done = new Set<number>();
   const load = { isOver: false };
@@ -105,14 +105,14 @@ afterAll(async () => {
 });
 
 describe('a backup', () => {
-  it('[OPS-4] is read by its owner only, and has its keys in another file', async () => {
+  it('[OPS-4] is readable by its owner only, and has its keys in another file', async () => {
     const files = ['portico.tar.gz', 'portico.keys.json'];
     const modes = await Promise.all(files.map(async name => (await stat(at(name))).mode & 0o777));
     expect(modes).toEqual([0o600, 0o600]);
     expect((await readdir(folder)).toSorted()).toEqual(files.toSorted());
   });
 
-  it('[OPS-4] does not replace another', async () => {
+  it('[OPS-4] does not overwrite another', async () => {
     const { code, err } = await runPortico([
       'backup',
       at('portico.tar.gz'),
@@ -128,7 +128,7 @@ describe('a backup', () => {
   });
 });
 
-describe('what is made of it', () => {
+describe('a restored gateway', () => {
   let restored: Gateway;
   beforeAll(async () => {
     const args = ['restore', at('portico.tar.gz'), '--data', at('restored')];
@@ -138,18 +138,18 @@ describe('what is made of it', () => {
   }, 300_000);
   afterAll(() => restored?.stop());
 
-  it('[OPS-4] takes the tokens, and opens the credentials of servers', async () => {
+  it('[OPS-4] accepts the tokens, and opens the credentials of servers', async () => {
     const body = { name: 'keyed.echo', arguments: {} };
     const { status, text } = await restored.api('POST', '/api/v1/tools/call', body, member);
     expect([status, text]).toEqual([200, expect.stringContaining('served')]);
     expect(upstream.refused).toBe(0);
   });
 
-  it('[OPS-4] goes on with the sessions of clients', async () => {
+  it('[OPS-4] continues the sessions of clients', async () => {
     expect(await inSession(restored.origin)).toContain('served');
   });
 
-  it('[OPS-4] has the row of each call that was answered before, and chains that hold', async () => {
+  it('[OPS-4] has the row of each call answered before, and chains that verify', async () => {
     const { text } = await restored.api('GET', '/api/v1/audit/export?action=tool.call');
     const rows = text.split('\n').filter(line => line !== '');
     const marks = rows.map(row => (JSON.parse(row) as Row).detail.arguments?.n);
@@ -160,7 +160,7 @@ describe('what is made of it', () => {
     expect([code, err]).toEqual([0, err]);
   });
 
-  it('[OPS-4] is not put where something is', async () => {
+  it('[OPS-4] is not written into a folder that is not empty', async () => {
     const { code, err } = await runPortico([
       'restore',
       at('portico.tar.gz'),
@@ -176,7 +176,7 @@ interface Row {
 }
 
 describe('a restore', () => {
-  it('[OPS-4] that is killed at a step leaves nothing or all of it, and the next is whole', async () => {
+  it('[OPS-4] that is killed at a step leaves nothing or everything, and the next one is complete', async () => {
     const restore = (to: string, killAt?: string) => {
       const env = killAt ? { NODE_OPTIONS: `--import=${KILL_AT}`, KILL_AT: killAt } : {};
       return runPortico(['restore', at('portico.tar.gz'), '--data', at(to)], { env });
@@ -217,7 +217,7 @@ describe('a restore', () => {
     await rm(at('bad.tar.gz'));
   });
 
-  it('[OPS-4] wants the keys', async () => {
+  it('[OPS-4] requires the keys', async () => {
     const { code, err } = await runPortico([
       'restore',
       at('portico.tar.gz'),

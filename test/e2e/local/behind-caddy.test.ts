@@ -1,6 +1,6 @@
 /**
- * A gateway for a team behind a real Caddy with TLS: clients of both SDKs, a page of the public origin and a connector get through;
- * a foreign Host, a foreign Origin and a forged address do not, on whatever way they come.
+ * A gateway for a team behind a real Caddy with TLS: clients of both SDKs, a page of the public origin and a connector get through; a
+ * foreign Host, a foreign Origin and a forged address do not, whichever way they come.
  */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -46,14 +46,14 @@ const authorization = () => `Bearer ${gateway.adminToken}`;
 const target = () => ({ url: `${origin}/mcp`, token: gateway.adminToken });
 const own = () => new URL(origin).host;
 
-/** A request through Caddy. */
+/** Sends a request through Caddy. */
 const through = (path: string, headers: Record<string, string> = {}, from = ONE) =>
   ask(`${origin}${path}`, { ca: caddy.ca, headers, from, servername: 'localhost' });
-/** A request that goes around Caddy. */
+/** Sends a request directly, around Caddy. */
 const around = (path: string, headers: Record<string, string> = {}, from = THREE) =>
   ask(`http://127.0.0.1:${gateway.port}${path}`, { headers, from });
 
-describe('who belongs', () => {
+describe('legitimate traffic', () => {
   beforeAll(async () => {
     const server = {
       name: 'rich',
@@ -94,7 +94,7 @@ describe('who belongs', () => {
     expect((await through('/setup', { origin })).status).toBe(200);
   });
 
-  it('[OPS-5] what clients are given has the public address', async () => {
+  it('[OPS-5] the configuration for clients has the public address', async () => {
     const exported = '/api/v1/aggregator/export?format=client&client=cursor';
     const { text } = await through(exported, { authorization: authorization() });
     expect(text).toContain(`${origin}/mcp`);
@@ -125,7 +125,7 @@ describe('who belongs', () => {
     }
   });
 
-  it('[OPS-5] asks for health under the public name', async () => {
+  it('[OPS-5] a health check uses the public name', async () => {
     for (const path of ['/health', '/health/live', '/health/ready']) {
       expect((await around(path, { host: own() })).status).toBe(200);
     }
@@ -170,13 +170,13 @@ describe('a foreign Host', () => {
   });
 });
 
-describe('what is no plain request', () => {
+describe('an unusual request', () => {
   it('[OPS-5] [SEC-5] does not reach the runtime behind HTTP', async () => {
     const lines = ['CONNECT miniflare-unsafe-internal-capnp-connect HTTP/1.1', `Host: ${own()}`];
     expect(await sendRaw(gateway.port, `${lines.join('\r\n')}\r\n\r\n`)).not.toMatch(/ 200 /u);
   });
 
-  it('[OPS-5] [SEC-5] of two lengths is refused, and carries no second request', async () => {
+  it('[OPS-5] [SEC-5] with two lengths is refused, and smuggles no second request', async () => {
     const smuggled = `GET /health HTTP/1.1\r\nHost: ${own()}\r\n\r\n`;
     for (const lengths of [
       ['Content-Length: 0', 'Transfer-Encoding: chunked'],
@@ -189,7 +189,7 @@ describe('what is no plain request', () => {
     }
   });
 
-  it('[OPS-5] a body without a length stays one body', async () => {
+  it('[OPS-5] with a body of unknown length stays one request', async () => {
     const smuggled = `GET /health HTTP/1.1\r\nHost: ${own()}\r\n\r\n`;
     const lines = [
       'DELETE /mcp HTTP/1.1',
@@ -200,7 +200,7 @@ describe('what is no plain request', () => {
     const body = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`;
     const answer = await sendRaw(gateway.port, `${lines.join('\r\n')}\r\n\r\n${body}`);
     expect(answer.match(/^HTTP\/1\.1 \d+/gmu)).toEqual(['HTTP/1.1 401']);
-    // Nothing of it was left on the connection that the next request takes.
+    // Nothing of it remains on the connection that the next request uses.
     expect((await around('/health/live', { host: own() })).text).toBe('{"status":"ok"}');
   });
 });
@@ -220,7 +220,7 @@ describe('a foreign Origin', () => {
 });
 
 describe('an address', () => {
-  /** So many requests, each with another forged address. @returns how many passed */
+  /** Sends `count` requests, each with another forged address. @returns how many passed */
   async function flood(count: number, send: (forged: string) => Promise<{ status: number }>) {
     let passed = 0;
     for (let sent = 0; sent < count; sent++) {
@@ -229,7 +229,7 @@ describe('an address', () => {
     }
     return passed;
   }
-  // The minute may turn once while they are sent.
+  // The limit's minute may change once during the requests.
   const MOST = 2 * PER_MINUTE;
   const COUNT = 3 * PER_MINUTE;
 
@@ -242,7 +242,7 @@ describe('an address', () => {
     expect((await through('/health/live', {}, '127.0.0.10')).status).toBe(200);
   });
 
-  it('[OPS-5] [ACC-6] that is forged changes nothing around the proxy, whatever header says it', async () => {
+  it('[OPS-5] [ACC-6] that is forged changes nothing around the proxy, whichever header contains it', async () => {
     const names = ['x-forwarded-for', 'cf-connecting-ip', 'x-real-ip', 'forwarded'];
     const passed = await flood(COUNT, forged => {
       const forgeries = Object.fromEntries(names.map(name => [name, forged]));
@@ -252,7 +252,7 @@ describe('an address', () => {
     expect((await around('/health/live', { host: own() }, '127.0.0.12')).status).toBe(200);
   });
 
-  it('[OPS-5] [ACC-6] with too many requests is told when to come again', async () => {
+  it('[OPS-5] [ACC-6] with too many requests is told when to retry', async () => {
     const from = '127.0.0.13';
     await flood(PER_MINUTE, () => around('/health/live', { host: own() }, from));
     const refused = await until('it is refused', 60_000, async () => {

@@ -1,4 +1,4 @@
-/** Every guide is followed from its own text: each block that needs nothing outside of this machine, in order. */
+/** Follows every guide from its own text: each block that needs nothing outside this machine, in order. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { GuideReader } from '../support/guide-reader.ts';
 import { findMissing, readSteps } from '../support/guide-text.ts';
 
 const GUIDES = fileURLToPath(new URL('../../../docs/guides/', import.meta.url));
-/** What others expect to be there on Cloudflare comes from these: a gateway, and a second version of it. */
+/** These create what the other guides expect on Cloudflare: a gateway, and a second version of it. */
 const FIRST = ['deploy-to-cloudflare.md', 'upgrade.md'];
 const others = readdirSync(GUIDES).filter(name => name.endsWith('.md') && !FIRST.includes(name));
 const names = [...FIRST, ...others];
@@ -40,7 +40,7 @@ it.each([
   await expect(reader.follow(readSteps(text))).rejects.toThrow(why);
 });
 
-it('[OPS-3] a block is skipped for a known reason only', () => {
+it('[OPS-3] a block is skipped only for a known reason', () => {
   const skipped = (reason: string) => readSteps(guide(`\`\`\`sh skip=${reason}`, 'true', '```'));
   expect(skipped('needs-a-model')).toEqual([{ kind: 'skipped', line: 1, reason: 'needs-a-model' }]);
   expect(() => skipped('no-time')).toThrow('line 1: no test knows "sh skip=no-time"');

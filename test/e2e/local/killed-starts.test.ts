@@ -1,6 +1,6 @@
 /**
- * kill -9 while a start brings an old database up to date: the next start finds each migration made or not made, does the rest, and loses
- * no row. It is killed at steps that are seen from outside: rows of the migrations' table, and a log that grows in the middle of one.
+ * kill -9 while a start migrates an old database: the next start finds each migration applied or not applied, applies the rest, and loses
+ * no row. It is killed at steps visible from outside: rows of the migrations' table, and a log that grows during one.
  */
 import { cp, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,13 +15,13 @@ import { startMain, type MainProcess } from '../support/main-process.ts';
 const OLD = '0011_credentials.sql';
 const BEFORE_COPY = '0014_pins.sql';
 const ROWS = 60_000;
-/** The log is so large in the middle of the copy only. */
+/** Only in the middle of the copy is the log this large. */
 const GROWN_BYTES = 12_000_000;
 
 let folder: string;
 let old: string;
 let names: string[];
-/** Of a database that was brought up to date without being killed. */
+/** The state of a database that was migrated without a kill. */
 let whole: Seen;
 
 interface Seen {
@@ -63,7 +63,7 @@ async function look(data: string): Promise<Seen> {
   }
 }
 
-/** Waits for a moment that the database shows, looking as often as it can. */
+/** Polls the database as fast as possible until it shows a certain moment. */
 async function reach(data: string, is: (applied: string[], log: number) => boolean): Promise<void> {
   const file = await fileOf(data);
   const database = new DatabaseSync(file, { readOnly: true });
@@ -120,10 +120,10 @@ const isDone = (applied: string[]) => applied.length >= names.length;
 
 it.each([
   ['in the middle of one that copies a table', inCopy, all, BEFORE_COPY],
-  // What is orphaned may end its migration.
+  // The orphaned process may complete its migration.
   ['alone, in the middle of that', inCopy, alone, undefined],
   ['after the last', isDone, all, undefined],
-])('[OPS-4] a start that is killed %s is followed by a whole one', async (what, is, kill, last) => {
+])('[OPS-4] a start killed %s is followed by a complete one', async (what, is, kill, last) => {
   const data = await copyOld(what);
   const killed = await startMain(data);
   await reach(data, is);

@@ -1,4 +1,4 @@
-/** In which networks a gateway on one machine may reach servers, whatever a name resolves to: workerd's own decision, on real sockets. */
+/** In which networks a gateway on one machine may reach servers, whatever a name resolves to: workerd's own decision, with real sockets. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -43,7 +43,7 @@ it.each<[Network, boolean]>([
   ['loopback', true],
   ['private', true],
 ])(
-  '[OPS-5] [SEC-3] with the network %s this machine is reached: %s',
+  '[OPS-5] [SEC-3] with the network %s this machine is reachable: %s',
   async (network, isReached) => {
     const files = await readSourceFiles(SCRIPT);
     const config = { ...files.config, objects: {} };
@@ -58,7 +58,7 @@ it.each<[Network, boolean]>([
     try {
       const before = asked;
       const { port } = machine.address() as AddressInfo;
-      // Also by a name, which is not looked at here.
+      // Also by name: workerd checks the address that it resolves to.
       for (const name of ['127.0.0.1', 'localhost']) {
         const url = encodeURIComponent(`http://${name}:${port}/`);
         const answer = await (await fetch(`${host.url}/?url=${url}`)).json();

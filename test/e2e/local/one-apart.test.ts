@@ -1,6 +1,7 @@
 /**
- * Schema and code one version apart, both ways (docs/decisions/0043-one-version-apart.md): the last release's Worker on this schema, as
- * between migrations and upload and after a roll-back; and this Worker on the last release's schema, as where a database was put back.
+ * Schema and code one version apart, in both directions (docs/decisions/0043-one-version-apart.md): the last release's Worker on this
+ * schema, as between migration and upload and after a roll-back; and this Worker on the last release's schema, as after a restored
+ * database.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { applyMigrations } from '../../../local/migrations.ts';
@@ -11,7 +12,7 @@ import { readTwoVersions, type TwoVersions, type Version } from '../support/two-
 
 let versions: TwoVersions;
 let upstream: Upstream;
-/** Made by the last release on its own schema. */
+/** A folder that the last release created on its own schema. */
 let before: string;
 let member: string;
 let session: RawClient;
@@ -24,9 +25,9 @@ const readiness = async ({ origin }: Toured) => {
   const response = await fetch(`${origin}/health/ready`);
   return ((await response.json()) as { status: string }).status;
 };
-/** Whether nothing came to the schema since the last release. */
+/** Whether no migration was added since the last release. */
 const isSame = () => versions.migrations.new.length === versions.migrations.last.length;
-/** A call in the session that the last release opened. */
+/** Makes a call in the session that the last release opened. */
 const callOn = async ({ origin }: Toured) => {
   const client = resumeLegacy({ url: `${origin}/mcp`, token: member }, session.sessionId);
   return textOf(await client.call('kept.echo', { message: 'still here' }));
@@ -49,7 +50,7 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-it('[OPS-4] the last Worker goes on while the schema becomes new under it, and after a roll-back', async () => {
+it('[OPS-4] the last Worker keeps working while the schema is migrated under it, and after a roll-back', async () => {
   const folder = await versions.folder(before);
   const last = await start(folder, 'last', 'last');
   await tour(last.at, 'on-its-own', upstream.origin);
@@ -69,7 +70,7 @@ it('[OPS-4] the last Worker goes on while the schema becomes new under it, and a
   await tour(back.at, 'rolled-back', upstream.origin);
 });
 
-it('[OPS-4] this Worker does on the last schema what the last one did, and says what it lacks', async () => {
+it('[OPS-4] this Worker works on the last schema like the last one, and reports pending migrations', async () => {
   const folder = await versions.folder(before);
   const { host, at } = await start(folder, 'new', 'last');
   expect(await callOn(at)).toContain('still here');

@@ -1,4 +1,4 @@
-/** The listener for others, in front of a Worker that the test plays: what passes, when, and how often. */
+/** The public listener, in front of a Worker that the test simulates: what is passed on, when, and how often. */
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
@@ -27,7 +27,7 @@ async function listen(port: number): Promise<Listener & { url: string }> {
   return { ...listener, url: `http://127.0.0.1:${listener.port}/mcp` };
 }
 
-/** A listener in front of a Worker that answers so. @returns what the Worker was asked, too */
+/** Starts a listener in front of a Worker with this answer. @returns it, with the requests that the Worker received */
 async function stand(answer: Answer) {
   const asked: IncomingMessage[] = [];
   const worker = createServer((got, response) => {
@@ -43,7 +43,7 @@ async function stand(answer: Answer) {
   return { asked, worker, ...listener };
 }
 
-it('[OPS-5] [MCP-7] passes method, target, headers and body as they came', async () => {
+it('[OPS-5] [MCP-7] passes method, target, headers and body on unchanged', async () => {
   const { asked, url } = await stand((got, response) => {
     void text(got).then(body => response.writeHead(418, { 'x-answer': 'a' }).end(`got ${body}`));
   });
@@ -54,7 +54,7 @@ it('[OPS-5] [MCP-7] passes method, target, headers and body as they came', async
   expect(asked[0]?.rawHeaders).toEqual(expect.arrayContaining(['Mcp-Name', 'n']));
 });
 
-it('[OPS-5] passes each event as it comes', async () => {
+it('[OPS-5] passes each event on as it comes', async () => {
   let more = () => {};
   const { url } = await stand((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -68,7 +68,7 @@ it('[OPS-5] passes each event as it comes', async () => {
   expect(await text(answer)).toBe('data: two\n\n');
 });
 
-it('[OPS-5] lets the Worker know when a client hangs up, before the answer and within it', async () => {
+it('[OPS-5] tells the Worker when a client disconnects, before the response and during it', async () => {
   for (const begins of [false, true]) {
     const hungUp = Promise.withResolvers<void>();
     const { asked, url } = await stand((_, response) => {
@@ -83,7 +83,7 @@ it('[OPS-5] lets the Worker know when a client hangs up, before the answer and w
   }
 });
 
-it('[OPS-5] sends nothing twice, and says so where the Worker hangs up', async () => {
+it('[OPS-5] sends nothing twice, and reports it if the Worker closes the connection', async () => {
   const { asked, url } = await stand(got => void got.socket.destroy());
   for (let sent = 1; sent <= 20; sent++) {
     const got = await ask(url, { method: 'POST', headers, body: '{}' });
@@ -92,7 +92,7 @@ it('[OPS-5] sends nothing twice, and says so where the Worker hangs up', async (
   }
 });
 
-it('[OPS-5] an answer that is cut off does not look whole', async () => {
+it('[OPS-5] does not make a truncated response look complete', async () => {
   const { url } = await stand((got, response) => {
     response.write('half');
     setTimeout(() => got.socket.destroy(), 50);
@@ -100,7 +100,7 @@ it('[OPS-5] an answer that is cut off does not look whole', async () => {
   await expect(ask(url, { headers })).rejects.toThrow(/aborted|hang up|ECONNRESET/u);
 });
 
-it('[OPS-5] says that the gateway is not there', async () => {
+it('[OPS-5] reports that the gateway is not running', async () => {
   const { worker, url } = await stand(() => {});
   worker.close();
   await once(worker, 'close');
@@ -108,7 +108,7 @@ it('[OPS-5] says that the gateway is not there', async () => {
   expect([got.status, JSON.parse(got.text)]).toMatchObject([503, { code: 'busy' }]);
 });
 
-it('[OPS-5] passes a WebSocket both ways, and ends it with the gateway', async () => {
+it('[OPS-5] passes a WebSocket in both directions, and ends it with the gateway', async () => {
   const { worker, port, close } = await stand(() => {});
   worker.on('upgrade', (got, socket) => {
     socket.write(

@@ -25,7 +25,7 @@ describe('the image', () => {
   beforeAll(async () => {
     image = await buildImage(ROOT);
     port = await findFreePort();
-    // The tests stay on loopback; the last of two options counts.
+    // The tests stay on loopback: the last of two equal options applies.
     const own = ['--host', '127.0.0.1', '--port', String(port)];
     running = runInImage(image, [...image.command, ...own], ENVIRONMENT);
     const state = await until('the gateway is ready', WAIT_MS, async () => {
@@ -51,7 +51,7 @@ describe('the image', () => {
     return { code, said: output() };
   };
 
-  it('[OPS-5] starts as a user without rights, and listens for others', () => {
+  it('[OPS-5] starts as an unprivileged user, and listens for others', () => {
     expect(image.user).toBe('node');
     expect(image.command).toEqual(expect.arrayContaining(['--host', '0.0.0.0']));
     expect(running.output()).toContain('https://mcp.example.com/mcp');
@@ -69,7 +69,7 @@ describe('the image', () => {
     expect((await ask(`http://127.0.0.1:${port}/docs`, { headers: HOST })).status).toBe(200);
   });
 
-  it('[OPS-5] [SEC-2] writes into its volume only, for its own eyes', async () => {
+  it('[OPS-5] [SEC-2] writes only into its volume, readable by its owner only', async () => {
     const { uid } = await lstat(image.data);
     for (const name of await readdir(image.data)) {
       const entry = await lstat(join(image.data, name));
@@ -81,14 +81,14 @@ describe('the image', () => {
     expect([uid, stdout]).toEqual([65_534, '']);
   });
 
-  it('[OPS-5] is healthy while it serves, and says why where it is not', async () => {
+  it('[OPS-5] is healthy while it serves, and otherwise says why not', async () => {
     expect(await check(port)).toMatchObject({ code: 0 });
     const elsewhere = await check(await findFreePort());
     expect(elsewhere.code).toBe(1);
     expect(elsewhere.said).toContain('ECONNREFUSED');
   });
 
-  it('[OPS-5] ends in order when it is told to', async () => {
+  it('[OPS-5] shuts down cleanly on request', async () => {
     const exit = once(running.child, 'exit');
     running.child.kill('SIGTERM');
     expect((await exit)[0]).toBe(0);
@@ -120,7 +120,7 @@ it('[OPS-5] the unit starts what npm start does, in its own folder', async () =>
   }
 });
 
-it('[OPS-5] the compose file lets in through Caddy only, whose network it trusts', async () => {
+it('[OPS-5] the compose file admits traffic through Caddy only, whose network it trusts', async () => {
   const compose = await read('compose.yaml');
   const [, gateway = '', caddy = ''] = compose.split(/^ {2}(?:portico|caddy):$/mu);
   expect(gateway).not.toContain('ports:');

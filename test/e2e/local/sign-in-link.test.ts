@@ -1,4 +1,4 @@
-/** What a start shows a person on a terminal, and nobody else: an address that signs them in to the console. */
+/** A start shows an address that signs a person in to the console, but only on a terminal. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ afterEach(async () => rm(data, { recursive: true, force: true }));
 
 const args = () => ['--port', String(port), '--data', data, '--no-demo'];
 
-/** A command on a terminal of its own, which `script` makes. */
+/** Starts a command on its own terminal, which `script` creates. */
 function startOnTerminal(...words: string[]): {
   child: ChildProcess;
   output(): string;
@@ -93,7 +93,7 @@ it('[OPS-1] [OPS-3] [ACC-7] a start on a terminal shows an address that signs in
   }
 });
 
-it('[OPS-3] a start whose output is read by something else shows none', async () => {
+it('[OPS-3] a start whose output goes elsewhere shows none', async () => {
   const { child, output } = spawnStart(args());
   try {
     await until(

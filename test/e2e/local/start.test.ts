@@ -1,4 +1,4 @@
-/** `npm start` as a user meets it: first and second start, options, a taken port, Ctrl-C, and health. */
+/** `npm start` as users run it: first and second start, options, a port in use, Ctrl-C, and health. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ afterAll(async () => {
   await Promise.all(folders.map(folder => rm(folder, { recursive: true, force: true })));
 });
 
-it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everything', async () => {
+it('[OPS-3] [ACC-2] creates an admin token once, and a second start keeps everything', async () => {
   const data = await newFolder();
   const port = await findFreePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -52,7 +52,7 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
     async () => TOKEN.exec(first.output())?.[0],
   );
   expect(first.output()).toContain(origin);
-  // The snippets carry another token than the admin's, which calls tools and administers nothing.
+  // The snippets contain another token than the admin's, which can call tools and administer nothing.
   const header = await until(
     'the snippets are shown',
     60_000,
@@ -102,7 +102,7 @@ it('[OPS-3] [ACC-2] makes an admin token once, and a second start keeps everythi
   await endGateway(second.child);
 });
 
-it('[OPS-3] ends with npm, whoever ends that', async () => {
+it('[OPS-3] ends with npm, whichever is ended', async () => {
   const port = await findFreePort();
   const args = ['--port', String(port), '--data', await newFolder(), '--no-demo'];
   const npm = spawn('npm', ['start', '--silent', '--', ...args], {
@@ -152,13 +152,13 @@ it('[OPS-3] [REG-6] registers the URL servers of a given mcp.json, once', async 
   }
 });
 
-it('[OPS-3] says in one line that a port is taken, and ends with 1', async () => {
+it('[OPS-3] says in one line that a port is in use, and exits with 1', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const args = ['--port', String(port), '--data', await newFolder(), '--no-demo'];
   const { child, output } = spawnStart(args);
-  // Its last words may come after its exit.
+  // Its last output may come after its exit.
   const [code] = (await once(child, 'close')) as [number | null];
   await endGateway(child);
   server.close();
@@ -185,7 +185,7 @@ it.each([
     ...args,
   ];
   const { child, output } = spawnStart(given);
-  // Its last words may come after its exit.
+  // Its last output may come after its exit.
   const [code] = (await once(child, 'close')) as [number | null];
   await endGateway(child);
   expect(code).toBeGreaterThan(0);

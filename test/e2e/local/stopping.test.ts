@@ -1,6 +1,6 @@
 /**
- * The end of a gateway on one machine: requests under way are answered, nothing new is begun, a second signal waits for nothing, and
- * nobody without the key of the start can bring it about.
+ * How a gateway on one machine stops: it answers running requests, accepts no new ones, and does not wait after a second signal. Nobody
+ * without the key of the start can stop it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,12 +22,12 @@ const WAIT_MS = 60_000;
 let folder: string;
 let upstream: HoldingUpstream;
 
-/** A server whose tool `hold` answers when the test lets it. */
+/** A server whose tool `hold` answers when the test releases it. */
 interface HoldingUpstream {
   url: string;
-  /** Settles when a call of it has come. */
+  /** Resolves when a call of it has arrived. */
   held(): Promise<unknown>;
-  /** Lets the call that came answer. */
+  /** Makes the arrived call answer. */
   release(): void;
   close(): void;
 }
@@ -107,7 +107,7 @@ const post = (url: string, token: string, body: object) =>
 const call = (origin: string, token: string, hold = false) =>
   post(`${origin}/api/v1/tools/call`, token, { name: 'web.hold', arguments: { hold } });
 
-/** A call that is under way at the server when this resolves. */
+/** Starts a call; resolves when it is running at the server. */
 async function callHeld(origin: string, token: string) {
   const answer = call(origin, token, true).then(
     response => response.text(),
@@ -133,7 +133,7 @@ const ask = (method: string, params: object = {}) => ({
 const LIST = ask('tools/list');
 const LISTEN = ask('subscriptions/listen', { notifications: { toolsListChanged: true } });
 
-/** A client that resets its connection once so much of a message is written. @param bytes of the message; all of it where left out */
+/** Simulates a client that resets its connection after a part of a message is written. @param bytes of the message; default: all */
 async function breakOff(
   { origin, token }: { origin: string; token: string },
   path: string,
@@ -158,10 +158,10 @@ async function breakOff(
   socket.resetAndDestroy();
 }
 
-/** What a command says when it is ready. */
+/** What each command prints when it is ready. */
 const READY = { 'npm start': 'Ctrl-C ends', 'portico up': 'ready: ' };
 
-/** Starts a gateway by a command, and waits until its server is there. */
+/** Starts a gateway with a command, and waits until its server is connected. */
 async function start(way: 'npm start' | 'portico up') {
   const port = await findFreePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -189,13 +189,13 @@ function spawnUp(args: string[], env: Record<string, string>) {
   return { child, output: () => said };
 }
 
-it('[OPS-3] [SEC-9] counts nothing for a client whose connection was reset, and waits for none', async () => {
+it('[OPS-3] [SEC-9] counts nothing for a client whose connection was reset, and does not wait for it', async () => {
   const gateway = await start('npm start');
   const { child, output, origin, token } = gateway;
   const stream = await openOldStream(origin, token);
   for (const path of ['/mcp', '/api/v1/tools/call', stream.url]) {
     for (let n = 0; n < 10; n += 1) await breakOff(gateway, path, LIST, 8);
-    // Some of them while the gateway is about to answer.
+    // Some of the resets hit while the gateway is about to answer.
     for (let n = 0; n < 40; n += 1) await breakOff(gateway, path);
   }
   for (let n = 0; n < 40; n += 1) await breakOff(gateway, '/mcp', LISTEN);
@@ -205,7 +205,7 @@ it('[OPS-3] [SEC-9] counts nothing for a client whose connection was reset, and 
     const metrics = await (await fetch(`${origin}/metrics`, { headers })).text();
     return /^portico_open_streams 0$/m.test(metrics) || undefined;
   });
-  // What the gateway answers now came after the resets.
+  // This response is sent after all resets.
   expect((await call(origin, token)).status).toBe(200);
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
@@ -214,7 +214,7 @@ it('[OPS-3] [SEC-9] counts nothing for a client whose connection was reset, and 
 });
 
 describe.each(['npm start', 'portico up'] as const)('%s', way => {
-  it('[OPS-3] [REG-3] answers what is under way when it is told to end, and begins nothing', async () => {
+  it('[OPS-3] [REG-3] answers running requests when it is told to stop, and starts no new ones', async () => {
     const { child, output, origin, token } = await start(way);
     const { answer } = await callHeld(origin, token);
     const ended = once(child, 'exit');
@@ -231,7 +231,7 @@ describe.each(['npm start', 'portico up'] as const)('%s', way => {
     await expect(fetch(`${origin}/health`)).rejects.toThrow('fetch failed');
   });
 
-  it('[OPS-3] ends at once when it is told twice', async () => {
+  it('[OPS-3] ends at once on a second signal', async () => {
     const { child, output, origin, token } = await start(way);
     const { answer } = await callHeld(origin, token);
     const ended = once(child, 'exit');
@@ -244,7 +244,7 @@ describe.each(['npm start', 'portico up'] as const)('%s', way => {
   });
 });
 
-it('[SEC-4] [OPS-3] cannot be told to end by a request of somebody else', async () => {
+it('[SEC-4] [OPS-3] cannot be stopped by a request from others', async () => {
   const { child, origin, token, data } = await start('npm start');
   for (const key of ['', 'x', token]) {
     const headers = { authorization: `Bearer ${token}`, 'portico-drain': key };

@@ -1,6 +1,6 @@
 /**
- * Hundreds of streams of one principal: opened at once, standing, told of a change, closed. Whatever they cost is paid bit by bit, so that
- * the calls of somebody else pass between.
+ * Hundreds of streams of one principal: opened at once, held open, notified of a change, closed. Their work is done bit by bit, so that the
+ * calls of other principals run in between.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
@@ -10,7 +10,7 @@ import { headersFor, open } from '../support/raw-client.ts';
 
 const STREAMS = 200;
 const SETTINGS = { PORTICO_PRINCIPAL_STREAMS: '400', PORTICO_KEEP_ALIVE_MS: '3000' };
-/** Of a call of somebody else, in milliseconds, on a machine that has nothing else to do. */
+/** The longest time of another principal's call, in milliseconds, on an idle machine. */
 const SOON_MS = 1_000;
 
 let gateway: Gateway;
@@ -20,7 +20,7 @@ let crowd: string;
 let bystander: string;
 let soonMs: number;
 
-/** A GET stream: what came on it so far. */
+/** A GET stream and the text received on it so far. */
 interface Stream {
   text: string;
   close(): Promise<void>;
@@ -74,7 +74,7 @@ afterAll(async () => {
 });
 
 describe('[SEC-9] hundreds of streams of one principal', () => {
-  it('that are opened at once hold up no call of somebody else', async () => {
+  it('do not delay calls of others when they are opened at once', async () => {
     const target = { url: `${gateway.origin}/mcp`, token: crowd };
     const sessions = await Promise.all(
       Array.from({ length: STREAMS }, async () => (await open('legacy', target)).sessionId ?? ''),
@@ -83,7 +83,7 @@ describe('[SEC-9] hundreds of streams of one principal', () => {
     expect(longest).toBeLessThan(soonMs);
   });
 
-  it('and neither do they while they stand, all kept alive', async () => {
+  it('do not delay calls of others while they are kept alive', async () => {
     const longest = await watched(() =>
       until('all were kept alive twice', 60_000, async () =>
         counts(/: keep-alive/gu).every(count => count >= 2) ? true : undefined,
@@ -92,7 +92,7 @@ describe('[SEC-9] hundreds of streams of one principal', () => {
     expect(longest).toBeLessThan(soonMs);
   });
 
-  it('nor when all of them are told of a change, each of them once', async () => {
+  it('do not delay calls of others when each is notified of a change, once', async () => {
     const told = /"method":"notifications\/tools\/list_changed"/gu;
     const before = counts(told);
     const longest = await watched(async () => {
@@ -106,7 +106,7 @@ describe('[SEC-9] hundreds of streams of one principal', () => {
     expect(longest).toBeLessThan(soonMs);
   });
 
-  it('nor when they are closed at once', async () => {
+  it('do not delay calls of others when they are closed at once', async () => {
     const longest = await watched(async () => {
       await Promise.all(streams.map(stream => stream.close()));
       await new Promise(resolve => setTimeout(resolve, 4_000));

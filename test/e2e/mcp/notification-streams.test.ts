@@ -1,6 +1,6 @@
 /**
- * Questions that a legacy server puts on the standing stream of a session instead of the stream of a call, as the 1.x SDK's
- * server does where its tool does not say for which request it asks: each client that can be asked is asked them.
+ * Questions that a legacy server sends on the notification stream of a session instead of the stream of a call, as the 1.x SDK's server
+ * does if its tool does not name the request: each client that can be asked is asked them.
  */
 import {
   Client as Client2,
@@ -26,7 +26,7 @@ interface Asking {
   close(): Promise<void>;
 }
 
-/** How long the gateway holds a stream that nobody uses, in milliseconds. */
+/** How long the gateway holds an unused stream, in milliseconds. */
 const HOLD_MS = 2_000;
 const identity = { name: 'portico-e2e', version: '1.0.0' };
 const all = { sampling: {}, elicitation: { form: {} }, roots: {} };
@@ -69,7 +69,7 @@ async function connect1(client: Client1, transport: unknown): Promise<Asking> {
 const http1 = () =>
   new Http1(new URL(`${gateway.origin}/mcp`), { requestInit: { headers: headers() } });
 
-/** Opens no stream of its own. */
+/** A transport that opens no stream of its own. */
 const deaf = () => {
   const refuseGet = async (input: string | URL, init?: RequestInit) =>
     init?.method === 'GET' ? new Response(null, { status: 405 }) : fetch(input, init);
@@ -124,7 +124,7 @@ afterAll(async () => {
 });
 
 describe.each(Object.entries(clients))('a %s', (_name, connect) => {
-  it('[MCP-4] [MCP-5] is asked for all it can be asked for', async () => {
+  it('[MCP-4] [MCP-5] is asked everything that it can be asked', async () => {
     const client = await connect('ada');
     expect(await client.call('form')).toBe('{"who":"ada"}');
     expect(await client.call('sample')).toBe('{"type":"text","text":"ada"}');
@@ -133,7 +133,7 @@ describe.each(Object.entries(clients))('a %s', (_name, connect) => {
     expect(await client.call('nothing')).toBe('"nothing"');
   });
 
-  it('[MCP-4] [MCP-5] answers for itself, in calls side by side, beside others of its principal', async () => {
+  it('[MCP-4] [MCP-5] answers its own questions, in parallel calls, beside other clients of its principal', async () => {
     const people = Array.from({ length: 5 }, (_, i) => `person-${i}`);
     const asked = await Promise.all(people.map(who => connect(who)));
     const tools = ['form', 'twice'];
@@ -147,8 +147,8 @@ describe.each(Object.entries(clients))('a %s', (_name, connect) => {
   });
 });
 
-describe('a standing stream', () => {
-  it('[MCP-12] [UP-2] of a client that hears no stream of its own is closed when nobody uses it, and opened again', async () => {
+describe('a notification stream', () => {
+  it('[MCP-12] [UP-2] of a client without an open stream of its own is closed when unused, and opened again', async () => {
     const client = await connect1(client1('eve'), deaf());
     expect(await client.call('form')).toBe('{"who":"eve"}');
     await until('no stream is open', 60_000, async () =>
@@ -160,7 +160,7 @@ describe('a standing stream', () => {
     expect(await counters()).toMatchObject({ opened: before + 1, refused: 0 });
   });
 
-  it('[UP-2] is gone on with where the server hangs up', async () => {
+  it('[UP-2] is resumed when the server closes it', async () => {
     await until('no stream of before is open', 60_000, async () =>
       (await counters())['open'] === 0 ? true : undefined,
     );
@@ -176,7 +176,7 @@ describe('a standing stream', () => {
     expect(await client.call('form')).toBe('{"who":"lee"}');
   });
 
-  it('[MCP-4] brings log messages of the server too', async () => {
+  it('[MCP-4] also delivers log messages of the server', async () => {
     const client = client1('kim');
     const heard: unknown[] = [];
     client.setNotificationHandler(
@@ -191,7 +191,7 @@ describe('a standing stream', () => {
     expect(heard).toEqual(['told']);
   });
 
-  it('[MCP-12] of a client that hears one of its own stays as long as that', async () => {
+  it('[MCP-12] of a client with an open stream of its own stays as long as that', async () => {
     await until('no stream of before is open', 60_000, async () =>
       (await counters())['open'] === 0 ? true : undefined,
     );
@@ -207,7 +207,7 @@ describe('a standing stream', () => {
     );
   });
 
-  it('[MCP-12] is not opened for a client that cannot be asked and hears no stream of its own', async () => {
+  it('[MCP-12] is not opened for a client that cannot be asked and has no open stream', async () => {
     const { opened: before } = await counters();
     const client = await connect1(client1('mute', {}), deaf());
     expect(await client.call('nothing')).toBe('"nothing"');

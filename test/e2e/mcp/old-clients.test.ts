@@ -1,4 +1,4 @@
-/** Clients of the deprecated HTTP+SSE transport, here the 1.x SDK's, at `/sse`: everything a session has, on one stream. */
+/** Clients of the deprecated HTTP+SSE transport, here of the 1.x SDK, at `/sse`: everything that a session has, on one stream. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -30,7 +30,7 @@ async function connect(rest = ''): Promise<Client> {
 
 beforeAll(async () => {
   const [started, legacy, modern, rich] = await Promise.all([
-    // A stream whose client has gone is noticed at the next write.
+    // A stream whose client has disconnected is noticed at the next write.
     startGateway({ env: { ...QUIET, PORTICO_KEEP_ALIVE_MS: '500' } }),
     startFixture('conformance-legacy'),
     startFixture('conformance-modern', { era: 'modern' }),
@@ -67,14 +67,14 @@ describe('an old client', () => {
     },
   );
 
-  it('[MCP-2] [MCP-8] has the name style it asks for, on the whole session', async () => {
+  it('[MCP-2] [MCP-8] gets the name style it asks for, in the whole session', async () => {
     const client = await connect('?names=underscore');
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('rich__echo');
     const result = await client.callTool({ name: 'rich__echo', arguments: { message: 'hi' } });
     expect(result.content).toEqual([{ type: 'text', text: 'Echo: hi' }]);
   });
 
-  it('[MCP-2] [MCP-3] has one server alone at its endpoint, with its own names and URIs', async () => {
+  it('[MCP-2] [MCP-3] sees one server alone at its endpoint, with its own names and URIs', async () => {
     const client = await connect('/servers/new');
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toContain('test_simple_text');
@@ -95,7 +95,7 @@ describe('an old client', () => {
     );
   });
 
-  it('[MCP-2] [MCP-10] keeps one session at the upstream, and calls side by side do not mix', async () => {
+  it('[MCP-2] [MCP-10] keeps one session at the upstream, and parallel calls are not mixed up', async () => {
     const client = await connect();
     const count = async () => {
       const { content } = await client.callTool({ name: 'rich.counter', arguments: {} });
@@ -111,17 +111,17 @@ describe('an old client', () => {
     expect(texts).toEqual(Array.from({ length: 20 }, (_, i) => `Echo: ${i}`));
   });
 
-  it('[MCP-2] [MCP-7] sends and gets more than a WebSocket message holds', async () => {
+  it('[MCP-2] [MCP-7] sends and receives more than a WebSocket message holds', async () => {
     const client = await connect();
     const message = `${'é\u{1F680}'.repeat(400_000)}!`;
     const { content } = await client.callTool({ name: 'rich.echo', arguments: { message } });
     expect((content as { text: string }[])[0]?.text === `Echo: ${message}`).toBe(true);
   });
 
-  it('[MCP-2] [MCP-4] hears progress, changes and updates on its stream', async () => {
+  it('[MCP-2] [MCP-4] receives progress, changes and updates on its stream', async () => {
     const client = await connect();
     const heard = { changes: 0, updates: [] as string[], progress: [] as unknown[] };
-    // Taken from the transport: the SDK forgets a call's progress handler where the result comes in the same read.
+    // Read from the transport: the SDK drops a call's progress handler if the result arrives in the same read.
     const { transport } = client;
     const take = transport?.onmessage;
     if (!transport) throw new Error('the client has a transport');
@@ -149,7 +149,7 @@ describe('an old client', () => {
     expect(heard.updates).toEqual(['new+test://watched-resource']);
   });
 
-  it('[MCP-2] [MCP-4] is asked in the middle of a call', async () => {
+  it('[MCP-2] [MCP-4] is asked a question during a call', async () => {
     const client = await connect();
     client.setRequestHandler(CreateMessageRequestSchema, () => ({
       model: 'm',
@@ -160,7 +160,7 @@ describe('an old client', () => {
     expect(JSON.stringify(result.content)).toContain('sampled');
   });
 
-  it('[MCP-2] [UP-3] cancels its call, and goes on', async () => {
+  it('[MCP-2] [UP-3] cancels its call, and continues', async () => {
     const client = await connect();
     const controller = new AbortController();
     const call = client.callTool(
@@ -175,7 +175,7 @@ describe('an old client', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refuses', () => {
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     fetch(`${gateway.origin}${path}`, {
       method: 'POST',
@@ -191,7 +191,7 @@ describe('what is refused', () => {
     );
   });
 
-  it('[MCP-2] [MCP-10] a message for no stream, or for that of somebody else', async () => {
+  it("[MCP-2] [MCP-10] a message for an unknown stream, or for somebody else's", async () => {
     expect((await post('/messages', ping)).status).toBe(400);
     expect((await post('/messages?sessionId=nonsense', ping)).status).toBe(404);
     const stream = await fetch(`${gateway.origin}/sse`, {
@@ -205,7 +205,7 @@ describe('what is refused', () => {
     expect((await post(path, ping, { authorization: `Bearer ${token}` })).status).toBe(404);
     expect((await post(path, '{')).status).toBe(400);
     expect((await post(path, ping)).status).toBe(202);
-    // A silent stream is kept alive by comments, which may come before.
+    // A silent stream is kept alive by comments, which may come first.
     let text = '';
     while (!text.includes('"result":{}')) {
       const { done, value: chunk } = (await reader?.read()) ?? { done: true };
@@ -219,7 +219,7 @@ describe('what is refused', () => {
     );
   });
 
-  it('[MCP-2] [MCP-9] the stream of a server that is not there, or not for the caller', async () => {
+  it('[MCP-2] [MCP-9] the stream of a server that does not exist, or is hidden from the caller', async () => {
     const { json } = await gateway.api('GET', '/api/v1/aggregator/servers');
     const records = json['servers'] as { id: string; name: string }[];
     const only = records.find(({ name }) => name === 'new')?.id;

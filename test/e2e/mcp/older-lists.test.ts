@@ -1,6 +1,6 @@
 /**
- * Tools of 2026-07-28 before clients of every kind: what older revisions do not allow in one tool keeps nobody from the others,
- * and a client of 2026-07-28 gets all of it as it was written.
+ * Tools of 2026-07-28 with clients of every kind: if older revisions do not allow something in one tool, clients still get the other tools,
+ * and a client of 2026-07-28 gets everything unchanged.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const TOOLS = [
   { name: 'untyped', inputSchema: input, outputSchema: { $ref: '#/$defs/a', $defs: { a: {} } } },
   { name: 'lost', inputSchema: input, outputSchema: { type: 'object', items: { $ref: '#/none' } } },
 ];
-/** Clients that speak 2026-07-28 with the gateway. */
+/** Clients that speak 2026-07-28 to the gateway. */
 const MODERN: readonly ClientName[] = ['SDK 2.x auto', 'SDK 2.x pinned to 2026-07-28'];
 
 let folder: string;
@@ -43,7 +43,7 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true });
 });
 
-/** `mcp-remote` in its mode `auto` is a client of 2026-07-28 here, and hands to its own client what that may not take. */
+/** `mcp-remote` in its mode `auto` speaks 2026-07-28 here, and passes results to its own client that this client may not accept. */
 const eachClient = clientNames.filter(name => name !== 'mcp-remote auto');
 
 describe.each(eachClient)('%s', name => {
@@ -68,7 +68,7 @@ describe.each(eachClient)('%s', name => {
     );
   });
 
-  it('[MCP-5] [MCP-7] gets structured content that fits the schema it was told', async () => {
+  it('[MCP-5] [MCP-7] gets structured content that fits the listed schema', async () => {
     await client.listTools();
     const answer = { content: [], structuredContent: [1, 2] };
     const result = await client.callTool('odd.numbers', { answer });

@@ -1,6 +1,6 @@
 /**
- * What a server tells on the streams of the session that belongs to a client, directly and through the gateway: updated
- * resources, changed lists and log messages. Each client hears its own, once; nobody else hears of it.
+ * What a server sends on the streams of a client's session, directly and through the gateway: resource updates, list changes and log
+ * messages. Each client receives its own, once; nobody else does.
  */
 import {
   Client as Client2,
@@ -55,7 +55,7 @@ const textOf = (result: unknown) =>
 const initOf = ({ token }: Place) =>
   token === undefined ? {} : { requestInit: { headers: { authorization: `Bearer ${token}` } } };
 
-/** A 1.x client on Streamable HTTP, once its standing stream is open, or on HTTP+SSE. */
+/** Connects a 1.x client over Streamable HTTP, with its notification stream open, or over HTTP+SSE. */
 async function connect1({ url, ...place }: Place): Promise<Hearing> {
   const client = new Client1(identity);
   const watched = watchStream();
@@ -90,7 +90,7 @@ async function connect1({ url, ...place }: Place): Promise<Hearing> {
   return hearing;
 }
 
-/** A 2.x client that speaks the modern era only; it listens on a stream of its own. */
+/** Connects a 2.x client that speaks the modern era only; it listens on its own stream. */
 async function connectModern({ url, ...place }: Place): Promise<Hearing> {
   const client = new Client2(identity, {
     versionNegotiation: { mode: { pin: MODERN_VERSION } },
@@ -130,7 +130,7 @@ const at = (path: string, token = gateway.adminToken): Place => ({
 const heard = (what: string, isHeard: () => boolean) =>
   until(what, SOON_MS, async () => (isHeard() ? true : undefined));
 
-/** Waits until all that was told before has come: a message to every session comes after it. */
+/** Waits until everything sent before has arrived: it sends a message to every session afterwards. */
 async function settled(...clients: Hearing[]): Promise<void> {
   const mark = `mark-${Math.random()}`;
   await telling.counters(`?log=${mark}&level=error`);
@@ -158,7 +158,7 @@ afterAll(async () => {
 });
 
 describe.each(['/mcp/servers/everything', '/sse/servers/everything'])('on %s', path => {
-  it('[MCP-4] server-everything tells a client what it tells it directly', async () => {
+  it('[MCP-4] server-everything notifies a client as it does directly', async () => {
     const clients = [
       await connect1({ url: `${everything.origin}/mcp` }),
       await connect1(at(path)),
@@ -182,7 +182,7 @@ describe.each(['/mcp/servers/everything', '/sse/servers/everything'])('on %s', p
 });
 
 describe.each(['/mcp', '/sse'])('a legacy client on %s', path => {
-  it('[MCP-4] hears of its resources on its own session, once, and nobody else does', async () => {
+  it('[MCP-4] gets updates of its resources in its own session, once, and nobody else does', async () => {
     const ada = await connect1(at(path));
     const bob = await connect1(at(path));
     for (const client of [ada, bob]) {
@@ -195,7 +195,7 @@ describe.each(['/mcp', '/sse'])('a legacy client on %s', path => {
     await settled(ada, bob);
     expect([ada.updates, bob.updates]).toEqual([['telling+note://a'], []]);
     await telling.counters('?touch=note://a');
-    // Updates go out in rounds, so what is told after one may come before it.
+    // Updates are sent in batches, so a later message may arrive before one.
     await heard('the update of all', () => ada.updates.length > 1 && bob.updates.length > 0);
     await settled(ada, bob);
     expect([ada.updates.length, bob.updates.length]).toEqual([2, 1]);
@@ -207,7 +207,7 @@ describe.each(['/mcp', '/sse'])('a legacy client on %s', path => {
     expect([ada.updates.length, bob.updates.length]).toEqual([3, 1]);
   });
 
-  it('[MCP-4] hears log messages between its calls, no less severe than it wants', async () => {
+  it('[MCP-4] gets log messages between its calls, at its level or above', async () => {
     const ada = await connect1(at(path));
     const bob = await connect1(at(path));
     for (const client of [ada, bob]) await client.call('telling.whoami');
@@ -226,7 +226,7 @@ describe.each(['/mcp', '/sse'])('a legacy client on %s', path => {
     expect(told(bob).slice(-2)).toEqual(['quiet', 'loud']);
   });
 
-  it('[MCP-4] [REG-5] hears that a list changed of which its session alone was told', async () => {
+  it('[MCP-4] [REG-5] is notified of a list change that its session alone was sent', async () => {
     const ada = await connect1(at(path));
     await ada.call('telling.whoami');
     await ada.call('telling.grow');
@@ -234,7 +234,7 @@ describe.each(['/mcp', '/sse'])('a legacy client on %s', path => {
     expect(ada.lists).toBe(1);
   });
 
-  it('[MCP-4] [UP-2] hears on when its server forgot all sessions', async () => {
+  it('[MCP-4] [UP-2] still gets updates when its server has forgotten all sessions', async () => {
     const ada = await connect1(at(path));
     await ada.subscribe('telling+note://a');
     await telling.counters('?forget=1');
@@ -249,7 +249,7 @@ describe.each(['/mcp', '/sse'])('a legacy client on %s', path => {
 });
 
 describe('a modern client', () => {
-  it('[MCP-5] hears of resources on the session its calls are made in, and logs on its calls', async () => {
+  it('[MCP-5] gets resource updates from the session of its calls, and logs on its calls', async () => {
     const ada = await connectModern(at('/mcp'));
     await ada.subscribe('telling+note://a');
     await ada.call('telling.touch', { text: 'note://a' });
@@ -260,7 +260,7 @@ describe('a modern client', () => {
     expect(ada.updates).toEqual(['telling+note://a']);
   });
 
-  it('[MCP-4] [ACC-3] of another principal hears nothing of it', async () => {
+  it("[MCP-4] [ACC-3] of another principal gets none of another's updates", async () => {
     const { token } = await gateway.createToken({ name: 'other' });
     const other = await connectModern(at('/mcp', token));
     const ada = await connectModern(at('/mcp'));

@@ -1,4 +1,4 @@
-/** Legacy sessions: they stick to one upstream session, outlive the gateway, belong to one principal, and end. */
+/** Legacy sessions: each keeps one upstream session, survives the gateway's restart, belongs to one principal, and can be ended. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ it('[MCP-10] gives each session its own upstream session', async () => {
   expect(await count(first)).toBe('3');
 });
 
-it('[MCP-10] [UP-2] keeps a session and its upstream session over a restart of the gateway', async () => {
+it('[MCP-10] [UP-2] keeps a session and its upstream session across a restart of the gateway', async () => {
   const before = await openLegacy(target());
   const other = await openLegacy(target());
   expect([await count(before), await count(before)]).toEqual(['1', '2']);
@@ -93,7 +93,7 @@ it('[MCP-10] refuses a session to another principal as if it were unknown', asyn
   expect(await count(client)).toBe('1');
 });
 
-it('[MCP-10] serves a request without a session where none is needed', async () => {
+it('[MCP-10] serves a request without a session if none is needed', async () => {
   const without = resumeLegacy(target(), undefined);
   const listed = await without.request('tools/list');
   expect([listed.status, listed.headers.get('mcp-session-id')]).toEqual([200, null]);

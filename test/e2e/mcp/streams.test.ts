@@ -1,6 +1,6 @@
 /**
- * Open streams with real SDK clients: an upstream of each kind that changes what it lists, or a resource, is noticed by legacy
- * clients on their GET stream, by modern ones with `listen`, at once; and a stream that broke goes on.
+ * Open streams with real SDK clients: when an upstream of any kind changes a list or a resource, legacy clients are notified on their GET
+ * stream and modern ones through `listen`, at once; and a broken stream resumes.
  */
 import {
   Client as Client2,
@@ -32,7 +32,7 @@ let data: string;
 let port: number;
 let gateway: Gateway;
 
-/** Servers are looked at for what they tell, not for the time that passed. */
+/** Discovery then follows from notifications, not from the interval. */
 const env = { PORTICO_DISCOVERY_INTERVAL_MS: '3600000' };
 const start = () => startGateway({ data, port, adminToken, env });
 const headers = () => ({ requestInit: { headers: { authorization: `Bearer ${adminToken}` } } });
@@ -43,7 +43,7 @@ interface Heard {
   updates: string[];
 }
 
-/** The GET stream of such a client opens after `connect`, in the background: `isOpen` waits for it. */
+/** The client's GET stream opens in the background after `connect`: `isOpen` waits for it. */
 async function openClient1(
   path?: string,
 ): Promise<{ client: Client1; heard: Heard; isOpen: Promise<void> }> {
@@ -73,7 +73,7 @@ async function openClient2(): Promise<{ client: Client2; heard: Heard }> {
   return { client, heard };
 }
 
-/** A client without a stream, which makes the upstream change. */
+/** Makes the upstream change, as a client without a stream. */
 async function trigger(server: string, tool: string): Promise<void> {
   const { json } = await gateway.api('POST', '/api/v1/tools/call', {
     name: `${server}.${tool}`,
@@ -110,7 +110,7 @@ afterAll(async () => {
 });
 
 describe.each(['old', 'sse', 'new'])('a change at the upstream %s', server => {
-  it('[MCP-4] [MCP-5] [REG-5] is seen by clients of both eras, without waiting for the next look', async () => {
+  it('[MCP-4] [MCP-5] [REG-5] is seen by clients of both eras, without waiting for the next discovery', async () => {
     const [first, second] = [await openClient1(), await openClient2()];
     const listening = await second.client.listen({ toolsListChanged: true });
     expect(listening.honoredFilter).toEqual({ toolsListChanged: true });
@@ -130,7 +130,7 @@ describe.each(['old', 'sse', 'new'])('a resource of the upstream %s', server => 
   const own = 'test://watched-resource';
   const qualified = `${server}+${own}`;
 
-  it('[MCP-4] [MCP-5] is told of to those who subscribed, of both eras, on both endpoints', async () => {
+  it('[MCP-4] [MCP-5] is notified to its subscribers, of both eras, on both endpoints', async () => {
     const many = await openClient1();
     const single = await openClient1(`/mcp/servers/${server}`);
     const stranger = await openClient1();
@@ -157,15 +157,15 @@ describe.each(['old', 'sse', 'new'])('a resource of the upstream %s', server => 
   });
 });
 
-describe('a stream that broke', () => {
-  it('[MCP-11] [MCP-10] goes on after its last event, over a restart of the gateway', async () => {
+describe('a broken stream', () => {
+  it('[MCP-11] [MCP-10] resumes after its last event, across a restart of the gateway', async () => {
     const target = { url: endpoint().href, token: adminToken };
     const { sessionId = '' } = await openLegacy(target);
     const first = await readEvents(target, sessionId, 0);
     await trigger('new', 'test_trigger_tool_change');
     const second = await readEvents(target, sessionId, 1, first.id);
     expect(second.methods).toEqual(['notifications/tools/list_changed']);
-    // Somebody else hears of it; the session's object is told at the same time, and has a second more.
+    // Another client receives it; the session's object is notified at the same time, and gets one more second.
     const other = await hear('modern', target);
     await trigger('new', 'test_trigger_prompt_change');
     await until('it is told', 60_000, async () => other.methods().length > 0 || undefined);
@@ -182,7 +182,7 @@ describe('a stream that broke', () => {
     );
     const again = await readEvents(target, sessionId, 5, first.id);
     const all = [...second.methods, ...third.methods, ...fourth.methods];
-    // What a server's monitor could not finish telling it tells again.
+    // What a server's monitor could not finish notifying it notifies again.
     expect(again.methods.slice(0, all.length)).toEqual(all);
   });
 });

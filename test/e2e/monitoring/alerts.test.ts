@@ -1,10 +1,10 @@
-/** The alerts of `monitoring/`: a real Prometheus watches a real gateway, and each fires while something is wrong, and no longer. */
+/** The alerts of `monitoring/`: a real Prometheus watches a real gateway, and each alert fires while something is wrong, and no longer. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { startPrometheus, type Prometheus } from '../support/prometheus.ts';
 
-/** The gateway looks after its servers each second, and counts calls as they are made. */
+/** The gateway checks its servers every second, and counts calls as they are made. */
 const QUICK = {
   PORTICO_HEALTH_INTERVAL_MS: '1000',
   PORTICO_DISCOVERY_INTERVAL_MS: '1000',
@@ -45,16 +45,16 @@ afterAll(async () => {
 const call = (name: string, given: object = {}) =>
   gateway.api('POST', '/api/v1/tools/call', { name, arguments: given });
 
-/** A machine that is busy with tests may be slow itself. */
+/** A machine that is busy with tests may itself be slow. */
 const firing = async () =>
   (await prometheus.firing()).filter(({ name }) => name !== 'PorticoGatewaySlow');
 
-it('[OPS-2] nothing fires while all is well', async () => {
+it('[OPS-2] nothing fires while everything works', async () => {
   await call('notes.act');
   expect(await firing()).toEqual([]);
 });
 
-it('[OPS-2] a server that is killed is down, calls are kept from it, and both end with it', async () => {
+it('[OPS-2] a killed server is reported as down, calls to it are refused, and both alerts end when it is back', async () => {
   const alerts = ['PorticoServerDown', 'PorticoCircuitOpen'];
   await notes.stop();
   for (const name of alerts) {
@@ -65,7 +65,7 @@ it('[OPS-2] a server that is killed is down, calls are kept from it, and both en
   for (const name of alerts) await prometheus.untilStops({ name, server: 'notes' });
 });
 
-it('[OPS-2] a server that fails some calls is told of, and one that fails none is not', async () => {
+it('[OPS-2] a server that fails some calls is reported, and one that fails none is not', async () => {
   const alert = { name: 'PorticoServerFailing', server: 'faulty' };
   await prometheus.untilFires(alert, async () => {
     await call('faulty.act', { fault: 'status-500' });
@@ -76,7 +76,7 @@ it('[OPS-2] a server that fails some calls is told of, and one that fails none i
   await prometheus.untilStops(alert, () => call('faulty.act'));
 });
 
-it('[OPS-2] a server that takes its time is told of, and a quick one is not', async () => {
+it('[OPS-2] a slow server is reported, and a quick one is not', async () => {
   const alert = { name: 'PorticoServerSlow', server: 'rich' };
   const slow = { ms: SLOW_MS, message: 'late' };
   await prometheus.untilFires(alert, async () => {
@@ -86,7 +86,7 @@ it('[OPS-2] a server that takes its time is told of, and a quick one is not', as
   await prometheus.untilStops(alert, () => call('rich.echo', { message: 'at once' }));
 });
 
-it('[OPS-2] [SEC-7] tools that are held are told of until somebody decides', async () => {
+it('[OPS-2] [SEC-7] held tools are reported until somebody decides', async () => {
   const alert = { name: 'PorticoToolsHeld', server: 'well' };
   await well.counters('?description=Something+else');
   await prometheus.untilFires(alert);
@@ -102,14 +102,14 @@ it('[OPS-2] [SEC-7] tools that are held are told of until somebody decides', asy
   await prometheus.untilStops(alert);
 });
 
-it('[OPS-2] refusals are told of while there are many', async () => {
+it('[OPS-2] refusals are reported while there are many', async () => {
   const alert = { name: 'PorticoManyRefused', server: undefined };
   const refused = Array.from({ length: AT_ONCE }, () => 'rich.unknown');
   await prometheus.untilFires(alert, () => Promise.all(refused.map(name => call(name))));
   await expect(prometheus.untilStops(alert)).resolves.toBe(true);
 });
 
-it('[OPS-2] a gateway that is gone is told of until it is there again', async () => {
+it('[OPS-2] a gateway that is down is reported until it is back', async () => {
   const alert = { name: 'PorticoDown', server: undefined };
   const { data, port, adminToken } = gateway;
   await gateway.kill();

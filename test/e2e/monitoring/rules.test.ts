@@ -1,4 +1,4 @@
-/** What lies in `monitoring/` is what Prometheus takes: metrics, rules with tests of their own, and every question of the dashboard. */
+/** Prometheus accepts the files of `monitoring/`: metrics, rules with their own tests, and every query of the dashboard. */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { readMonitoring } from '../support/prometheus.ts';
 
 const MONITORING = fileURLToPath(new URL('../../../monitoring/', import.meta.url));
 const METRIC = /\bportico_[a-z_]+/g;
-/** What Prometheus makes of a histogram. */
+/** The suffixes that Prometheus adds to a histogram. */
 const PART = /_(?:bucket|sum|count)$/;
 
 let gateway: Gateway;
@@ -31,7 +31,7 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true });
 });
 
-/** What it says, and how it ends. */
+/** Runs promtool. @returns its output and exit status */
 function promtool(args: string[], input = '') {
   const { status, stdout, stderr, error } = spawnSync('promtool', args, {
     cwd: MONITORING,
@@ -50,13 +50,13 @@ async function expressions(): Promise<string[]> {
   return panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 }
 
-it('[OPS-2] the metrics are as Prometheus wants them', async () => {
+it('[OPS-2] the metrics have the format that Prometheus requires', async () => {
   const { text } = await gateway.api('GET', '/metrics');
   expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, said: '' });
   expect(promtool(['check', 'metrics'], text.replaceAll('# HELP', '#')).status).not.toBe(0);
 });
 
-it('[OPS-2] the rules are sound, and fire as their tests say', () => {
+it('[OPS-2] the rules are valid, and fire as their tests say', () => {
   for (const args of [
     ['check', 'rules', 'alerts.yml'],
     ['test', 'rules', 'alerts.test.yml'],
@@ -65,7 +65,7 @@ it('[OPS-2] the rules are sound, and fire as their tests say', () => {
   }
 });
 
-it('[OPS-2] Prometheus understands every question of the dashboard', async () => {
+it('[OPS-2] Prometheus understands every query of the dashboard', async () => {
   const all = await expressions();
   expect(all.length).toBeGreaterThan(5);
   const toRule = (expr: string, at: number) => ({
@@ -77,7 +77,7 @@ it('[OPS-2] Prometheus understands every question of the dashboard', async () =>
   expect(promtool(['check', 'rules', file])).toMatchObject({ status: 0 });
 });
 
-it('[OPS-2] rules and dashboard ask for metrics that there are', async () => {
+it('[OPS-2] rules and dashboard use only metrics that exist', async () => {
   const { text } = await gateway.api('GET', '/metrics');
   const known = new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map(found => found[1]));
   const asked = [...(await expressions()), await readMonitoring('alerts.yml')].join('\n');

@@ -1,4 +1,4 @@
-/** Commands that others wrote sign in by themselves: they register, write the address to open, and listen for the answer on loopback. */
+/** Commands written by others sign in by themselves: they register, print the address to open, and listen for the answer on loopback. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const MODULES = new URL('../../../node_modules/', import.meta.url);
 const inModules = (path: string) => fileURLToPath(new URL(path, MODULES));
 const MCP_REMOTE = inModules('mcp-remote/dist/proxy.js');
 const INSPECTOR = inModules('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
-/** Nobody needs a browser here: what would open one is not found. */
+/** No browser is needed: the program that would open one is not found. */
 const ENV = { PATH: '/nonexistent', BROWSER: 'none', ...COMPILE_CACHE };
 let stand: SignInGateway;
 let home: string;
@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** A person opens the address that a command writes, and the browser brings it the answer. */
+/** Opens the address that a command prints, as a person, and brings it the answer. */
 async function signIn(stream: Stream): Promise<void> {
   const address = await askedAddress(stream, stand.gateway.origin);
   const answer = await fetch(await stand.person.allow(address));
@@ -44,7 +44,7 @@ async function signIn(stream: Stream): Promise<void> {
 describe('mcp-remote', () => {
   const configDir = () => join(home, 'mcp-remote');
 
-  /** A file of what it keeps. */
+  /** Reads a file that it stores. */
   async function kept(name: string): Promise<Record<string, string>> {
     const files = await readdir(configDir(), { recursive: true });
     const file = files.find(path => path.endsWith(name)) ?? name;
@@ -81,7 +81,7 @@ describe('mcp-remote', () => {
 });
 
 describe('the Inspector', () => {
-  it('[ACC-5] [ACC-7] signs in with a document and calls', async () => {
+  it('[ACC-5] [ACC-7] signs in with a metadata document and calls', async () => {
     const callback = `http://127.0.0.1:${await findFreePort()}/callback`;
     const call = async () => {
       const url = ['--server-url', `${stand.gateway.origin}/mcp`, '--transport', 'http'];

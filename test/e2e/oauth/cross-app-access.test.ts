@@ -1,6 +1,6 @@
 /**
- * A client of SDK 2 that comes without a browser (enterprise-managed authorization): an identity provider signs who its user is and what
- * it may, and the gateway takes that, for as long as an administrator lets it.
+ * A client of SDK 2 without a browser (enterprise-managed authorization): an identity provider signs who its user is and what the client
+ * may do, and the gateway accepts that as long as an administrator allows it.
  */
 import {
   Client,
@@ -51,7 +51,7 @@ interface Wanted {
   resource: string;
   scope?: string | undefined;
 }
-/** The program's own exchange at its provider. */
+/** Makes the program's own exchange at its provider. */
 const exchange = async (wanted: Wanted) =>
   (
     await discoverAndRequestJwtAuthGrant({
@@ -91,7 +91,7 @@ describe.each<[string, keyof typeof MODES, string]>([
   ['/mcp', 'legacy', 'rich.echo'],
   ['/mcp/servers/rich', 'modern', 'echo'],
 ])('SDK 2 at %s, %s', (path, mode, echo) => {
-  it('[ACC-7] [ACC-5] comes by its provider, calls, and comes again where its grant ended', async () => {
+  it('[ACC-7] [ACC-5] signs in through its provider, calls, and signs in again after its grant ended', async () => {
     const { authProvider, client, connect } = start(path, mode);
     const asked = server.exchanges.length;
     await connect();
@@ -142,7 +142,7 @@ describe('an administrator', () => {
         return gateway.api('DELETE', `/api/v1/identities/${id}`);
       },
     ],
-  ])('[ACC-7] [ACC-1] ends it for all by %s, within a second', async (_what, end) => {
+  ])('[ACC-7] [ACC-1] revokes this access for all by %s, within a second', async (_what, end) => {
     const running = start('/mcp', 'modern');
     await running.connect();
     await running.client.listTools();
@@ -172,7 +172,7 @@ describe('the functions of SDK 2 by themselves', () => {
     });
 
   it.each(['client_secret_basic', 'client_secret_post'] as const)(
-    '[ACC-7] give a token by %s, once',
+    '[ACC-7] get a token by %s, once',
     async method => {
       const grant = await exchange({ ...wanted(), scope: 'tools:read' });
       expect(await redeem(grant, method)).toMatchObject({ scope: 'tools:read', expires_in: 3_600 });
@@ -180,7 +180,7 @@ describe('the functions of SDK 2 by themselves', () => {
     },
   );
 
-  it('[ACC-7] are told where the provider meant another gateway, or somebody else', async () => {
+  it('[ACC-7] are refused an assertion for another gateway or another client', async () => {
     const elsewhere = await exchange({ ...wanted(), audience: 'https://other.example.com' });
     await expect(redeem(elsewhere)).rejects.toThrow('invalid_grant');
     server.claims = { client_id: 'another' };

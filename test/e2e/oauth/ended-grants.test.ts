@@ -1,6 +1,6 @@
 /**
- * Whatever a program's access came of, its end takes all that the program has open with it: the stream of a session, a listener of the
- * modern era, streams of HTTP+SSE with and without a session; and it bites on requests and at `/token`.
+ * However a program got its access, ending the access also ends everything that the program has open: the stream of a session, a listener
+ * of the modern era, streams of HTTP+SSE with and without a session. Requests and `/token` are refused too.
  */
 import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,12 +35,12 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** A program that was let in, and all that its access came of. */
+/** An authorised program, and what its access is based on. */
 interface Access {
   access: string;
   refresh: string;
   clientId: string;
-  /** Id of the token by which the person signed in. */
+  /** Id of the token with which the person signed in. */
   tokenId: string;
 }
 const first = async (path: string, key: string) =>
@@ -92,7 +92,7 @@ const remove = async (path: string) => {
 interface End {
   signIn(): Promise<Access>;
   end(access: Access): Promise<unknown>;
-  /** What the client is told at `/token` then; undefined: it gets new tokens. */
+  /** The error at `/token` afterwards; undefined: it gets new tokens. */
   told?: string;
 }
 const GONE = 'invalid_grant';
@@ -139,7 +139,7 @@ const targetOf = (token: string) => ({ url: `${gateway.origin}/mcp`, token });
 const openSse = (token: string) =>
   fetch(`${gateway.origin}/sse`, { headers: { authorization: `Bearer ${token}` } });
 
-/** Opens the stream of a kind. */
+/** Opens a stream of each kind. */
 const STREAMS: Record<string, (token: string) => Promise<Response>> = {
   async 'a session'(token) {
     const { sessionId = '' } = await open('legacy', targetOf(token));
@@ -170,7 +170,7 @@ function read({ body }: Response) {
   return { began: began.promise, ended: toEnd() };
 }
 
-/** HTTP+SSE with a session, whose stream has joined it by the time of its answer. */
+/** Opens HTTP+SSE with a session; the stream has joined it when the response comes. */
 async function openSession(token: string) {
   const stream = read(await openSse(token));
   const endpoint = /data: (\S+)/.exec(await stream.began)?.[1] ?? '';

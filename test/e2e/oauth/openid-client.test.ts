@@ -1,4 +1,4 @@
-/** A plain OAuth client that others wrote: it reads the metadata, uses PKCE, refreshes and revokes, and judges every answer itself. */
+/** A plain OAuth client written by others: it reads the metadata, uses PKCE, refreshes and revokes, and validates every response itself. */
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -38,7 +38,7 @@ afterAll(() => stand?.stop());
 const modern = (token: string, path = '/mcp') =>
   open('modern', { url: `${stand.gateway.origin}${path}`, token });
 
-/** A person lets the client in. @param more of the request */
+/** Authorises the client, as a person. @param more parameters of the request */
 async function signIn(more: Record<string, string> = {}) {
   const [pkceCodeVerifier, expectedState] = [randomPKCECodeVerifier(), randomState()];
   const address = buildAuthorizationUrl(configuration, {
@@ -81,7 +81,7 @@ describe('openid-client', () => {
     ]);
   });
 
-  it('[ACC-5] is told what is wrong with a code that was used', async () => {
+  it('[ACC-5] is told what is wrong with a used code', async () => {
     const { answer, checks, tokens } = await signIn();
     const { access_token: token } = await tokens();
     await expect(authorizationCodeGrant(configuration, answer, checks)).rejects.toSatisfy(
@@ -90,7 +90,7 @@ describe('openid-client', () => {
     expect((await (await modern(token)).request('tools/list')).status).toBe(401);
   });
 
-  it('[ACC-5] has a token for one server there and nowhere else', async () => {
+  it('[ACC-5] has a token for one server that works there and nowhere else', async () => {
     const { tokens } = await signIn({ resource: `${stand.gateway.origin}/mcp/servers/rich` });
     const { access_token: token } = await tokens();
     const own = await modern(token, '/mcp/servers/rich');
@@ -123,9 +123,9 @@ describe('openid-client', () => {
         resource: `${stand.gateway.origin}/mcp`,
       });
 
-    it('[ACC-5] [ACC-7] is let in, calls and refreshes', async () => {
+    it('[ACC-5] [ACC-7] is authorised, calls and refreshes', async () => {
       const shown = await begin();
-      // As fast as the server lets it: what is told to wait for is the server's word.
+      // Polls as fast as the server allows: the server itself says how long to wait.
       const polling = pollDeviceAuthorizationGrant(device, { ...shown, interval: 1 });
       const said = await stand.person.decideDevice(shown.verification_uri_complete ?? '');
       expect(said).toContain('A headless program');

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand?.stop());
 
-/** A client that was not connected before, and the transport that ends its sign-in. */
+/** A client before its first connection, and the transport that completes its sign-in. */
 interface Started {
   connect(): Promise<void>;
   finish(answer: URLSearchParams): Promise<void>;
@@ -68,12 +68,12 @@ const CLIENTS: Record<string, (authProvider: KeptSignIn) => Started> = {
 };
 
 describe.each(Object.entries(CLIENTS))('%s', (name, start) => {
-  // By default an SDK registers itself; with a document it may as well say so from the start.
+  // By default an SDK registers itself; a client with a metadata document can say so from the start.
   const registers = name === 'SDK 1' || name === 'SDK 2, modern';
   const isOld = name.endsWith('HTTP+SSE');
   const echo = name.endsWith('one server') ? 'echo' : 'rich.echo';
 
-  it('[ACC-5] [ACC-7] [ACC-1] signs in, calls, refreshes, and asks again once its grant ended', async () => {
+  it('[ACC-5] [ACC-7] [ACC-1] signs in, calls, refreshes, and asks again after its grant ended', async () => {
     const provider = registers
       ? new KeptSignIn()
       : new KeptSignIn(stand.document.id, stand.gateway.origin);
@@ -90,7 +90,7 @@ describe.each(Object.entries(CLIENTS))('%s', (name, start) => {
     const clientId = provider.clientInformation()?.client_id ?? '';
     await endAccessToken(stand.gateway, clientId, used);
     if (isOld) {
-      // A session of this transport is its stream, which ends with the token that it was opened with.
+      // A session of this transport is its stream, which ends with the token that opened it.
       await client.close();
       client = start(provider);
       await client.connect();

@@ -1,4 +1,4 @@
-/** Three processes of one program share a sign-in and refresh whenever they like: none is signed out, and there is one chain of tokens. */
+/** Three processes of one program share a sign-in and refresh at any time: none is signed out, and there is one chain of tokens. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -68,7 +68,7 @@ it(`[ACC-5] in ${STORIES} stories (seed ${SEED}) of refreshes, uses and revocati
       const kept = JSON.parse(await readFile(file, 'utf8')) as Tokens;
       const given = told.flatMap(step => step.given ?? []);
       expect(await use(kept)).toBe(200);
-      // Whatever was given out is used by now, and leads to the one that is live.
+      // Every token given out is used by now, and leads to the live one.
       const known = new Set([first, ...given].map(each => each.refresh_token));
       for (const token of known) expect((await refresh(token)).status).toBe(200);
       const ends = new Set<string>();

@@ -1,4 +1,7 @@
-/** A person connects an account in a real browser, by the pages of `oidc-provider`: with and without scripts, by the keyboard on ours. */
+/**
+ * A person connects an account in a real browser, through the pages of `oidc-provider`: with and without scripts, with the keyboard on our
+ * pages.
+ */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
@@ -33,7 +36,7 @@ const accountsOf = async (token: string) =>
   (await gateway.api('GET', '/api/v1/accounts', undefined, token)).json['accounts'];
 
 describe.each([true, false])('with scripts: %s', javaScriptEnabled => {
-  it('[ACC-8] [ACC-7] signs in here and there, agrees, and is connected', async () => {
+  it('[ACC-8] [ACC-7] signs in at the gateway and the server, agrees, and is connected', async () => {
     const name = `Ada ${javaScriptEnabled}`;
     const { token } = await gateway.createToken({ name });
     const context = await browser.newContext({ javaScriptEnabled });
@@ -53,7 +56,7 @@ describe.each([true, false])('with scripts: %s', javaScriptEnabled => {
       expect(await page.locator('main').textContent()).toContain(`Calls of ${name} to tickets`);
       expect(await accountsOf(token)).toMatchObject([{ issuer: upstream.issuer }]);
       expect(problems).toEqual([]);
-      // The same address once more: a state is good once, and the account stays.
+      // The same address again: a state can be used once, and the account stays.
       await page.goto(page.url());
       await picture(page, `not-connected-${javaScriptEnabled}`);
       expect(await page.locator('h1').textContent()).toBe('Not connected');

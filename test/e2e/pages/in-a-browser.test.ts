@@ -1,4 +1,4 @@
-/** A person signs in and lets a program in, in a real browser: with and without scripts, by the keyboard alone. */
+/** A person signs in and authorises a program, in a real browser: with and without scripts, with the keyboard alone. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemsOf } from '../support/page-problems.ts';
@@ -29,7 +29,7 @@ const lists = async (accessToken: string): Promise<number> => {
 
 describe.each([true, false])('with scripts: %s', javaScriptEnabled => {
   it.each(['127.0.0.1', 'localhost', '[::1]'])(
-    '[ACC-5] [ACC-7] a person lets a program in that waits at %s, by the keyboard',
+    '[ACC-5] [ACC-7] a person authorises a program that waits at %s, with the keyboard',
     async host => {
       const program = await startSigningProgram(gateway.origin, host);
       const context = await browser.newContext({ javaScriptEnabled });
@@ -58,7 +58,7 @@ describe.each([true, false])('with scripts: %s', javaScriptEnabled => {
   );
 });
 
-/** A program that shows a code. @returns the address with the code, and what it is told when it asks again */
+/** Starts a program that shows a code. @returns the address with the code, and a function that polls for the answer */
 async function startDevice() {
   const post = async (path: string, body: URLSearchParams | string) => {
     const type =
@@ -87,7 +87,7 @@ async function startDevice() {
 }
 
 it.each([true, false])(
-  '[ACC-5] [ACC-7] with scripts: %s, a person lets a program in that shows a code, by the keyboard',
+  '[ACC-5] [ACC-7] with scripts: %s, a person authorises a program that shows a code, with the keyboard',
   async javaScriptEnabled => {
     const program = await startDevice();
     const context = await browser.newContext({ javaScriptEnabled });
@@ -120,7 +120,7 @@ it.each([true, false])(
   },
 );
 
-it('[ACC-5] a person who does not allow it goes back with nothing', async () => {
+it('[ACC-5] a person who refuses returns to the program without a code', async () => {
   const program = await startSigningProgram(gateway.origin);
   const context = await browser.newContext();
   const outcome = program.accessToken.catch((error: Error) => error);
@@ -138,7 +138,7 @@ it('[ACC-5] a person who does not allow it goes back with nothing', async () => 
   }
 });
 
-it('[ACC-7] the page is dark where the system is, and fits a phone', async () => {
+it('[ACC-7] the page is dark if the system is, and fits a phone', async () => {
   const context = await browser.newContext({
     colorScheme: 'dark',
     viewport: { width: 360, height: 640 },

@@ -1,4 +1,4 @@
-/** A person adds a passkey in a real browser, by the keyboard alone, and signs in by it, until it is removed. */
+/** A person adds a passkey in a real browser, with the keyboard alone, and signs in with it, until it is removed. */
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { problemsOf } from '../support/page-problems.ts';
@@ -12,7 +12,7 @@ const WITH_PASSKEY = 'Sign in with a passkey';
 
 let gateway: Gateway;
 let browser: Browser;
-/** Passkeys are of a name, never of an address. */
+/** Passkeys belong to a host name, never to an IP address. */
 let origin: string;
 let token: { id: string; token: string };
 
@@ -35,11 +35,11 @@ interface Device {
   page: Page;
   cdp: CDPSession;
   authenticatorId: string;
-  /** What the browser complained of. */
+  /** The browser's errors. */
   problems: string[];
 }
 
-/** A browser on a device that has an authenticator, in which its user can show who they are. */
+/** Opens a browser on a device with an authenticator that can verify its user. */
 async function openDevice(): Promise<Device> {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -89,7 +89,7 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: WITH_PASSKEY }).waitFor();
 }
 
-/** What the page says is wrong, once it says so. */
+/** Waits for the error that the page shows. */
 const shown = (page: Page) => page.locator('#problem:not(:empty)').textContent();
 
 const statusOf = async (accessToken: string): Promise<number> => {
@@ -97,7 +97,7 @@ const statusOf = async (accessToken: string): Promise<number> => {
   return (await client.request('tools/list')).status;
 };
 
-it('[ACC-7] a person adds a passkey, signs in by it, lets a program in, and removes it', async () => {
+it('[ACC-7] a person adds a passkey, signs in with it, authorises a program, and removes it', async () => {
   const program = await startSigningProgram(origin);
   const device = await openDevice();
   const { page, cdp, authenticatorId, problems } = device;
@@ -122,14 +122,14 @@ it('[ACC-7] a person adds a passkey, signs in by it, lets a program in, and remo
 
     await page.goto(`${origin}/sign-in/passkeys`);
     await press(page, /^Remove Laptop$/);
-    // Whoever came by it is signed out with it.
+    // Everyone who signed in with it is signed out.
     await page.waitForURL(/\/sign-in\?return=/);
     await page.getByRole('button', { name: WITH_PASSKEY }).waitFor();
     expect(await statusOf(accessToken)).toBe(401);
     await press(page, /^Sign in with a passkey$/);
     expect(await shown(page)).toContain('This signs nobody in');
     await picture(page, 'passkey-refused');
-    // The browser tells of the refusal that the page shows.
+    // The browser logs the refusal that the page shows.
     expect(problems.filter(text => !text.includes('403'))).toEqual([]);
   } finally {
     await device.context.close();
@@ -137,7 +137,7 @@ it('[ACC-7] a person adds a passkey, signs in by it, lets a program in, and remo
   }
 });
 
-it('[ACC-7] [ACC-3] a passkey signs nobody in any more when its token is revoked', async () => {
+it('[ACC-7] [ACC-3] a passkey signs nobody in after its token is revoked', async () => {
   const device = await openDevice();
   const { page } = device;
   try {
@@ -156,7 +156,7 @@ it('[ACC-7] [ACC-3] a passkey signs nobody in any more when its token is revoked
   }
 });
 
-it('[ACC-7] the page says what the browser refused, and stays usable', async () => {
+it('[ACC-7] the page shows what the browser refused, and stays usable', async () => {
   const device = await openDevice();
   const { page, cdp, authenticatorId } = device;
   try {
@@ -177,7 +177,7 @@ it('[ACC-7] the page says what the browser refused, and stays usable', async () 
   }
 });
 
-it('[ACC-7] without scripts there is no button that does nothing', async () => {
+it('[ACC-7] without scripts there is no button without effect', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   try {
     const page = await context.newPage();

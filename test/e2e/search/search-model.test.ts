@@ -1,6 +1,6 @@
 /**
- * Search with a model for vectors, end to end: a scripted one behind an OpenAI-compatible endpoint, in a process of its own. It helps where no
- * word is shared, is asked about what is new only, and its absence costs a search nothing but its help.
+ * Search with an embedding model, end to end: a scripted one behind an OpenAI-compatible endpoint, as a separate process. It helps if no
+ * word is shared, gets only new texts, and a search still works without it.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { until, type Upstream } from '../../fixtures/start-fixture.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 beforeEach(() => model.counters('?mode=good'));
 
-/** Names of what is found, best first. */
+/** Returns the names of the hits, best first. */
 async function search(query: string, token?: string): Promise<string[]> {
   const { gateway } = skilled;
   const { status, json } = await gateway.api('POST', '/api/v1/search', { query, limit: 20 }, token);
@@ -30,20 +30,20 @@ const firstIs = (query: string, name: string) =>
   until(`${name} is first for "${query}"`, 30_000, async () =>
     (await search(query))[0] === name ? true : undefined,
   );
-/** What the model was asked about since the last time. */
+/** Returns the texts that the model received since the last time. */
 const textsOf = async () => (await (await fetch(`${model.origin}/texts`)).json()) as string[];
 
-/** What is asked for is never the first by name, which it were if nothing was known of a request. */
+/** The wanted tool is never the first by name, so that it comes first only if its vector is known. */
 const BOX: [string, string][] = [
   ['archive', 'Archive something'],
   ['post_bill', 'Post an invoice'],
   ['zq_start', 'Start a container'],
 ];
 
-describe('a search with a model for vectors', () => {
-  it('[FIND-1] [LLM-3] finds what shares no word with the request, and asks about each text once', async () => {
+describe('a search with an embedding model', () => {
+  it('[FIND-1] [LLM-3] finds a tool that shares no word with the request, and embeds each text once', async () => {
     await skilled.add('box', BOX);
-    // As long as the model has said nothing of the tools.
+    // As long as the model has returned no vectors of the tools.
     expect(['box.archive', 'box.zq_start']).toContain((await search('ᚠᛚᚢᚱ'))[0]);
     await firstIs('ᚠᛚᚢᚱ', 'box.zq_start');
     await firstIs('ᚷᚱᛟᛒ', 'box.post_bill');
@@ -55,7 +55,7 @@ describe('a search with a model for vectors', () => {
     expect(asked).toContain('ᚠᛚᚢᚱ');
   });
 
-  it('[FIND-1] asks about what is new in a catalog that changed', async () => {
+  it('[FIND-1] embeds only what is new in a changed catalog', async () => {
     await textsOf();
     await skilled.change('box', [...BOX, ['hum', 'Play a melody']]);
     await firstIs('ᚹᛁᛗᛉ', 'box.hum');
@@ -63,7 +63,7 @@ describe('a search with a model for vectors', () => {
     expect(asked.filter(text => text !== 'ᚹᛁᛗᛉ')).toEqual(['hum  Play a melody']);
   });
 
-  it('[FIND-1] [ACC-3] tells nobody of what is hidden, nor moves it the rest', async () => {
+  it('[FIND-1] [ACC-3] shows nobody a hidden tool, and hidden tools do not move the others', async () => {
     const { token } = await skilled.gateway.createToken({
       name: 'narrow',
       tools: ['box.archive', 'box.post_bill'],
@@ -71,7 +71,7 @@ describe('a search with a model for vectors', () => {
     expect((await search('ᚠᛚᚢᚱ', token)).toSorted()).toEqual(['box.archive', 'box.post_bill']);
   });
 
-  it('[FIND-1] a model that hangs takes no part for a while, and discovery goes on', async () => {
+  it('[FIND-1] skips a hanging model for a while, and discovery continues', async () => {
     await model.counters('?mode=slow');
     await skilled.add('news', [['read_paper', 'Read the paper of today']]);
     await firstIs('read the paper', 'news.read_paper');

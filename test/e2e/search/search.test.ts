@@ -1,6 +1,6 @@
 /**
- * AG-US2 end to end: one search over the tools of all connected servers, as its contract has it, before real processes. What it costs is
- * measured by `npm run bench -- --search`.
+ * AG-US2 end to end: one search over the tools of all connected servers, by its contract, with real processes. `npm run bench -- --search`
+ * measures its cost.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { startFixture, until, type Upstream } from '../../fixtures/start-fixture
 import { lastUnaware } from '../support/revocation.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 
-/** Tools of each server: what matters, filled up with others to a number. */
+/** The relevant tools of each server, filled up with others to a total. */
 const SERVERS: Record<string, { total: number; tools: [name: string, description: string][] }> = {
   'github-mcp': {
     total: 25,
@@ -89,7 +89,7 @@ afterAll(async () => {
 });
 
 describe('a search over all servers', () => {
-  it('[FIND-1] [AG-US2-AC2] [AG-US2-AC4] [AG-US7-AC3] answers as its contract has it', async () => {
+  it('[FIND-1] [AG-US2-AC2] [AG-US2-AC4] [AG-US7-AC3] answers as its contract says', async () => {
     const asked = {
       query: 'create a GitHub issue',
       include_external: true,
@@ -137,7 +137,7 @@ describe('a search over all servers', () => {
     expect(scores.every(score => score >= 0 && score <= 1)).toBe(true);
   });
 
-  it('[FIND-1] [AG-US2-AC4] finds nothing at servers that are not there, or elsewhere than with servers', async () => {
+  it('[FIND-1] [AG-US2-AC4] finds nothing at unknown servers, or outside of servers', async () => {
     const empty = { servers_searched: 0, total_tools_searched: 0 };
     for (const body of [{ server_filter: ['nowhere'] }, { include_external: false }]) {
       const answer = await search({ query: 'create an issue', ...body });
@@ -145,7 +145,7 @@ describe('a search over all servers', () => {
     }
   });
 
-  it('[FIND-1] [REG-3] [AG-US2-AC3] [AG-US6-AC4] leaves out a server that is disconnected, within a second, and takes it in again', async () => {
+  it('[FIND-1] [REG-3] [AG-US2-AC3] [AG-US6-AC4] leaves out a disconnected server within a second, and includes it again', async () => {
     const path = `/api/v1/aggregator/servers/${ids.get('jira-mcp')}`;
     const names = async () => {
       const { tools, metadata } = await search({ query: 'Jira issue', limit: 50 });
@@ -178,7 +178,7 @@ describe('a search over all servers', () => {
       times.push(performance.now() - startedAt);
       expect(metadata).toEqual({ servers_searched: 10, total_tools_searched: 1_000 });
     }
-    // What a busy machine adds is not of the product.
+    // A busy machine adds time that the product does not need, so the fastest counts.
     expect(Math.min(...times)).toBeLessThan(150);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * AG-US3 end to end without a model: the embedded classifier, corrections by hand, the vectors of skills, and what of it a caller sees.
+ * AG-US3 end to end without a model: the embedded classifier, manual corrections, the vectors of skills, and what a caller sees of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
 const api: SkilledGateway['gateway']['api'] = (...args) => skilled.gateway.api(...args);
 
 describe('without a model', () => {
-  it('[AG-US3-AC1] [AG-US3-AC2] [AG-US3-AC3] [FIND-3] tools are sorted when they are discovered', async () => {
+  it('[AG-US3-AC1] [AG-US3-AC2] [AG-US3-AC3] [FIND-3] tools are classified when they are discovered', async () => {
     const issue = await skilled.whenSkilled(id, 'create_issue');
     expect(issue).toMatchObject({
       primary_skill_id: 'issue_tracking',
@@ -43,7 +43,7 @@ describe('without a model', () => {
     }
   });
 
-  it('[FIND-3] a correction by hand stays when the tool changes, and can be withdrawn', async () => {
+  it('[FIND-3] a manual correction stays when the tool changes, and can be withdrawn', async () => {
     const path = `${SERVERS}/${id}/tools/run_query/skills`;
     const refused = await api('PUT', path, { skill_ids: ['no_such_skill'] });
     expect(refused.json).toMatchObject({ status: 422, errors: [{ field: 'skill_ids' }] });
@@ -71,7 +71,7 @@ describe('without a model', () => {
     await skilled.whenSkilled(id, 'run_query', ({ source }) => source === 'embedded');
   });
 
-  it('[AG-US3-AC5] [FIND-3] the vector of a skill follows its members: what is like them is found to be in it', async () => {
+  it('[AG-US3-AC5] [FIND-3] the vector of a skill follows its members: similar tools are classified into it', async () => {
     const body = { name: 'Zymurgy', description: 'Zymurgy.' };
     expect((await api('POST', '/api/v1/skills', body)).status).toBe(201);
     const like = 'Log the temperature and gravity of a fermenting beer';
@@ -89,7 +89,7 @@ describe('without a model', () => {
     expect(found.source).toBe('embedded');
   });
 
-  it('[FIND-3] [ACC-3] what a caller may not see counts nowhere for it', async () => {
+  it('[FIND-3] [ACC-3] hidden tools count nowhere for a caller', async () => {
     await skilled.whenSkilled(id, 'get_forecast');
     const countOf = async (token?: string) => {
       const { status, json } = await api('GET', '/api/v1/skills/weather', undefined, token);
@@ -110,7 +110,7 @@ describe('without a model', () => {
     }
   });
 
-  it('[AG-US6-AC6] [AG-US6-AC7] [FIND-3] a server that goes takes its tools out of search and out of the counts of skills', async () => {
+  it('[AG-US6-AC6] [AG-US6-AC7] [FIND-3] a removed server takes its tools out of search and out of the counts of skills', async () => {
     const countOf = async () =>
       Number((await api('GET', '/api/v1/skills/weather')).json['tool_count']);
     const others = await countOf();

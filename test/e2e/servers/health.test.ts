@@ -1,6 +1,6 @@
 /**
- * Health over real processes: servers that die, hang, want a credential, fail and come back, checked every second, and one beside
- * them that is always fine.
+ * Health with real processes: servers that die, hang, need a credential, fail and come back, checked every second, and one beside them that
+ * always works.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
@@ -8,7 +8,7 @@ import { startGateway, type Gateway } from '../support/gateway.ts';
 
 const ERAS = ['legacy', 'modern'] as const;
 const SERVERS = '/api/v1/aggregator/servers';
-/** Three checks of five seconds, and what is between them. */
+/** Three checks of five seconds, and the time between them. */
 const HUNG_MS = 90_000;
 
 let gateway: Gateway;
@@ -36,7 +36,7 @@ interface Shown {
 const readServer = async (id: string) =>
   (await gateway.api('GET', `${SERVERS}/${id}`)).json as unknown as Shown;
 
-/** The record, once it is as wanted. */
+/** Waits until the record is as wanted. */
 const whenShown = (id: string, wanted: (shown: Shown) => boolean, timeoutMs = 60_000) =>
   until(`server ${id} is as wanted`, timeoutMs, async () => {
     const shown = await readServer(id);
@@ -49,7 +49,7 @@ const historyOf = async (id: string) =>
     checks: { way: string; finding: string; response_time_ms: number | null }[];
     windows: { '1h': { calls: number } };
   };
-/** How often a check asked an upstream that is checked by a message of its own. */
+/** Counts the checks by a message that an upstream received. */
 const askedOf = async (upstream: Upstream) => {
   const { ping = 0, 'server/discover': discover = 0 } = await upstream.counters();
   return ping + discover;
@@ -58,7 +58,7 @@ const expectFine = async () => {
   expect((await call('fine')).status).toBe(200);
 };
 
-// Each has a server of its own, and most of what they take is waiting: they do it at the same time.
+// Each test has its own server and mostly waits, so they run concurrently.
 describe.concurrent.each(ERAS)('a %s server', era => {
   it('[AG-US5-AC4] [AG-US5-AC5] [REG-4] [UP-5] that dies is ERROR, and CONNECTED when it is back', async () => {
     const name = `dies-${era}`;
@@ -98,7 +98,7 @@ describe.concurrent.each(ERAS)('a %s server', era => {
     await whenShown(id, ({ status }) => status === 'CONNECTED', 90_000);
   }, 300_000);
 
-  it('[REG-4] that wants a credential is DEGRADED and no more, and CONNECTED when it does no longer', async () => {
+  it('[REG-4] that needs a credential is only DEGRADED, and CONNECTED when it needs none any more', async () => {
     const upstream = await startFixture('moody', { era });
     const { id } = await gateway.register(`locked-${era}`, `${upstream.origin}/mcp`);
     await upstream.counters('?mood=401');
@@ -115,7 +115,7 @@ describe.concurrent.each(ERAS)('a %s server', era => {
     await whenShown(id, ({ status }) => status === 'CONNECTED');
   }, 300_000);
 
-  it('[AG-US5-AC1] [AG-US5-AC3] that is not called is asked now and then, one that is called is not', async () => {
+  it('[AG-US5-AC1] [AG-US5-AC3] that is not called is checked by messages, one that is called is not', async () => {
     const upstream = await startFixture('moody', { era });
     const name = `quiet-${era}`;
     const { id } = await gateway.register(name, `${upstream.origin}/mcp`);
@@ -124,7 +124,7 @@ describe.concurrent.each(ERAS)('a %s server', era => {
     await until('three pings', 60_000, async () =>
       (await askedOf(upstream)) >= before + 3 ? true : undefined,
     );
-    // Checks that find the same are one line of the history.
+    // Checks with the same result are one entry of the history.
     expect((await ways()).filter(way => way === 'ping').length).toBeGreaterThanOrEqual(1);
     await until('a check by a message', 60_000, async () => {
       await call(name);
@@ -135,7 +135,7 @@ describe.concurrent.each(ERAS)('a %s server', era => {
 });
 
 it.concurrent(
-  '[AG-US5-AC1] [AG-US5-AC2] [AG-US5-AC5] a health address is asked at the interval, and decides',
+  '[AG-US5-AC1] [AG-US5-AC2] [AG-US5-AC5] a health address is checked at the interval, and decides',
   async () => {
     const upstream = await startFixture('moody');
     const { id } = await gateway.register('addressed', `${upstream.origin}/mcp`, {
@@ -154,7 +154,7 @@ it.concurrent(
 );
 
 it.concurrent(
-  '[AG-US5-AC4] [UP-5] a server that flaps is shown in legal states only, and right in the end',
+  '[AG-US5-AC4] [UP-5] a flapping server is shown in legal states only, and correctly in the end',
   async () => {
     const upstream = await startFixture('moody');
     const { id } = await gateway.register('flapping', `${upstream.origin}/mcp`);
@@ -178,7 +178,7 @@ it.concurrent(
 );
 
 it.concurrent(
-  '[UP-5] calls to a server that fails are refused before they leave, until it was heard again',
+  '[UP-5] calls to a failing server are refused before they are sent, until it answers again',
   async () => {
     const upstream = await startFixture('moody');
     const { id } = await gateway.register('broken', `${upstream.origin}/mcp`);
@@ -206,7 +206,7 @@ it.concurrent(
 );
 
 it('[AG-US5-AC6] [AG-US5-AC7] health is listed with the servers and exported', async () => {
-  // A check may fail on a machine that is busy; the next one comes within a second.
+  // A check may fail on a busy machine; the next one comes within a second.
   await whenShown(fineId, ({ health }) => health.state === 'healthy');
   const { json } = await gateway.api('GET', SERVERS);
   const shown = (json['servers'] as (Shown & { name: string })[]).find(

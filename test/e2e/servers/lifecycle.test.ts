@@ -1,4 +1,6 @@
-/** The life of servers as an administrator has it, over real upstreams: taken in, taken down, brought back, renamed, moved by file. */
+/**
+ * The life of servers as an administrator controls it, with real upstreams: registered, disconnected, reconnected, renamed, moved by file.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFixture, until } from '../../fixtures/start-fixture.ts';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
@@ -37,7 +39,7 @@ const call = (name: string, given: object = {}) =>
   gateway.api('POST', '/api/v1/tools/call', { name, arguments: given });
 
 describe('a server', () => {
-  it('[REG-1] [AG-US1-AC5] with auto_connect is connected at once, without it only when asked', async () => {
+  it('[REG-1] [AG-US1-AC5] with auto_connect is connected at once, without it only on request', async () => {
     const make = async (name: string, auto_connect: boolean) =>
       gateway.api('POST', SERVERS, {
         name,
@@ -58,7 +60,7 @@ describe('a server', () => {
     expect(record.json).toMatchObject({ status: 'DISCONNECTED', tool_count: 0 });
   });
 
-  it('[REG-3] [AG-US6-AC2] [AG-US6-AC3] [AG-US6-AC4] [AG-US6-AC5] is taken down in peace and comes back', async () => {
+  it('[REG-3] [AG-US6-AC2] [AG-US6-AC3] [AG-US6-AC4] [AG-US6-AC5] is drained, disconnected and comes back', async () => {
     const { id } = await gateway.register('resting', `${rich.origin}/mcp`);
     const slow = call('resting.slow', { ms: 1_500, message: 'under way' });
     await until('the call is under way', 60_000, async () => {
@@ -81,7 +83,7 @@ describe('a server', () => {
     expect((await call('resting.echo', { message: 'again' })).text).toContain('Echo: again');
   });
 
-  it('[REG-2] [AG-US7-AC6] that is renamed renames its tools, by the revision it was read at', async () => {
+  it('[REG-2] [AG-US7-AC6] that is renamed renames its tools, by the revision that was read', async () => {
     const { id } = await gateway.register('before', `${rich.origin}/mcp`);
     const read = await gateway.api('GET', `${SERVERS}/${id}`);
     expect(read.headers.get('etag')).toBe('"r1"');
@@ -95,7 +97,7 @@ describe('a server', () => {
 });
 
 describe('a file', () => {
-  it('[REG-6] [SEC-6] of a client is imported whole, and what it says is connected', async () => {
+  it('[REG-6] [SEC-6] of a client is imported completely, and its servers are connected', async () => {
     const file = {
       mcpServers: {
         'Rich tools': { type: 'http', url: `${rich.origin}/mcp`, headers: { 'X-Key': 'k-4711' } },
@@ -133,7 +135,7 @@ describe('a file', () => {
     expect(check.json).toMatchObject({ is_intact: true });
   });
 
-  it('[REG-6] of the registry is the same registry in another deployment', async () => {
+  it('[REG-6] of the registry gives the same registry in another deployment', async () => {
     const exported = await gateway.api('GET', '/api/v1/aggregator/export?format=registry');
     expect(exported.text).not.toContain('k-4711');
     const other = await startGateway();
@@ -151,7 +153,7 @@ describe('a file', () => {
   });
 });
 
-it('[REG-8] the page of the API is there with npm start', async () => {
+it('[REG-8] npm start serves the API page', async () => {
   const page = await fetch(`${gateway.origin}/docs`);
   expect(page.status).toBe(200);
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");

@@ -1,6 +1,7 @@
 /**
- * A server that shows one tool to be approved and another one later, over real upstreams of both eras: clients of both eras lose it at
- * once, hear so, and have it back when an administrator approved it by REST. And the hostile names beside what they imitate.
+ * A server that offers one definition for approval and another one later, with real upstreams of both eras: clients of both eras lose the
+ * tool at once, are notified, and get it back when an administrator approves it over REST. And hostile names beside the names that they
+ * imitate.
  */
 import {
   Client as Client2,
@@ -59,7 +60,7 @@ const toItem = ({ server_id, kind, name, held_fingerprint: fingerprint }: Held) 
   return { server_id, kind, name, fingerprint };
 };
 
-/** Clients of both SDKs that count how often they hear that tools changed. */
+/** Opens clients of both SDKs that count their notifications of changed tools. */
 async function openListeners() {
   const headers = { authorization: `Bearer ${gateway.adminToken}` };
   const url = new URL(`${gateway.origin}/mcp`);
@@ -82,7 +83,7 @@ async function openListeners() {
     until('both heard', 60_000, async () =>
       heard.legacy >= count && heard.modern >= count ? true : undefined,
     );
-  // The GET stream of an SDK 1 client opens after `connect`, in the background.
+  // The GET stream of an SDK 1 client opens in the background, after `connect`.
   await isOpen;
   return { untilHeard };
 }
@@ -142,7 +143,7 @@ describe.each(ERAS)('a %s server', era => {
 });
 
 describe('hostile names', () => {
-  it(`[SEC-7] never reach a client beside what they imitate, at the same server or at another (${corpus})`, async () => {
+  it(`[SEC-7] never reach a client beside the names they imitate, at the same server or at another (${corpus})`, async () => {
     // Another style of the same words (case, separators, a version) deceives nobody.
     const passing = new Set<string | undefined>(['hostile-name', 'case', 'separator', 'suffix']);
     const spoofs = cases.filter(({ class: kind }) => !passing.has(kind));

@@ -1,4 +1,4 @@
-/** Somebody who is to come by a provider is linked to a principal that is there, from the terminal, and comes as that one. */
+/** A person who will sign in through a provider is linked to an existing principal, from the terminal, and signs in as that one. */
 import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCookieBrowser } from '../support/cookie-browser.ts';
@@ -27,14 +27,14 @@ const portico = (...words: string[]) =>
   runPortico(['identities', ...words], {
     env: { PORTICO_URL: gateway.origin, PORTICO_TOKEN: gateway.adminToken },
   });
-/** As whom the provider's `johndoe` is signed in, by the page. */
+/** Signs in the provider's `johndoe` through the page. @returns the principal */
 async function signIn(): Promise<string | undefined> {
   const start = `${gateway.origin}/sign-in/start?provider=${provider}`;
   const { text } = await createCookieBrowser().open(start);
   return /signed in as <strong>([^<]+)/.exec(text)?.[1];
 }
 
-it('[ACC-7] [OPS-8] signs in as the principal that an administrator named, and not after that', async () => {
+it('[ACC-7] [OPS-8] signs in as the principal that an administrator linked, and not after the link is removed', async () => {
   expect(await signIn()).toBeUndefined();
   const words = ['add', 'Grace', '--provider', 'mock', '--subject', 'johndoe'];
   const made = await portico(...words);
@@ -52,7 +52,7 @@ it('[ACC-7] [OPS-8] signs in as the principal that an administrator named, and n
   expect((await portico()).out).toMatch(new RegExp(`^NAME .*\nGrace +${id} +never\n$`));
   expect(await signIn()).toBe('Grace');
   expect(await shown()).toMatchObject({ principal: grace, signed_in_at: expect.any(String) });
-  // Nobody else came of it.
+  // No other principal was created.
   const { json } = await gateway.api('GET', '/api/v1/principals');
   const names = (json['principals'] as { name: string }[]).map(({ name }) => name);
   expect(names.filter(name => name !== 'first-member')).toEqual(['Grace']);

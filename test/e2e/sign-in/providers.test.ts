@@ -1,6 +1,6 @@
 /**
- * People sign in by OpenID providers that nobody here wrote: `oidc-provider`, whose own pages are gone through, and `oauth2-mock-server`,
- * which falsifies one thing at a time; none of that is accepted.
+ * People sign in through OpenID providers written by others: `oidc-provider`, through its own pages, and `oauth2-mock-server`, which
+ * falsifies one thing at a time; every falsification is refused.
  */
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
@@ -78,7 +78,7 @@ const listOf = async <T>(path: string, key: string) =>
   (await gateway.api('GET', `/api/v1/${path}`)).json[key] as T[];
 
 describe('oidc-provider', () => {
-  it('[ACC-7] signs somebody in through its own pages, with groups by the map', async () => {
+  it('[ACC-7] signs a person in through its own pages, with groups by the mapping', async () => {
     const browser = createCookieBrowser();
     const asked = await browser.open(
       `${gateway.origin}/sign-in?return=${encodeURIComponent('/connect/x?y=1')}`,
@@ -109,7 +109,7 @@ describe('oidc-provider', () => {
 type Token = { header: Record<string, unknown>; payload: Record<string, unknown> };
 const toPart = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
 const others = generateKeyPairSync('rsa', { modulusLength: 2048 });
-/** The ID token with other parts, signed by whoever. */
+/** Rebuilds the ID token with other parts, signed by another key. */
 const resigned = (idToken: string, header: object, by: (text: string) => Buffer) => {
   const [, payload = ''] = idToken.split('.');
   const text = `${toPart(header)}.${payload}`;
@@ -182,7 +182,7 @@ const REDIRECTS: Record<string, (url: URL) => void> = {
 describe('oauth2-mock-server', () => {
   const service = mock.service;
 
-  /** A sign-in, what the page said of it, and how many sign-ins it made. */
+  /** Attempts a sign-in. @returns what the page said, and how many sign-ins it created */
   async function attempt() {
     const before = (await listOf<object>('sign-ins', 'sign_ins')).length;
     const { browser, page } = await signIn();
@@ -192,7 +192,7 @@ describe('oauth2-mock-server', () => {
   }
   const REFUSED = { status: 403, isTold: true, isSignedIn: false, made: 0 };
 
-  it('[ACC-7] signs somebody in whose claims are right, once for each answer', async () => {
+  it('[ACC-7] signs a person in whose claims are right, once per response', async () => {
     const browser = createCookieBrowser();
     const authorize = await browser.peek(startOf('Mock'));
     expect(authorize).toContain('code_challenge_method=S256');
@@ -222,7 +222,7 @@ describe('oauth2-mock-server', () => {
     expect(await attempt()).toEqual(REFUSED);
   });
 
-  it.each(Object.keys(REDIRECTS))('[ACC-7] [SEC-5] %s on the way back is refused', async name => {
+  it.each(Object.keys(REDIRECTS))('[ACC-7] [SEC-5] %s in the redirect is refused', async name => {
     service.once(Events.BeforeAuthorizeRedirect, ({ url }) => REDIRECTS[name]?.(url));
     expect(await attempt()).toEqual(REFUSED);
   });
@@ -238,7 +238,7 @@ describe('oauth2-mock-server', () => {
     }
   });
 
-  it('[ACC-7] a provider that fails is told, and signs nobody in', async () => {
+  it('[ACC-7] a failing provider is reported, and signs nobody in', async () => {
     service.once(Events.BeforeResponse, answer => {
       answer.statusCode = 500;
       answer.body = { error: 'server_error', error_description: 'evil' };
@@ -246,7 +246,7 @@ describe('oauth2-mock-server', () => {
     expect(await attempt()).toEqual(REFUSED);
   });
 
-  it('[ACC-7] is asked each time: who may not come any more is refused, and leaves a row', async () => {
+  it('[ACC-7] is asked each time: a person who is no longer allowed is refused, with an audit row', async () => {
     const body = { required_claims: { 'org.team': ['staff'] }, groups_claim: 'org.team' };
     const path = `${PROVIDERS}/${ids['Mock']}`;
     const map = { group_map: { staff: 'staff' } };
@@ -269,7 +269,7 @@ describe('oauth2-mock-server', () => {
     expect(gone.text).toContain('name="code"');
   });
 
-  it('[ACC-7] makes nobody where it is set up so, and ends with its people', async () => {
+  it('[ACC-7] creates nobody if so configured, and is deleted with its people', async () => {
     const path = `${PROVIDERS}/${ids['Mock']}`;
     const closed = { creates_principals: false, required_claims: {} };
     expect((await gateway.api('PATCH', path, closed)).status).toBe(200);

@@ -1,10 +1,10 @@
-/** Calls of tools in each cell: what goes out and comes back unchanged, what happens on the way, and how a call ends. */
+/** Calls of tools in each cell: what is sent and returned unchanged, what happens during a call, and how a call ends. */
 import { expect } from 'vitest';
 import { until } from '../../../fixtures/start-fixture.ts';
 import { eachCell, textOf } from './stand.ts';
 import type { Place } from './stand.ts';
 
-/** Less than a call may take, so that nothing but the client ends it. */
+/** Less than a call timeout, so that only the client can end the call. */
 const SOON_MS = 20_000;
 
 eachCell('[MCP-5] [MCP-7] {tools/call: * > *} answers', async cell => {
@@ -16,7 +16,7 @@ eachCell('[MCP-7] {content of every type: * > *} keeps kind, order and bytes', a
   const typesOf = async (name: string) =>
     (await cell.call(cell.rich(name))).content.map(({ type }) => type);
   expect(await typesOf('ordered')).toEqual(['text', 'image', 'text', 'audio', 'text']);
-  // What names a resource is qualified, as the resource is listed and read.
+  // A reference to a resource is qualified, as the resource is listed and read.
   const uriOf = (uri: string) => `rich-${cell.upstream}+${uri}`;
   const embedded = await cell.call(cell.rich('embedded'));
   const text = expect.stringContaining('עברית') as string;
@@ -55,7 +55,7 @@ eachCell('[MCP-7] {errors as sent: * > *} keep code, message and data', async ce
   const { error } = cell.client.heard.findLast(message => message.error !== undefined) ?? {};
   expect(error).toEqual({
     code: -31999,
-    // Which is what a server on SDK 1 makes of it.
+    // A server on SDK 1 adds this prefix.
     message: `${cell.isModernServer ? '' : 'MCP error -31999: '}Broken on purpose`,
     data: { kind: 'demo', list: [1, null, 'ü'] },
   });

@@ -1,6 +1,6 @@
 /**
- * The three kinds of clients behind one interface: the 1.x SDK over Streamable HTTP and over HTTP+SSE, the 2.x SDK pinned to
- * 2026-07-28. Owns connecting, the answers to questions, and the record of every message that came in, as it came.
+ * The three kinds of clients behind one interface: the 1.x SDK over Streamable HTTP and over HTTP+SSE, the 2.x SDK pinned to 2026-07-28.
+ * Owns connecting, the answers to questions, and the record of every received message, unchanged.
  */
 import {
   Client as Client2,
@@ -23,7 +23,7 @@ import type { RpcError } from '../../support/raw-client.ts';
 
 export type Json = Record<string, unknown>;
 
-/** A JSON-RPC message as it came. */
+/** A JSON-RPC message as received. */
 export interface Message {
   id?: string | number;
   method?: string;
@@ -34,7 +34,7 @@ export interface Message {
 
 export interface Where {
   origin: string;
-  /** Name of the one server; all where absent. */
+  /** Name of a server; if absent, all servers. */
   server?: string;
   token: string;
   /** Query of the endpoint's URL. */
@@ -49,17 +49,17 @@ export interface Asked {
 
 export interface MatrixClient {
   kind: ClientKind;
-  /** Every message that came in since a probe began, oldest first. */
+  /** Every message received since the probe began, oldest first. */
   heard: Message[];
-  /** The first answer it got: that of the handshake, or of `server/discover`. */
+  /** The first response: of the handshake, or of `server/discover`. */
   opening: Json;
-  /** The questions that were put to it since a probe began. */
+  /** The questions received since the probe began. */
   asked: Asked[];
-  /** Sends a request; throws what it is refused with. Tools are called as the SDK calls them. */
+  /** Sends a request; throws its error. Tools are called as the SDK calls them. */
   request(method: string, params?: Json, signal?: AbortSignal): Promise<Json>;
-  /** Lists tools as the SDK does, which then knows what their calls must mirror. */
+  /** Lists tools as the SDK does, so that it knows which arguments calls must repeat in headers. */
   learnTools(): Promise<void>;
-  /** Opens what brings notifications, where the client has no stream of its own by then. */
+  /** Opens a stream of notifications if the client has none by then. */
   listen(filter: Json): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export const UNANSWERED = 'never mind';
 const REQUEST_TIMEOUT_MS = 60_000;
 const AnySchema = z.looseObject({});
 
-/** The answers of a client, which say who gave them. */
+/** Creates the answers of a client, which name the client. */
 function createAnswers(kind: ClientKind) {
   const asked: Asked[] = [];
   const note = (method: string, params: unknown): Asked => {
@@ -89,7 +89,7 @@ function createAnswers(kind: ClientKind) {
     sample: async (params: unknown, signal: AbortSignal) => {
       const question = note('sampling/createMessage', params);
       if (JSON.stringify(params).includes(UNANSWERED)) {
-        // Question and withdrawal may come in one chunk.
+        // The question and its cancellation may arrive in one chunk.
         if (!signal.aborted)
           await new Promise(resolve => signal.addEventListener('abort', resolve));
         question.takenBack = true;
@@ -118,7 +118,7 @@ const init = ({ token }: Where) => ({
   requestInit: { headers: { authorization: `Bearer ${token}` } },
 });
 
-/** Notes every message before the SDK takes it. */
+/** Records every message before the SDK processes it. */
 function record(transport: object, heard: Message[]): void {
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has this property only
   (transport as { onmessage?: (message: Message) => void }).onmessage = message =>
@@ -185,7 +185,7 @@ async function connectWithSdk2(where: Where): Promise<MatrixClient> {
   };
 }
 
-/** A client of each kind. */
+/** Connects a client of each kind. */
 export const connectors: Record<ClientKind, (where: Where) => Promise<MatrixClient>> = {
   legacy: where =>
     connectWithSdk1('legacy', new Http1(urlOf(where, '/mcp'), init(where)) as Transport),

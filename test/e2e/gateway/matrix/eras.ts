@@ -1,4 +1,4 @@
-/** What one era alone has, in each cell where it is: ping, mirrored headers, caching fields, streams that resume. */
+/** Features of one era only, in each cell that has them: ping, headers that repeat the body, caching fields, streams that resume. */
 import { expect } from 'vitest';
 import { readEvents } from '../../support/event-stream.ts';
 import {
@@ -25,7 +25,7 @@ eachCell('[MCP-1] [MCP-2] {ping: legacy, sse > *} is answered, also at one serve
   await client.close();
 });
 
-/** Calls the tool that tells of its headers, with headers that may be wrong. */
+/** Calls the tool that returns its headers, with headers that may be wrong. */
 function callMirrored(cell: Place, more: Record<string, string>): Promise<Answer> {
   const name = cell.rich('mirrored');
   const params = JSON.stringify({ name, arguments: { region: 'us-west1' } });
@@ -90,7 +90,7 @@ eachCell('[MCP-11] {Last-Event-ID: legacy > *} goes on after the last event', as
     'notifications/tools/list_changed',
     'notifications/prompts/list_changed',
   ] as const;
-  // Other servers may have news meanwhile.
+  // Other servers may send notifications meanwhile.
   await cell.trigger('test_trigger_tool_change');
   const second = await readEvents(target, sessionId, [tools], first.id);
   expect(second.methods).toContain(tools);
@@ -106,7 +106,7 @@ eachCell("[MCP-9] {unknown names: * > *} get the code of the client's era", asyn
   const name = cell.of('nowhere');
   await expect(cell.call(name)).rejects.toThrow(`Tool not found: ${name}`);
   const code = cell.client.kind === 'modern' ? -32602 : -32601;
-  // News of lists may come beside it.
+  // Notifications of list changes may arrive beside it.
   const { error } = cell.client.heard.findLast(message => message.error !== undefined) ?? {};
   expect(error?.code).toBe(code);
 });

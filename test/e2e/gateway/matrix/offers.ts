@@ -16,7 +16,7 @@ type Resource = Json & { uri: string };
 
 const listTools = async ({ list }: Place) => (await list<Tool>('tools/list', 'tools')).flat();
 
-/** A tool of the rich fixture as the list shows it, and as its server has it. */
+/** Returns a tool of the rich fixture as listed through the gateway, and as defined by its server. */
 async function pairOf(place: Place, name: string) {
   const tools = await listTools(place);
   const own = richTools.find(tool => tool.name === name);
@@ -82,7 +82,7 @@ eachCell('[MCP-4] {pagination: * > *} gives every item once, in both directions'
   expect(new Set(names).size).toBe(names.length);
   const rich = names.filter(name => name.startsWith(cell.rich('')));
   expect(rich.toSorted()).toEqual(richTools.map(({ name }) => cell.rich(name)).toSorted());
-  // Its server gave these two by two.
+  // Its server returned these in pages of two.
   const resources = (await cell.list<Resource>('resources/list', 'resources')).flat();
   const uris = resources
     .map(({ uri }) => uri)

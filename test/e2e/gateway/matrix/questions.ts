@@ -1,4 +1,4 @@
-/** Questions of servers in each cell: what the client is asked, what the server is told, and questions that are taken back. */
+/** Questions of servers in each cell: what the client is asked, what the server is answered, and cancelled questions. */
 import { expect } from 'vitest';
 import { until } from '../../../fixtures/start-fixture.ts';
 import { UNANSWERED } from './clients.ts';
@@ -83,7 +83,7 @@ eachCell(
     await until('the client heard', 60_000, async () =>
       cell.client.asked[0]?.takenBack ? true : undefined,
     );
-    // The ids of questions are the gateway's: nobody else's question is taken back by this.
+    // The gateway assigns the ids of questions, so this cancels no other question.
     const id = cell.client.heard.find(({ method }) => method === 'sampling/createMessage')?.id;
     const cancelled = cell.client.heard.filter(
       ({ method }) => method === 'notifications/cancelled',

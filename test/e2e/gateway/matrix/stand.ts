@@ -1,7 +1,7 @@
 /**
- * What the probes of the matrix are run on, started once: one gateway, two upstreams of each kind (the conformance fixture and
- * the rich one; programs behind one connector), a dead one beside them, and a client of each kind. `eachCell` makes a probe a test of each cell that
- * its own title names, so that no title claims a cell in which the probe did not run.
+ * The set-up for the probes of the matrix, started once: one gateway, two upstreams of each kind (the conformance fixture and the rich one;
+ * programs behind one connector), a dead one beside them, and a client of each kind. `eachCell` turns a probe into a test for each cell
+ * that its title names, so that no title claims a cell in which the probe did not run.
  */
 import { afterAll, beforeAll, it } from 'vitest';
 import { findFreePort, startFixture } from '../../../fixtures/start-fixture.ts';
@@ -15,19 +15,19 @@ import { connectors } from './clients.ts';
 import type { Json, MatrixClient } from './clients.ts';
 import { way } from './way.ts';
 
-/** One process for all kinds of clients: what one of them changes in its lists is heard by the others. */
+/** One process for all kinds of clients, so that a list change by one is notified to the others. */
 const ONE_PROCESS = { capabilities: ['roots', 'sampling', 'elicitation'] };
 
-/** Less than there are tools, so that every list of them is paged. */
+/** Less than the number of tools, so that every list of them is paged. */
 export const PAGE_SIZE = 60;
-/** A server that nobody is behind. */
+/** A server that does not run. */
 export const DEAD = 'dead';
 
 /** A cell with its peers. */
 export interface Place {
   client: MatrixClient;
   upstream: UpstreamKind;
-  /** Its server is one of 2026-07-28. */
+  /** Whether its server is of 2026-07-28. */
   isModernServer: boolean;
   gateway: Gateway;
   /** Qualified name of a tool or a prompt of the conformance fixture. */
@@ -36,11 +36,11 @@ export interface Place {
   rich(name: string): string;
   /** Qualified URI of a resource of the conformance fixture. */
   uriOf(uri: string): string;
-  /** A client of the cell's kind at the endpoint of one server, closed by who uses it. */
+  /** Opens a client of the cell's kind at the endpoint of one server; the caller closes it. */
   alone(server: string): Promise<MatrixClient>;
-  /** Has a tool of the conformance fixture called by somebody else. */
+  /** Calls a tool of the conformance fixture as another client. */
   trigger(name: string): Promise<void>;
-  /** The whole list, page by page. */
+  /** Returns the whole list, page by page. */
   list<Item = Json>(method: string, member: string): Promise<Item[][]>;
   /** Calls a tool. */
   call(name: string, given?: object, more?: object, signal?: AbortSignal): Promise<ToolResult>;
@@ -88,7 +88,7 @@ beforeAll(async () => {
     env: {
       PORTICO_PAGE_SIZE: String(PAGE_SIZE),
       PORTICO_KEEP_ALIVE_MS: '1000',
-      // What changes is told of by its server, or not found.
+      // A change is notified by its server, or not noticed: no discovery runs.
       PORTICO_DISCOVERY_INTERVAL_MS: '3600000',
     },
   });
@@ -129,7 +129,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** A probe in each cell that its title names. All features of a title have the same cells. */
+/** Runs a probe in each cell that its title names. All features of a title have the same cells. */
 export function eachCell(title: string, probe: (place: Place) => Promise<void>): void {
   const tags = readTags(title);
   const [cells = [], ...rest] = tags.map(tag => tag.cells);
@@ -173,5 +173,5 @@ export function eachCell(title: string, probe: (place: Place) => Promise<void>):
   );
 }
 
-/** The first text of a result. */
+/** Returns the first text of a result. */
 export const textOf = ({ content }: ToolResult): string => content[0]?.text ?? '';

@@ -1,4 +1,4 @@
-/** What servers tell without being called, in each cell: changed lists and updated resources, on the client's open stream. */
+/** Notifications of servers outside of calls, in each cell: changed lists and updated resources, on the client's open stream. */
 import { expect } from 'vitest';
 import { until } from '../../../fixtures/start-fixture.ts';
 import type { Json } from './clients.ts';
@@ -9,7 +9,7 @@ const SOON_MS = 60_000;
 const WATCHED = 'test://watched-resource';
 const LISTS = ['tools', 'prompts', 'resources'] as const;
 
-/** What changes with each change of a list: a description, or a URI. */
+/** Returns the part of a list that changes with each change: a description, or a URI. */
 async function stateOf(cell: Place, list: (typeof LISTS)[number]): Promise<string> {
   const items = (await cell.list<Json>(`${list}/list`, list)).flat();
   const own = items.filter(item => JSON.stringify(item).includes('hanging'));
