@@ -1,6 +1,6 @@
 /**
- * Third-party clients that declare every capability which concerns questions, and answer whatever they are asked: the 1.x SDK over
- * both transports, the 2.x SDK in each of its modes. What they hear beside answers is kept.
+ * Third-party clients that declare every capability for questions and answer every question: the 1.x SDK over both transports, the 2.x SDK
+ * in each of its modes. Records everything that they receive beside responses.
  */
 import {
   Client as Client2,
@@ -19,9 +19,9 @@ import { MODERN_VERSION } from './raw-client.ts';
 
 export interface AnsweringClient {
   era: 'legacy' | 'modern';
-  /** Names of all tools. */
+  /** Returns the names of all tools. */
   tools(): Promise<string[]>;
-  /** The result as JSON text. @param onProgress told of the progress of each notification */
+  /** Returns the result as JSON text. @param onProgress called with the progress of each notification */
   call(
     name: string,
     given?: Record<string, unknown>,
@@ -32,7 +32,7 @@ export interface AnsweringClient {
   resources(): Promise<string[]>;
   templates(): Promise<string[]>;
   read(uri: string): Promise<string>;
-  /** Subscribes to a resource and ends that. */
+  /** Subscribes to a resource and unsubscribes. */
   subscribe(uri: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -147,7 +147,7 @@ async function answer2(
   };
 }
 
-/** Each client of the gateway's `/mcp`, or `/sse`, by the name a test shows. */
+/** Each client of the gateway's `/mcp`, or `/sse`, by its name in test titles. */
 export const answeringClients = {
   'SDK 1.x': target =>
     answer1(new Http1(new URL(`${target.origin}/mcp`), requestInit(target)) as Transport),

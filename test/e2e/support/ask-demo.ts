@@ -1,4 +1,4 @@
-/** The demo of the host document: a gateway with a fake model, three servers over HTTP+SSE, and more where a test wants them. */
+/** The demo of the host document: a gateway with a fake model, three servers over HTTP+SSE, and more if a test needs them. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export interface AskDemo {
   stop(): Promise<void>;
 }
 
-/** What an ask is answered. */
+/** The response to an ask. */
 export interface Asked {
   verdict: { decision: string; stage: string; reason: string; message: string };
   plan?: { server: string; tool: string; args: object };
@@ -37,12 +37,12 @@ export interface Asked {
   usage: { calls: number; questions: number; tokens: number };
 }
 
-/** What the model says that plans a call. */
+/** The model's text that plans a call. */
 export const plan = (server: string, tool: string, args: object) => ({
   text: JSON.stringify({ type: 'call_tool', server, tool, args }),
 });
 
-/** Asks, with a model that says these things. @throws Error where it is not answered with 200 */
+/** Asks, with a model that says these things. @throws Error if the status is not 200 */
 export async function ask(
   { model, gateway }: AskDemo,
   request: string,
@@ -55,7 +55,7 @@ export async function ask(
   return json as unknown as Asked;
 }
 
-/** The spans of an ask, in the order they began, once they are written. */
+/** Waits for the spans of an ask, in the order of their start. */
 export const spansOf = ({ traces }: AskDemo, { trace_id: id }: Asked) =>
   until('the trace is written', 30_000, async () => {
     const file = (await readdir(traces)).find(name => name.includes(id));

@@ -1,10 +1,10 @@
-/** Commands that sign in by themselves write the address that a person is to open: it is found in what they write. */
+/** Finds the address that a person is to open in the output of a command that signs in by itself. */
 
 import type { Stream } from 'node:stream';
 
 /**
- * The first address of the gateway's `/authorize` that comes on a stream, which is read to its end.
- * @throws Error with all that came, where the stream ends without one
+ * Returns the first address of the gateway's `/authorize` in a stream, which is read to its end.
+ * @throws Error with the whole output if the stream ends without an address
  */
 export function askedAddress(stream: Stream, origin: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();

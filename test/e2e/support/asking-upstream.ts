@@ -1,4 +1,4 @@
-/** The asking server of the worker tests as a real server on loopback: the same script, over real connections. */
+/** The asking server of the Worker tests as a real server on loopback: the same script, over real connections. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ export async function startAsking(kind: Kind): Promise<AskingUpstream> {
         headers: headers as Record<string, string>,
         ...(method === 'POST' ? { body: await readBody(incoming) } : {}),
       });
-      // Not given to the constructor: what follows it there may be collected before it aborts.
+      // Set after construction: a signal that follows one given to the constructor may be garbage-collected before it aborts.
       Object.defineProperty(request, 'signal', { value: gone.signal });
       const response = await server.handle(request);
       outgoing.writeHead(response.status, Object.fromEntries(response.headers)).flushHeaders();

@@ -1,22 +1,22 @@
 /**
- * Calls for the audit: each with a mark of its own by which its row is found, of a kind that says what becomes of it. Owns the kinds,
- * how a call of each is made, and what its row must say. What no answer came of was on its way when something broke.
+ * Calls for the audit: each has a mark by which its row is found, and a kind that determines its outcome. Owns the kinds, how a call of
+ * each is made, and what its row must contain. A call without a response was under way when something broke.
  */
 import { request } from 'node:http';
 import { until } from '../../fixtures/start-fixture.ts';
 import { headersFor, modernHeaders, requestBody, type RawClient } from './raw-client.ts';
 
-/** What is in arguments, headers and errors, and must be in no row. */
+/** A secret in arguments, headers and errors that must be in no row. */
 export const CANARY = 'canary-4f0e-secret-value';
 
 /** How calls of a kind are made, and the outcomes and codes that their rows may have. */
 interface Kind {
   fault: string;
-  /** Of a hundred calls. */
+  /** Per hundred calls. */
   share: number;
   outcome: string;
   code: string | null;
-  /** The caller may not call, names what is not there, or goes away. */
+  /** The caller may not call, names an unknown tool, or disconnects. */
   way?: 'forbidden' | 'unknown' | 'leaves';
 }
 
@@ -46,23 +46,23 @@ export interface MadeCall {
   mark: string;
   kind: string;
   server: string;
-  /** It was given an answer, or left on purpose. */
+  /** It got a response, or was abandoned on purpose. */
   isOver: boolean;
-  /** When that was, in milliseconds since the epoch. */
+  /** When it ended, in milliseconds since the epoch. */
   overAt?: number;
 }
 
 export interface Callers {
   able: RawClient;
   unable: RawClient;
-  /** Whether a server has seen a call. */
+  /** Whether a server has received a call. */
   hasArrived(call: MadeCall): Promise<boolean>;
 }
 
-/** How long a call may take to arrive, in milliseconds. */
+/** The longest time until a call arrives, in milliseconds. */
 const ARRIVAL_MS = 30_000;
 
-/** Make a call; one that gets no answer is not over. */
+/** Makes a call; a call without a response is not over. */
 export async function make(made: MadeCall, callers: Callers): Promise<void> {
   const { able, unable } = callers;
   const { fault = 'none', way } = KINDS[made.kind] ?? {};
@@ -77,11 +77,11 @@ export async function make(made: MadeCall, callers: Callers): Promise<void> {
     made.isOver = true;
     made.overAt = Date.now();
   } catch {
-    // The gateway was gone.
+    // The gateway was not running.
   }
 }
 
-/** Make a call and hang up on it once it has arrived. */
+/** Makes a call and disconnects once it has arrived. */
 async function leave(
   { target: to }: RawClient,
   name: string,

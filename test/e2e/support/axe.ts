@@ -1,19 +1,19 @@
-/** What axe finds wrong with a page, in any browser. */
+/** Runs axe on a page, in any browser. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const AXE = fileURLToPath(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url));
 const source = readFileSync(AXE, 'utf8');
-/** What axe says of colours: all of its rules that a theme can break. */
+/** axe's rules about colours: all that a theme can break. */
 export const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
-/** WCAG 2.2 AA, as axe has it. */
+/** axe's tags for WCAG 2.2 AA. */
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /**
- * Puts axe into the page, where it is not there yet, and runs it.
- * @param evaluate the value of an expression in the page
- * @param rules those that count; absent: all
- * @returns for each that is broken its name, and where
+ * Loads axe into the page, if it is not there yet, and runs it.
+ * @param evaluate evaluates an expression in the page
+ * @param rules the rules to run; absent: all
+ * @returns for each violation its rule, and where
  */
 export async function violationsOf(
   evaluate: <T>(expression: string) => Promise<T>,

@@ -1,10 +1,10 @@
-/** A real browser without a window, which asks nobody beyond this machine. */
+/** A real headless browser, which connects to nothing outside this machine. */
 import { chromium, type Browser } from 'playwright-core';
 
-/** Where Debian's package has it. */
+/** The path in Debian's package. */
 const EXECUTABLE = '/usr/bin/chromium';
 
-/** Start it; who starts it closes it. */
+/** Starts the browser; the caller closes it. */
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: EXECUTABLE,

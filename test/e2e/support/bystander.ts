@@ -1,9 +1,9 @@
-/** Somebody who calls all the time while others do what they do. */
+/** A principal who calls all the time while others act. */
 import { expect } from 'vitest';
 import type { Gateway } from './gateway.ts';
 import { open } from './raw-client.ts';
 
-/** Does something; gives the longest time that a call of `fine.echo` by the owner of a token took meanwhile, in milliseconds. */
+/** Runs `work`; returns the longest time of a call of `fine.echo` with this token meanwhile, in milliseconds. */
 export async function watchedBy(
   token: string,
   { origin }: Pick<Gateway, 'origin'>,

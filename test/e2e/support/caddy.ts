@@ -1,6 +1,6 @@
 /**
- * A real Caddy in front of a gateway, with TLS under a CA of its own, on loopback. Owns its process, ended by id, and its folder. What
- * clients say in `X-Forwarded-For` it passes on, with their address behind it, as a proxy does that was set up carelessly.
+ * A real Caddy in front of a gateway, with TLS under its own CA, on loopback. Owns its process, ended by id, and its folder. It appends the
+ * client's address to the client's `X-Forwarded-For`, as a carelessly configured proxy does.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,10 +19,10 @@ export interface Caddy {
 }
 
 interface CaddyOptions {
-  /** Names under which it answers; it passes the Host on as it comes. */
+  /** Names under which it answers; it passes the Host on unchanged. */
   names: readonly string[];
   port: number;
-  /** Where the gateway listens: `127.0.0.1:8787`. */
+  /** The gateway's address: `127.0.0.1:8787`. */
   target: string;
 }
 
@@ -44,7 +44,7 @@ ${names.map(name => `https://${name}:${port}`).join(', ')} {
 }
 `;
 
-/** @throws Error that says what to do where Caddy is missing */
+/** @throws Error that says what to do if Caddy is missing */
 export async function startCaddy(options: CaddyOptions): Promise<Caddy> {
   const folder = await mkdtemp(join(tmpdir(), 'portico-caddy-'));
   const file = join(folder, 'Caddyfile');

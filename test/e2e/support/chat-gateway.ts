@@ -1,4 +1,4 @@
-/** What the tests of chats share: a gateway with a fake model that speaks a provider's wire format, and upstreams with tools for it. */
+/** Shared set-up of the chat tests: a gateway with a fake model that speaks a provider's wire format, and upstreams with tools for it. */
 import { SseParser } from '../../../src/http/sse-events.ts';
 import type { ChatEvent, ChatView } from '../../../src/agents/chat/chat-events.ts';
 import {
@@ -10,7 +10,7 @@ import {
 import type { Script } from '../../fixtures/model-script.ts';
 import { QUIET, startGateway, type Gateway, type GatewayOptions } from './gateway.ts';
 
-/** A provider's wire format: how the gateway is set, and which fixture speaks it. */
+/** A provider's wire format: the gateway's settings, and the fixture that speaks it. */
 export interface Provider {
   api: string;
   fixture: FixtureName;
@@ -25,10 +25,10 @@ export const PROVIDERS: readonly Provider[] = [
 ];
 export const OPENAI: Provider = { api: 'openai', fixture: 'model-openai', path: '/v1' };
 
-/** More than any of these servers has. */
+/** More tools than any of these servers has. */
 const MOST_TOOLS = 40;
 const SOON_MS = 60_000;
-/** What is said of a tool for which the model named none. */
+/** The reason shown for a tool for which the model named no skill. */
 const NO_SKILL = 'The model named no skill there is';
 const KEY = 'model-key-of-a-test';
 export const CHAT = '/api/v1/chat';
@@ -44,13 +44,13 @@ export interface ChatGateway {
   gateway: Gateway;
   model: Upstream;
   script(script: Script): Promise<void>;
-  /** The bodies that came to the model since its script was given. */
+  /** Returns the bodies that the model received since its script was given. */
   requests(): Promise<Record<string, unknown>[]>;
-  /** Requests that the real API would have refused. */
+  /** Returns requests that the real API would have refused. */
   problems(): Promise<string[]>;
-  /** One answer, as JSON. */
+  /** Runs a chat. @returns its response as JSON */
   chat(body: object, id?: string, token?: string): Promise<ChatView>;
-  /** The same as events. */
+  /** Runs a chat. @returns its response as events */
   stream(body: object, id?: string): Promise<Told>;
   stop(): Promise<void>;
 }
@@ -107,7 +107,7 @@ export async function startChats(
   };
 }
 
-/** The stream of a chat, which is the caller's to read or to leave. */
+/** Opens the stream of a chat; the caller reads or closes it. */
 export function openStream(
   gateway: Gateway,
   body: object,
@@ -126,7 +126,7 @@ export function openStream(
   });
 }
 
-/** A server with tools, once its skills are known: the same model is asked about them, and must not be again while a test counts. */
+/** Adds a server with tools and waits for their skills: the same model is asked about them, and must not be asked while a test counts. */
 export async function addServer(
   { gateway, script }: ChatGateway,
   name: string,
@@ -148,7 +148,7 @@ export async function addServer(
   });
 }
 
-/** Demo servers by name, registered. */
+/** Registers demo servers by name. */
 export async function addDemo(
   chats: ChatGateway,
   names: readonly ('documents' | 'tickets' | 'policies')[],

@@ -1,4 +1,4 @@
-/** Clients of the tool `chat`, in both eras, each with a person who is shown forms; and rounds by hand. */
+/** Clients of the tool `chat`, in both eras, each with a person who is shown forms; and rounds sent by hand. */
 import {
   Client as Client2,
   StreamableHTTPClientTransport as Http2,
@@ -19,13 +19,13 @@ export interface Form {
 export interface Person {
   /** The forms that were shown. */
   forms: Form[];
-  /** What was told while it went on. */
+  /** The notifications received meanwhile. */
   heard: string[];
   names(): Promise<string[]>;
   chat(given: object): Promise<ChatView>;
   close(): Promise<void>;
 }
-/** What becomes of a form. */
+/** Decides a form. */
 export type Answering = (form: Form) => {
   action: 'accept' | 'decline' | 'cancel';
   content?: Record<string, boolean>;

@@ -1,5 +1,6 @@
 /**
- * A person's home in which `portico client` writes the files of hosts, and a gateway for it. Owns both: the home is new for each test.
+ * A person's home folder in which `portico client` writes the files of hosts, and a gateway for it. Owns both: the home is new for each
+ * test.
  */
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
@@ -9,7 +10,7 @@ import { startFixture, until, type Upstream } from '../../fixtures/start-fixture
 import { startGateway, type Gateway } from './gateway.ts';
 import { runPortico, type Ran, type RunOptions } from './portico-command.ts';
 
-/** Where each host has its file. */
+/** Where each host stores its file. */
 const FILES = {
   'claude-code': '.claude.json',
   'claude-desktop': '.config/Claude/claude_desktop_config.json',
@@ -32,11 +33,11 @@ interface MadeToken {
   scopes: string[];
 }
 
-/** The value of a token in a text. */
+/** Returns the value of the token in a text. */
 export const tokenIn = (text: string): string => VALUE.exec(text)?.[0] ?? '';
 export const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-/** For one test file; behind the gateway is the server `rich`. */
+/** Set-up of one test file; the gateway has the server `rich`. */
 export class ClientHome {
   gateway!: Gateway;
   folder = '';
@@ -60,13 +61,13 @@ export class ClientHome {
     });
   }
 
-  /** Of the admin. */
+  /** The admin's environment. */
   environment() {
     const { origin, adminToken } = this.gateway;
     return { HOME: this.folder, PORTICO_URL: origin, PORTICO_TOKEN: adminToken };
   }
 
-  /** Runs `portico client` as the admin; whatever it prints holds no token. */
+  /** Runs `portico client` as the admin and checks that its output contains no token. */
   async run(args: string[], env: RunOptions['env'] = {}): Promise<Ran> {
     const whole = { ...this.environment(), ...env };
     const ran = await runPortico(['client', ...args], { cwd: this.folder, env: whole });
@@ -87,7 +88,7 @@ export class ClientHome {
     await writeFile(this.pathOf(id), content);
   }
 
-  /** The tokens that were made for a host of this machine. */
+  /** Returns the tokens that were created for a host of this machine. */
   async made(id: HostId): Promise<MadeToken[]> {
     const name = `${id}@${hostname().split('.')[0]}`;
     const { json } = await this.gateway.api('GET', '/api/v1/tokens?limit=500');

@@ -1,4 +1,4 @@
-/** Calls of tools through a connector, as the gateway sends them: one modern request, one answer that is JSON or a stream. */
+/** Calls of tools through a connector, as the gateway sends them: one modern request, one response that is JSON or a stream. */
 import type { Exchange, Link, LinkRequest } from './connector-link.ts';
 
 export interface ToolCall {
@@ -33,7 +33,7 @@ export function callTool(
   return { server, exchange: link.request(server, { headers, body, ...more }) };
 }
 
-/** The text of a tool's result. */
+/** Returns the text of a tool's result. */
 export async function textOf({ exchange }: ToolCall): Promise<string> {
   const { headers, body } = await exchange.answer;
   const text = body.toString();

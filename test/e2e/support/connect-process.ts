@@ -1,4 +1,4 @@
-/** `portico connect` as a user starts it: a process, an `mcp.json`, a home of its own. All of it is gone after the test. */
+/** `portico connect` as users start it: a process, an `mcp.json`, its own home folder. All of it is removed after the test. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,15 +15,15 @@ const WAIT_MS = 60_000;
 
 export interface ConnectProcess {
   child: ChildProcess;
-  /** All it has written so far. */
+  /** Its output so far. */
   output(): string;
   /** Its exit code. */
   ended: Promise<number | null>;
-  /** Waits until it has written a text. */
+  /** Waits until its output contains a text. */
   says(text: string): Promise<string>;
 }
 
-/** The folder of one test: files, what its servers log, and the processes that were started. */
+/** The folder of one test: files, its servers' logs, and the started processes. */
 export class ConnectStand {
   readonly folder: string;
   readonly #started: ConnectProcess[] = [];
@@ -46,13 +46,13 @@ export class ConnectStand {
     return this.path(name);
   }
 
-  /** The entry of a server that logs to `NAME.log`. */
+  /** Returns the entry of a server that logs to `NAME.log`. */
   tools(name: string, env: Record<string, string> = {}): Record<string, unknown> {
     const files = { LOG: this.path(`${name}.log`), GO: this.path('go') };
     return { command: process.execPath, args: [FIXTURE], env: { ...files, ...env } };
   }
 
-  /** What a server has logged. */
+  /** Returns the lines that a server has logged. */
   log(name: string): string[] {
     const file = this.path(`${name}.log`);
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];

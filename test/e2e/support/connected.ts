@@ -1,6 +1,6 @@
 /**
- * Programs of this machine behind a gateway, as a user has them: an enrolled connector and `portico connect` as a process with an
- * `mcp.json`. Whatever a test leaves running is ended by its id.
+ * Programs of this machine behind a gateway, as users run them: an enrolled connector and `portico connect` as a process with an
+ * `mcp.json`. Processes that a test leaves running are ended by their id.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { COMPILE_CACHE } from './portico-command.ts';
 
 const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** How long a program may take to be there; a large one on a busy machine is slow. */
+/** The longest start of a program; a large one on a busy machine is slow. */
 const START_MS = 60_000;
 const started = new Set<ChildProcess>();
 
@@ -40,19 +40,19 @@ export interface Connected {
   servers: Map<string, ServerRecord>;
   child: ChildProcess;
   output(): string;
-  /** Starts the command anew, with the same file and token. */
+  /** Restarts the command, with the same file and token. */
   restart(): void;
-  /** Ends it, and waits for that. */
+  /** Ends it and waits for its exit. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** A fixture as a program. */
+/** Returns a fixture as a program. */
 export const fixtureProgram = (file: string, ...args: string[]): Program => ({
   command: process.execPath,
   args: [join(ROOT, 'test/fixtures', file), ...args],
 });
 
-/** An installed package's server as a program. @param script its file below `node_modules` */
+/** Returns an installed package's server as a program. @param script its file below `node_modules` */
 export const packageProgram = (script: string, ...args: string[]): Program => ({
   command: process.execPath,
   args: [join(ROOT, 'node_modules', script), ...args],
@@ -67,7 +67,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 export interface ConnectedOptions {
-  /** Of all its servers, as PATCH takes them. */
+  /** Settings of all its servers, as PATCH takes them. */
   settings?: object;
   args?: string[];
   /** Where the command reaches the gateway, if not directly. */

@@ -1,9 +1,9 @@
-/** A person at a browser who connects an account at a server by signing in at its authorization server, whose own pages are gone through. */
+/** A person at a browser who connects an account at a server by signing in at its authorization server, through that server's own pages. */
 import { createCookieBrowser, type CookieBrowser, type Page } from './cookie-browser.ts';
 
 export const toText = (page: string): string => page.replaceAll(/\s+/g, ' ');
 
-/** Where a page leads by itself. */
+/** Returns where a page redirects. */
 function wayOn(page: string): URL | undefined {
   const address = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(page)?.[1];
   return address === undefined ? undefined : new URL(address.replaceAll('&amp;', '&'));
@@ -24,7 +24,7 @@ export class ConnectingPerson {
     await this.browser.open(`${this.#origin}/sign-in`, { code: this.#token });
   }
 
-  /** Where the page of a server sends its browser to. */
+  /** Starts at the page of a server. @returns where it sends the browser */
   async leave(server: string): Promise<URL> {
     const { text } = await this.#ask(server);
     const location = wayOn(text);
@@ -32,21 +32,21 @@ export class ConnectingPerson {
     return location;
   }
 
-  /** The page of a server, whose button is pressed. @returns the page that follows */
+  /** Opens the page of a server and presses its button. @returns the next page */
   async #ask(server: string): Promise<Page> {
     const path = `${this.#origin}/connect/${server}`;
     await this.browser.open(path);
     return this.browser.open(path, { how: 'sign-in' });
   }
 
-  /** All of it, at an authorization server that asks nothing. @returns the last page: of the gateway, also where it does not let leave */
+  /** Connects at an authorization server that asks nothing. @returns the last page: the gateway's, also if it refuses to redirect */
   async connectAtOnce(server: string): Promise<Page> {
     const page = await this.#ask(server);
     const location = wayOn(page.text);
     return location ? this.browser.open(location.href) : page;
   }
 
-  /** Signs in there and agrees. @returns where that leads back to, which is not opened yet */
+  /** Signs in there and agrees. @returns the redirect back, which is not opened yet */
   async agree(location: URL, login: string): Promise<string> {
     let page = await this.browser.open(location.href);
     const forms: Record<string, string>[] = [
@@ -63,7 +63,7 @@ export class ConnectingPerson {
     throw new Error(`Nothing to agree to: ${toText(page.text)}`);
   }
 
-  /** Redirects up to the gateway's own page. */
+  /** Follows redirects up to the gateway's own page. */
   async #follow(address: string, form: Record<string, string>): Promise<string> {
     let at = await this.browser.peek(address, form);
     for (let hops = 0; hops < 5 && !at.startsWith(`${this.#origin}/oauth/callback`); hops += 1) {
@@ -72,7 +72,7 @@ export class ConnectingPerson {
     return at;
   }
 
-  /** All of it. @returns what the gateway's page says */
+  /** Signs in everywhere and connects. @returns the text of the gateway's page */
   async connect(server: string, login: string): Promise<string> {
     await this.signIn();
     const back = await this.agree(await this.leave(server), login);

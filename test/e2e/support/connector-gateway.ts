@@ -1,7 +1,7 @@
 /**
  * The gateway's half of a connector's connection, for tests: a real HTTP and WebSocket server that speaks
- * `src/upstream/connector/frames.ts` and nothing of the Worker. It checks on its own that the rules of the frames are kept: credit,
- * nothing after an end, nothing for a channel that is not open.
+ * `src/upstream/connector/frames.ts`, without code of the Worker. It checks independently that the connector follows the rules of the
+ * frames: flow control credit, no frame after an end, none for a channel that is not open.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -16,23 +16,23 @@ export const ORDINARY_TOKEN = `portico_device_${Buffer.alloc(32, 7).toString('ba
 
 export interface ConnectorGateway {
   origin: string;
-  /** Connections so far, the last one last. */
+  /** Connections so far, the newest last. */
   links: Link[];
   /** Bodies of the registrations so far. */
   told: { servers: { name: string; description: string }[] }[];
-  /** Requests to enrol so far, and the tokens that they came with. */
+  /** Enrolment requests so far, with their tokens. */
   enrolments: { name: string; authorization: string | undefined }[];
-  /** Names that the registry does not take. */
+  /** Names that the registry refuses. */
   taken: Set<string>;
-  /** What a registration is answered with instead. */
+  /** The status that a registration is refused with. */
   refuseWith: number | undefined;
-  /** The next connection that is welcome. */
+  /** Resolves with the next accepted connection. */
   nextLink(): Promise<Link>;
-  /** Throws where a connector broke the rules of the frames. */
+  /** Closes it. Throws if a connector broke the rules of the frames. */
   close(): Promise<void>;
 }
 
-/** Listens on a port of loopback, which is its own also when it is started anew. */
+/** Listens on a loopback port that it keeps when it restarts. */
 export async function startConnectorGateway(
   token = ORDINARY_TOKEN,
   port?: number,

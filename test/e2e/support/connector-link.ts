@@ -1,4 +1,4 @@
-/** One connection of a connector, seen from the gateway: opens channels, gives credit, and notes each breach of the rules. */
+/** One connection of a connector, seen from the gateway: opens channels, grants credit, and records each breach of the rules. */
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'ws';
 import * as frames from '../../../src/upstream/connector/frames.ts';
@@ -7,7 +7,7 @@ export interface LinkRequest {
   method?: 'POST' | 'GET' | 'DELETE';
   headers?: Record<string, string>;
   body?: Uint8Array | string;
-  /** Gives no credit until `flow` is called. */
+  /** Grants no credit until `flow` is called. */
   isHeld?: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface LinkAnswer {
   body: Buffer;
 }
 
-/** How a channel ended otherwise. */
+/** The other end of a channel: a reset. */
 export class Reset extends Error {
   readonly code: string;
 
@@ -34,7 +34,7 @@ class Exchange {
   readonly id: number;
   readonly parts: Buffer[] = [];
   head: { status: number; headers: Record<string, string> } | undefined;
-  /** Data that no credit was given for. */
+  /** Bytes received for which no credit was granted again yet. */
   uncovered = 0;
   isHeld: boolean;
 
@@ -48,12 +48,12 @@ class Exchange {
     this.isHeld = isHeld;
   }
 
-  /** Bytes of the answer so far. */
+  /** Bytes of the response so far. */
   get size(): number {
     return this.parts.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Gives the credit that was held, and goes on giving it. */
+  /** Grants the held credit, and continues to grant it. */
   flow(): void {
     this.isHeld = false;
     this.cover();
@@ -65,7 +65,7 @@ class Exchange {
     this.uncovered = 0;
   }
 
-  /** The client hung up. */
+  /** Cancels the request, like a client that disconnects. */
   cancel(): void {
     this.#link.send(
       frames.toJsonFrame('reset', this.id, { code: 'cancelled', message: 'the client hung up' }),
@@ -84,7 +84,7 @@ export type { Exchange };
 
 export class Link {
   hello: { servers: string[]; agent: string } | undefined;
-  /** What the connector said last, where it did. */
+  /** The connector's closing message, if it sent one. */
   bye: string | undefined;
   news: string[] = [];
   pings = 0;
@@ -123,13 +123,13 @@ export class Link {
     this.#socket.close(code);
   }
 
-  /** Takes nothing more and says nothing more; the connection stays. */
+  /** Reads and sends nothing more; the connection stays. */
   freeze(): void {
     this.isAlive = false;
     this.#socket.pause();
   }
 
-  /** Breaks the connection without a word. */
+  /** Breaks the connection without a closing message. */
   cut(): void {
     this.#stream.destroy();
   }
@@ -171,7 +171,7 @@ export class Link {
     }
     const exchange = this.exchanges.get(channel);
     if (!exchange) {
-      // What was under way when the test hung up comes still.
+      // Frames that were under way when the test cancelled still arrive.
       if (!this.cancelled.has(channel)) this.breaches.push(`${type} on a channel that is not open`);
       return;
     }

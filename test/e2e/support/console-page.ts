@@ -1,13 +1,13 @@
-/** The console in a real browser, signed in, with what is wrong with it: errors, requests to others, and what axe finds. */
+/** The console in a real browser, signed in, with its problems: errors, requests to other origins, and axe's findings. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { violationsOf } from './axe.ts';
 import { problemsOf } from './page-problems.ts';
 
 export interface ConsolePage {
   page: Page;
-  /** Errors on the console, what nobody caught, and requests to other origins. */
+  /** Console errors, uncaught errors, and requests to other origins. */
   problems: string[];
-  /** What axe finds wrong with what is shown, by these rules or by all: the rule, and where. */
+  /** Returns axe's findings on the page, by these rules or all: the rule, and where. */
   violations(rules?: readonly string[]): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -15,14 +15,14 @@ export interface ConsolePage {
 interface Look {
   width?: number;
   theme?: 'light' | 'dark';
-  /** The page's own policy holds; axe cannot be put into it then. */
+  /** Enforces the page's own CSP; then axe cannot be loaded into the page. */
   hasPolicy?: boolean;
 }
 
-/** Cookies of who signed in before, by token. */
+/** Cookies of earlier sign-ins, by token. */
 const signedIn = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
 
-/** Somebody opens a view; the first time they are asked to sign in, and paste a token. */
+/** Opens a view as a person; the first time the person is asked to sign in, and pastes a token. */
 export async function openConsole(
   browser: Browser,
   origin: string,
@@ -34,7 +34,7 @@ export async function openConsole(
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: theme,
-    // axe is put into the page by the test; the policy of the page lets nobody do that.
+    // The test loads axe into the page, which the page's CSP forbids.
     bypassCSP: !hasPolicy,
     ...(storageState && { storageState }),
   });

@@ -1,4 +1,4 @@
-/** Where the views of the console are, below `/console`. */
+/** The paths of the console's views, below `/console`. */
 export const VIEWS = [
   '',
   '/approvals',

@@ -1,4 +1,4 @@
-/** A browser without a screen: it keeps cookies by host, follows redirects and links, and sends forms as pages have them. */
+/** A headless browser without scripts: it keeps cookies by host, follows redirects and links, and submits the forms of pages. */
 
 export interface Page {
   url: string;
@@ -9,9 +9,9 @@ export interface Page {
 export interface CookieBrowser {
   /** Cookies by host and name. */
   cookies: Map<string, Map<string, string>>;
-  /** Go somewhere, and on as redirects say. @param stop beginning of addresses that are not opened: the way ends there */
+  /** Opens an address and follows redirects. @param stop prefix of addresses that are not opened: following ends there */
   open(url: string, form?: Record<string, string>, stop?: string): Promise<Page>;
-  /** Go to where a page leads by itself or by a redirect, without following it. */
+  /** Returns where a page redirects, without following it. */
   peek(url: string, form?: Record<string, string>): Promise<string>;
 }
 

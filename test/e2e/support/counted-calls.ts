@@ -1,16 +1,16 @@
 /**
- * Calls of the tool `count` (`fixtures/counting-stdio.ts`) whose ends are all seen: each has a key of its own, and ends within a
- * bound with its answer, with an error that says why, or is a fault of the gateway. Judges one call; who calls when is the test's.
+ * Calls of the tool `count` (`fixtures/counting-stdio.ts`) with every end observed: each has its own key, and within a bound either ends
+ * with its result or with an error that says why, or counts as a fault of the gateway. Judges one call; the test decides who calls when.
  */
 import { readFile } from 'node:fs/promises';
 import type { Answer, CallResult, RawClient } from './raw-client.ts';
 
-/** Every call ends within this. */
+/** Every call must end within this time. */
 export const BOUND_MS = 60_000;
 
 export interface Ended {
   key: string;
-  /** `lost`: the gateway itself was not there, or went away. */
+  /** `lost`: the gateway itself was not running, or went away. */
   kind: 'answered' | 'refused' | 'lost' | 'fault';
   /** What the client saw of a call that was not answered. */
   why: string;
@@ -51,7 +51,7 @@ function toEnded(key: string, { status, text, message }: Answer): Ended {
 const toText = (error: unknown): string =>
   error instanceof Error ? `${error.message}: ${String(error.cause)}` : String(error);
 
-/** What a program wrote down. */
+/** The log of a program. */
 export interface Counted {
   /** Keys in the order of their execution. */
   keys: string[];
@@ -59,7 +59,7 @@ export interface Counted {
   pids: number[];
 }
 
-/** Reads what a program wrote down; nothing where it has not. */
+/** Reads the log of a program; empty if there is none. */
 export async function readCounted(file: string): Promise<Counted> {
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
   const after = (mark: string) =>

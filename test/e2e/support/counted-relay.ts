@@ -1,18 +1,19 @@
 /**
- * A relay of requests on loopback, in front of a gateway: it tells of each request that may change something, and of its answer, so that a test can kill either side at a moment that it can name.
+ * A relay of requests on loopback, in front of a gateway: it reports each request that may change something, and its response, so that a
+ * test can kill either side at a definite moment.
  */
 import { createServer, request as send } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-/** `sent`: all of it is on its way to the gateway; `answered`: the client has not heard of the answer yet. */
+/** `sent`: the request is on its way to the gateway; `answered`: the client has not received the response yet. */
 export type Moment = 'sent' | 'answered';
 
 export interface CountedRelay {
   origin: string;
-  /** Told of the nth write of a moment, from 1. What it does is done before anything else goes on. */
+  /** Called at the nth write of a moment, counted from 1. The relay continues only when it has returned. */
   on: ((moment: Moment, n: number) => void) | undefined;
-  /** Counts from the beginning again. */
+  /** Restarts the count. */
   restart(): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Fifteen public MCP servers as programs of a machine, and what each lists by itself. They run offline, on a folder of the test. */
+/** Fifteen public MCP servers as programs of a machine, and what each lists by itself. They run offline, in a folder of the test. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { join } from 'node:path';
@@ -17,14 +17,14 @@ const official = (name: string, ...args: string[]) =>
 const own = (name: string, ...args: string[]) =>
   packageProgram(`@modelcontextprotocol/server-${name}/dist/index.js`, ...args);
 
-/** The fifteen as somebody's `mcp.json` has them, and one that is not there. @param folder of the test */
+/** The fifteen entries as in a user's `mcp.json`, and one that does not exist. @param folder of the test */
 export function crowdOf(folder: string): Record<string, Program> {
   const memory = own('memory');
   return {
     everything: own('everything', 'stdio'),
     // Asks for roots as soon as a client has them.
     files: own('filesystem', folder),
-    // Prints what is no message before it speaks.
+    // Prints lines that are no messages before it speaks.
     chatty: {
       command: '/bin/sh',
       args: [
@@ -36,7 +36,7 @@ export function crowdOf(folder: string): Record<string, Program> {
       env: { MEMORY_FILE_PATH: join(folder, 'graph.jsonl') },
     },
     desktop: inProcess('@wonderwhy-er/desktop-commander/dist/index.js', '--no-onboarding'),
-    // Has a port for its database where nobody is.
+    // Its database address has a port on which nothing listens.
     postgres: official('postgres', 'postgresql://127.0.0.1:9/nothing'),
     // Both have `$ref` in their schemas.
     thinking: official('sequential-thinking'),
@@ -45,7 +45,7 @@ export function crowdOf(folder: string): Record<string, Program> {
     context7: inProcess('@upstash/context7-mcp/dist/index.js'),
     tavily: inProcess('tavily-mcp/build/index.js'),
     commands: inProcess('mcp-server-commands/build/index.js'),
-    // Each ends at once for want of a key.
+    // Each exits at once because its key is missing.
     slack: official('slack'),
     brave: official('brave-search'),
     gitlab: official('gitlab'),
@@ -54,7 +54,7 @@ export function crowdOf(folder: string): Record<string, Program> {
   };
 }
 
-/** The tools of a program that is spoken to directly, without a gateway. */
+/** Lists the tools of a program directly, without a gateway. */
 export async function listDirectly(
   { command, args = [], env = {} }: Program,
   environment: Record<string, string>,

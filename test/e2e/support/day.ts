@@ -1,4 +1,4 @@
-/** A team's day in the console, step by step, by the hand of any browser: what there is in the morning, and what somebody then does. */
+/** A team's day in the console, step by step, in any browser: what exists in the morning, and what a person then does. */
 import { findFreePort } from '../../fixtures/start-fixture.ts';
 import { QUIET, startGateway, type Gateway } from './gateway.ts';
 import { startKeyed } from './keyed-upstream.ts';
@@ -15,16 +15,16 @@ export interface Day {
   gateway: Gateway;
   /** Token of an administrator. */
   admin: string;
-  /** What is done in the day, in its order; each begins wherever the one before ended. */
+  /** The steps of the day, in order; each begins where the one before ended. */
   steps: readonly (readonly [name: string, act: (person: Person) => Promise<void>])[];
   stop(): Promise<void>;
 }
 
-/** Two servers run, Ria is there, and nothing is registered. Whoever starts it stops it. */
+/** Starts the morning: two servers run, Ria exists, and nothing is registered. The caller stops it. */
 export async function startDay(): Promise<Day> {
   const items = [toTool('get_note', 'Gets a note', READS), toTool('drop_note', 'Drops a note')];
   const lists = { 'tools/list': { member: 'tools', items } };
-  // Calls that are stored before they leave are counted at once.
+  // Calls that are stored before they are sent are counted at once.
   const env = { ...QUIET, PORTICO_POSTURE: 'closed', PORTICO_AUDIT_CALLS: 'before' };
   const [gateway, issues, notes] = await Promise.all([
     startGateway({ env }),
@@ -38,7 +38,7 @@ export async function startDay(): Promise<Day> {
   await gateway.createToken({ name: 'laptop', principal: json['id'] });
   let value = '';
 
-  /** Notes has another description for a tool, which is held since then. */
+  /** Changes the description of a tool of notes, which is then held. */
   async function changeNotes(): Promise<void> {
     const found = await gateway.api('GET', '/api/v1/aggregator/servers?name=notes');
     const [server] = found.json['servers'] as { id: string }[];
@@ -47,7 +47,7 @@ export async function startDay(): Promise<Day> {
     await changeTools(gateway, { id: server.id, upstream: notes, items }, changed);
   }
 
-  /** Ria calls what she may not. */
+  /** Calls as Ria what she may not call. */
   async function callHidden(): Promise<void> {
     const call = { name: 'notes.drop_note', arguments: {} };
     const { status } = await gateway.api('POST', '/api/v1/tools/call', call, value);

@@ -1,4 +1,4 @@
-/** `npm run deploy` against a Cloudflare of our own: the command, what it says, and the gateway that was uploaded. */
+/** `npm run deploy` against our fake Cloudflare: the command, its output, and the uploaded gateway. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,21 +19,21 @@ export interface Ended {
 export interface DeployWorld {
   cloudflare: FakeCloudflare;
   origin: string;
-  /** Name of the deployment, of its own for each world. */
+  /** Name of the deployment, different for each world. */
   name: string;
-  /** Folder in which the command keeps what it found. */
+  /** The folder in which the command stores its state. */
   kept: string;
-  /** Arguments that every run of the command was started with, of itself and of what it starts. */
+  /** The arguments with which every run of the command, and every process that it started, was called. */
   seenArguments: string[];
   deploy(args?: string[], env?: Record<string, string>): Promise<Ended>;
-  /** Every file of the kept folder, as one text. */
+  /** Returns every file of that folder, as one text. */
   keptText(): Promise<string>;
   stop(): Promise<void>;
 }
 
 /**
- * @param outbound answers what the deployed gateway asks of public servers
- * @param project a checkout whose `wrangler.toml` has a name of its own, in place of this one
+ * @param outbound answers the deployed gateway's requests to public servers
+ * @param project a checkout whose `wrangler.toml` has its own name, instead of this one
  */
 export async function createDeployWorld(
   outbound: Parameters<typeof startCloudflare>[2],
@@ -96,7 +96,7 @@ export async function createDeployWorld(
   };
 }
 
-/** The arguments of a process and of its children, as everybody on the machine can read them. */
+/** Records the arguments of a process and of its children, which everybody on the machine can read. */
 async function noteArguments(pid: number | undefined, seen: string[]): Promise<void> {
   const read = (path: string) => readFile(path, 'utf8').catch(() => '');
   const children = await read(`/proc/${pid}/task/${pid}/children`);

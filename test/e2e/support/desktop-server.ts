@@ -1,6 +1,7 @@
 /**
- * The filesystem server of the report on an integration system, by hand and in the test's own process: POST with JSON-RPC of 2024-11-05,
- * answers as event streams, `Mcp-Session-Id`, and a key. Keeps what came. `streams` are tools whose answer is that text to the letter.
+ * The filesystem server of the report on an integration system, written by hand in the test's own process: POST with JSON-RPC of
+ * 2024-11-05, responses as event streams, `Mcp-Session-Id`, and a key. Records what it receives. `streams` are tools whose response is that
+ * text to the letter.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -24,23 +25,23 @@ export interface DesktopRequest {
 export interface Desktop {
   origin: string;
   came: readonly DesktopRequest[];
-  /** Sessions that were begun and not ended. */
+  /** Sessions that were started and not ended. */
   sessions: ReadonlyMap<string, DesktopSession>;
-  /** Forgets every session, as a server that is started anew does. */
+  /** Forgets every session, like a restarted server. */
   forget(): void;
-  /** Ends every connection and listens no more. */
+  /** Ends every connection and stops listening. */
   stop(): Promise<void>;
 }
 
 export interface DesktopOptions {
   folder: string;
-  /** Key that every request must have. */
+  /** The key that every request must have. */
   key: string;
-  /** Answers to the letter, by the names of the tools; null never ends. */
+  /** Responses to the letter, by the names of the tools; null never ends. */
   streams?: Readonly<Record<string, string | null>>;
-  /** More tools, or others, as they are listed. */
+  /** More tools, or others, as listed. */
   listed?: readonly object[];
-  /** What a tool of the name `flowing` sends before its result, and how long it waits after each. */
+  /** What a tool named `flowing` sends before its result, and how long it waits after each piece. */
   flow?: { pieces: readonly string[]; everyMs: number };
 }
 
@@ -65,14 +66,14 @@ function toListed(name: string): object {
   return { name, description: name, inputSchema: { type: 'object', properties }, annotations };
 }
 
-/** A message as one event, whose data are of several lines. */
+/** Formats a message as one event with several lines of data. */
 const toEvent = (message: object) =>
   `event: message\nid: 1\n${JSON.stringify(message, null, 1)
     .split('\n')
     .map(line => `data: ${line}\n`)
     .join('')}\n`;
 
-/** A text with the id of a request, and its progress token. */
+/** Inserts a request's id and progress token into a text. */
 const withIds = (text: string, { id, params }: DesktopRequest['message']) =>
   text
     .replaceAll('$ID', String(id))
@@ -157,7 +158,7 @@ export async function startDesktop({
     const session = sessions.get(String(headers['mcp-session-id']));
     if (!session) return refuse(404);
     if (http === 'DELETE') return (endProcesses(session), refuse(204));
-    // An event id is that of the request whose stream was lost.
+    // An event id names the request whose stream was lost.
     const [, lost] = /^of-(\d+)$/u.exec(String(headers['last-event-id'])) ?? [];
     if (http === 'GET' && lost !== undefined) {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -1,9 +1,9 @@
-/** The tools of a desktop server as the report on an integration system names them: real files, real processes, in a folder. */
+/** The tools of a desktop server, as named in the report on an integration system: real files and processes, in a folder. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import * as files from 'node:fs';
 import { join } from 'node:path';
 
-/** What a tool answers with where it cannot: an error of JSON-RPC. */
+/** The failure of a tool: a JSON-RPC error. */
 export class ToolError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -12,7 +12,7 @@ export class ToolError extends Error {
   }
 }
 
-/** What a session holds. */
+/** The contents of a session. */
 export interface DesktopSession {
   id: string;
   processes: Map<number, { child: ChildProcess; output: string }>;
@@ -24,7 +24,7 @@ type Tool = (given: Given, session: DesktopSession) => unknown;
 
 const HOLD_MS = 5_000;
 
-/** Waits for what a process says; ends with it, or after a while. */
+/** Waits for output of a process; returns at its exit, or after a while. */
 const heard = (child: ChildProcess) =>
   new Promise<void>(resolve => {
     const timer = setTimeout(resolve, HOLD_MS);
@@ -33,13 +33,13 @@ const heard = (child: ChildProcess) =>
     child.once('close', end);
   });
 
-/** Ends a process with all that it started; one that has ended by itself has nothing to end. */
+/** Ends a process with everything that it started; does nothing if it has exited. */
 export function endGroup(child: ChildProcess): void {
   if (child.exitCode !== null || child.signalCode !== null) return;
   process.kill(-Number(child.pid), 'SIGKILL');
 }
 
-/** All of them by their names. @param config what `get_config` has */
+/** Returns all tools by name. @param config the result of `get_config` */
 export function desktopTools(folder: string, config: Record<string, unknown>) {
   const at = (given: Given, name = 'path') => join(folder, String(given[name] ?? ''));
   const processOf = ({ pid }: Given, { processes }: DesktopSession) => {
@@ -126,7 +126,7 @@ const CODES: Readonly<Record<string, readonly [number, string]>> = {
   EISDIR: [-32002, 'Access denied'],
 };
 
-/** An error of a file as the report has it. */
+/** Converts an error of a file to the report's form. */
 export function toToolError(thrown: unknown): ToolError {
   if (thrown instanceof ToolError) return thrown;
   const { code = '', message } = thrown as NodeJS.ErrnoException;

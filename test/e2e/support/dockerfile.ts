@@ -1,6 +1,6 @@
 /**
- * Follows a Dockerfile without Docker: the same files in a scratch folder, the same commands, and the start command as a user without
- * rights. Packages are those of this checkout in place of `npm ci`. Throws where a line is one that it does not know.
+ * Follows a Dockerfile without Docker: the same files in a scratch folder, the same commands, and the start command as an unprivileged
+ * user. Packages are those of this checkout instead of `npm ci`. Throws on an unknown instruction.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ export interface Instruction {
   value: string;
 }
 
-/** `nobody`, where the test may become somebody else. */
+/** `nobody`, if the test may change its user. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 export const readInstructions = (dockerfile: string): Instruction[] =>
@@ -36,7 +36,7 @@ export const readInstructions = (dockerfile: string): Instruction[] =>
       return { name, value: rest.join(' ') };
     });
 
-/** What an ignore file of the form "nothing but" lets in. */
+/** Returns what an ignore file of the form "nothing but" admits. */
 export function readKept(ignore: string): string[] {
   const lines = ignore.split('\n').filter(line => line !== '' && !line.startsWith('#'));
   if (lines[0] !== '*' || lines.slice(1).some(line => !/^![\w./-]+$/.test(line))) {
@@ -45,7 +45,7 @@ export function readKept(ignore: string): string[] {
   return lines.slice(1).map(line => line.slice(1));
 }
 
-/** Ends with its output. @throws Error where it fails */
+/** Returns the output of a command. @throws Error if it fails */
 async function run(command: string[], cwd: string): Promise<string> {
   const [program = '', ...args] = command;
   const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -58,7 +58,7 @@ async function run(command: string[], cwd: string): Promise<string> {
   return out;
 }
 
-/** Builds it in a scratch folder. */
+/** Builds the image in a scratch folder. */
 export async function buildImage(root: string): Promise<Image & { remove(): Promise<void> }> {
   const scratch = await mkdtemp(join(tmpdir(), 'portico-image-'));
   const image = { app: join(scratch, 'app'), data: join(scratch, 'data'), user: 'root' };
@@ -101,12 +101,12 @@ export async function buildImage(root: string): Promise<Image & { remove(): Prom
       throw new Error(`The test does not know ${name}`);
     }
   }
-  // Others may read what the image holds, and nothing more.
+  // Others may only read what the image contains.
   await run(['chmod', '755', scratch], scratch);
   return { ...image, ...found, remove: () => rm(scratch, { recursive: true, force: true }) };
 }
 
-/** Runs a command of the image as its user, in a group of its own; paths of the image are those of the scratch folder. */
+/** Runs a command of the image as its user, in its own process group; paths of the image are mapped to the scratch folder. */
 export function runInImage(
   image: Image,
   command: readonly string[],

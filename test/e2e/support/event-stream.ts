@@ -2,7 +2,10 @@
 import { headersFor } from './raw-client.ts';
 import type { Target } from './raw-client.ts';
 
-/** Reads until so many messages came, or those of these methods; gives their methods and the id of the last event. Throws where there is no stream. */
+/**
+ * Reads until so many messages came, or messages with these methods. @returns their methods and the id of the last event. Throws if there
+ * is no stream.
+ */
 export async function readEvents(
   target: Target,
   sessionId: string,

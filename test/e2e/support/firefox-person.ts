@@ -1,4 +1,7 @@
-/** Somebody at Firefox, with a mouse or with keys alone. Selectors are those that tests have for Playwright: CSS, and of its own what is needed. */
+/**
+ * A person at Firefox, with a mouse or with the keyboard alone. Selectors are the ones that tests use for Playwright: CSS, and the needed
+ * ones of its extensions.
+ */
 import type { FirefoxPage } from './firefox.ts';
 import { personWith, type Hand, type Person } from './person.ts';
 
@@ -8,12 +11,12 @@ const SHIFT = '\uE008';
 const UP = '\uE013';
 const DOWN = '\uE015';
 const ENTER = '\uE007';
-/** Who tabs further than that gives up. */
+/** The most presses of Tab before it gives up. */
 const MAX_TABS = 80;
 
 /**
- * Elements that a selector finds, as an expression of the page. Before `:has-text`, `:text` and `:text-is` stands plain CSS; what these let
- * through is marked, so that plain CSS goes on from there.
+ * Finds the elements of a selector, as an expression for the page. Plain CSS stands before `:has-text`, `:text` and `:text-is`; the
+ * elements that these match are marked, so that the following plain CSS applies to them.
  */
 const find = (selector: string): string => `(() => {
   let rest = ${JSON.stringify(selector)};
@@ -36,7 +39,7 @@ const find = (selector: string): string => `(() => {
   return all.filter(each => each.checkVisibility() && each.getClientRects().length > 0);
 })()`;
 
-/** Puts the first that is found before the window's middle. @returns where to click, or nothing while something else is there */
+/** Scrolls the first match to the window's middle. @returns where to click, or null while something else covers it */
 const aim = (selector: string): string => `(() => {
   const [found] = ${find(selector)};
   if (!found || found.matches(':disabled')) return null;
@@ -47,7 +50,7 @@ const aim = (selector: string): string => `(() => {
   return found.contains(hit) || hit?.contains(found) && hit.matches('label') ? at : null;
 })()`;
 
-/** What both see and type. */
+/** What both kinds of persons see and type. */
 const eyesOf = (page: FirefoxPage): Omit<Hand, 'click' | 'pick'> => ({
   isFocused: selector => page.evaluate(`${find(selector)}.includes(document.activeElement)`),
   async overtype(text) {
@@ -62,7 +65,7 @@ const eyesOf = (page: FirefoxPage): Omit<Hand, 'click' | 'pick'> => ({
   valueOf: selector => page.evaluate(`${find(selector)}[0].value`),
 });
 
-/** A mouse in Firefox. */
+/** A person with a mouse in Firefox. */
 export const firefoxMouse = (page: FirefoxPage): Person =>
   personWith({
     ...eyesOf(page),
@@ -83,7 +86,7 @@ export const firefoxMouse = (page: FirefoxPage): Person =>
     },
   });
 
-/** Where the first that is found is, seen from what has the focus, and what it is. A label is as good as its field. */
+/** Finds the direction from the focused element to the first match, and its kind. A label counts as its field. */
 const direction = (selector: string): string => `(() => {
   const [found] = ${find(selector)};
   const target = found?.control ?? found;
@@ -97,7 +100,7 @@ const direction = (selector: string): string => `(() => {
   return (isGroup ? 'group ' : '') + (isAhead ? 'ahead' : 'behind');
 })()`;
 
-/** Keys alone in Firefox: Tab to what is wanted, and Enter, Space or arrows there. */
+/** A person with the keyboard alone in Firefox: Tab to the target, then Enter, Space or arrows. */
 export function firefoxKeys(page: FirefoxPage): Person {
   /** @returns the type of a field, or `there` */
   async function reach(selector: string): Promise<string> {

@@ -1,17 +1,17 @@
-/** Debian's Firefox without a window, driven by WebDriver BiDi: one page, which asks nobody beyond this machine. */
+/** Debian's headless Firefox, driven by WebDriver BiDi: one page, which connects to nothing outside this machine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where Debian's package has it. */
+/** The path in Debian's package. */
 const EXECUTABLE = '/usr/bin/firefox-esr';
-/** They guard against waiting for ever, on a machine that is busy too. */
+/** Timeouts against endless waits, long enough for a busy machine. */
 const START_MS = 60_000;
 const ANSWER_MS = 60_000;
 const LISTENS = /WebDriver BiDi listening on (ws:\/\/\S+)/;
-/** What it would ask of its maker. */
+/** Settings that would make it contact its maker. */
 const PREFERENCES = [
   'app.normandy.enabled',
   'app.update.enabled',
@@ -27,19 +27,19 @@ const PREFERENCES = [
 
 type Theme = 'light' | 'dark';
 
-/** The theme that pages are told is preferred. */
+/** Sets the theme that pages see as preferred. */
 const themeOf = (theme: Theme) =>
   `user_pref("layout.css.prefers-color-scheme.content-override", ${theme === 'dark' ? 0 : 1});\n`;
 
 export interface FirefoxPage {
-  /** Errors that its console had so far, and what nobody caught. */
+  /** Errors of its console so far, and uncaught errors. */
   problems: string[];
-  /** Loads a page whole. */
+  /** Loads a page completely. */
   goto(url: string): Promise<void>;
   resize(width: number): Promise<void>;
-  /** The value of an expression in the page, as JSON carries it. */
+  /** Evaluates an expression in the page. @returns its value, passed as JSON */
   evaluate<T>(expression: string): Promise<T>;
-  /** Waits until an expression of the page holds. */
+  /** Waits until an expression of the page is true. */
   until(holds: string): Promise<void>;
   /** Clicks with a mouse. */
   click(selector: string): Promise<void>;
@@ -47,7 +47,7 @@ export interface FirefoxPage {
   clickAt(x: number, y: number): Promise<void>;
   /** Presses a key while another is held. */
   chord(held: string, value: string): Promise<void>;
-  /** Types into what has the focus, as fingers do; `\uE007` is Enter. */
+  /** Types into the focused element key by key; `\uE007` is Enter. */
   type(text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ interface Answer {
   result?: unknown;
 }
 
-/** The connection: commands are answered by their number, and errors of the page's console come unasked. */
+/** Connects to the browser: responses match commands by number; errors of the page's console arrive as events. */
 async function connect(address: string, problems: string[]) {
   const socket = new WebSocket(`${address}/session`);
   await once(socket, 'open', { signal: AbortSignal.timeout(START_MS) });
@@ -91,7 +91,7 @@ async function connect(address: string, problems: string[]) {
   return { send, close: () => socket.close() };
 }
 
-/** Start it with a profile of its own; who starts it closes it. */
+/** Starts it with its own profile; the caller closes it. */
 export async function startFirefox(theme: Theme = 'light'): Promise<FirefoxPage> {
   const profile = await mkdtemp(join(tmpdir(), 'portico-firefox-'));
   await writeFile(join(profile, 'user.js'), PREFERENCES + themeOf(theme));
@@ -132,7 +132,7 @@ async function onePage(address: string, end: () => Promise<void>): Promise<Firef
   const { send, close } = await connect(address, problems);
   await send('session.new', { capabilities: {} });
   await send('session.subscribe', { events: ['log.entryAdded'] });
-  // A tab of its own has the focus; the one that it begins with never has, for there is no window.
+  // A new tab has the focus; the initial one never has, because there is no window.
   const { context } = await send<{ context: string }>('browsingContext.create', { type: 'tab' });
   const evaluate = async <T>(expression: string): Promise<T> => {
     const found = await send<{

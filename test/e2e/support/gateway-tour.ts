@@ -1,6 +1,6 @@
 /**
- * What people and clients do with a gateway, once through: records of every kind are made, edited and deleted, clients of both eras call,
- * a token is revoked, and the audit has it. Everything that it makes is gone at its end.
+ * Everything that people and clients do with a gateway, once: records of every kind are created, edited and deleted, clients of both eras
+ * call, a token is revoked, and the audit records it. Everything that it creates is deleted at its end.
  */
 import { expect } from 'vitest';
 import { until } from '../../fixtures/start-fixture.ts';
@@ -19,7 +19,7 @@ export interface ApiResult {
   json: Record<string, unknown>;
 }
 
-/** A request to the REST API. */
+/** Sends a request to the REST API. */
 export async function askApi(
   { origin, adminToken }: Toured,
   method: string,
@@ -58,7 +58,7 @@ export async function connectServer(to: Toured, name: string, url: string): Prom
   return id;
 }
 
-/** @param upstream where there is a server with the tool `echo` */
+/** @param upstream the URL of a server with the tool `echo` */
 export async function tour(to: Toured, tag: string, upstream: string): Promise<void> {
   const ask = (method: string, path: string, body?: object) => askApi(to, method, path, body);
   const good = async (method: string, path: string, body?: object) => {

@@ -1,7 +1,7 @@
 /**
- * The gateway as a user has it: `local/start.mjs` in a process group of its own, a data folder, and the REST API.
- * Owns start and end of the process (ended by id, the group only when it does not end by itself) and the data folder
- * it made. Everything goes over loopback HTTP; nothing here knows the code of the gateway.
+ * The gateway as users run it: `local/start.mjs` in its own process group, a data folder, and the REST API. Owns start and end of the
+ * process (ended by id, the group only if it does not end by itself) and the data folder that it created. Everything goes over loopback
+ * HTTP; nothing here depends on the gateway's code.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -15,20 +15,20 @@ import { afterAll, inject } from 'vitest';
 import { findFreePort, stopAllFixtures, until } from '../../fixtures/start-fixture.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** These guard against waiting for ever, on a machine that is busy too. */
+/** Timeouts against endless waits, long enough for a busy machine. */
 const READY_TIMEOUT_MS = 120_000;
 const END_TIMEOUT_MS = 60_000;
 const SOON_MS = 60_000;
 const started = new Set<ChildProcess>();
 
-// After the hooks of the file that imports this: whatever a failed set-up left is ended, by its id.
+// Runs after the hooks of the importing file: ends, by id, what a failed set-up left behind.
 afterAll(async () => {
   await Promise.all([...started].map(endGateway));
   await stopAllFixtures();
 });
 
 export interface GatewayOptions {
-  /** Kept when given; else a new folder, removed at the end. */
+  /** Kept if given; otherwise a new folder, removed at the end. */
   data?: string;
   port?: number;
   env?: Record<string, string>;
@@ -40,7 +40,7 @@ export interface ApiAnswer {
   status: number;
   headers: Headers;
   text: string;
-  /** Parsed JSON, or an empty object where the body is none. */
+  /** Parsed JSON, or an empty object if the body is no JSON. */
   json: Record<string, unknown>;
 }
 
@@ -61,14 +61,14 @@ export interface Gateway {
   adminToken: string;
   output(): string;
   api(method: string, path: string, body?: unknown, token?: string): Promise<ApiAnswer>;
-  /** Registers a server and waits until its tools are there. */
+  /** Registers a server and waits until its tools are available. */
   register(name: string, url: string, more?: Record<string, unknown>): Promise<ServerRecord>;
   /** Waits until the server has the status. */
   waitFor(id: string, status: string, timeoutMs?: number): Promise<ServerRecord>;
   createToken(body: Record<string, unknown>): Promise<{ id: string; token: string }>;
-  /** Ends the gateway and gives its exit code. */
+  /** Ends the gateway and returns its exit code. */
   stop(): Promise<number | null>;
-  /** Ends all of it from one moment to the next, as a power cut does; the data stays. */
+  /** Kills everything at once, like a power cut; the data stays. */
   kill(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ function endGroup(child: ChildProcess): void {
   }
 }
 
-/** Ends the gateway under a start script, with all that it started: they have a group of their own. */
+/** Ends the gateway under a start script, with everything that it started: they have their own process group. */
 async function endInner({ pid }: ChildProcess): Promise<void> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   for (const inner of children.trim().split(' ').filter(Boolean)) {
@@ -97,15 +97,15 @@ async function endInner({ pid }: ChildProcess): Promise<void> {
 }
 
 /**
- * What the tests are told by variables is nothing to a gateway, nor are the authorities that this machine adds: no test leaves it, and
- * with a hundred of them a start takes half as long again.
+ * Removes the tests' own variables, which a gateway must not see, and the machine's additional CAs: no test leaves the machine, and with a
+ * hundred CAs a start takes half as long again.
  */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const isOurs = (name: string) => name.startsWith('PORTICO_') || name === 'NODE_EXTRA_CA_CERTS';
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
 }
 
-/** Starts `npm start`'s script; `output` collects both streams. An undefined variable is left out. */
+/** Starts the script of `npm start`; `output` collects both streams. An undefined variable is left out. */
 export function spawnStart(
   args: string[],
   env: Record<string, string | undefined> = {},
@@ -123,7 +123,7 @@ export function spawnStart(
   return { child, output: () => text };
 }
 
-/** Ends a started gateway as Ctrl-C does; throws when that takes too long. */
+/** Ends a started gateway like Ctrl-C; kills its process group if that takes too long. */
 export async function endGateway(child: ChildProcess): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) {
     const exit = once(child, 'exit');
@@ -156,15 +156,15 @@ async function request(
 }
 
 const SERVERS = '/api/v1/aggregator/servers';
-/** Settings of a gateway that asks its servers nothing of its own accord while a test counts what they are asked. */
+/** Settings of a gateway that sends its servers nothing by itself while a test counts their requests. */
 export const QUIET = {
   PORTICO_DISCOVERY_INTERVAL_MS: '3600000',
   PORTICO_HEALTH_INTERVAL_MS: '3600000',
 };
-/** Of a server whose tools change, or mislead by name, in a test that is about something else than their approval. */
+/** For a server whose tools change, or have misleading names, in a test that is not about their approval. */
 export const TRUSTED = { tool_approval: 'trust' };
 
-/** A new data folder, whose database is up to date already (`setup.ts`). */
+/** Creates a new data folder with a migrated database (`setup.ts`). */
 async function makeDataFolder(): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), 'portico-e2e-'));
   await cp(inject('migratedStorage'), join(data, 'storage'), { recursive: true });
@@ -239,7 +239,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     kill: async () => {
       const exit = once(child, 'exit');
       await endInner(child);
-      // The script sees its end, so nothing holds the data any more.
+      // The script sees the exit, so nothing uses the data any more.
       await exit;
       await until('nothing listens any more', SOON_MS, () =>
         fetch(origin).then(

@@ -1,6 +1,6 @@
 /**
- * Somebody who wants more than there is, in a thread of its own, with an upstream of its own: what it costs to send and to answer so much
- * is not to be taken for what the gateway makes others wait.
+ * A client that wants more than there is, in its own thread, with its own upstream, so that the cost of sending and answering so much is
+ * not mistaken for delays by the gateway.
  */
 import { parentPort } from 'node:worker_threads';
 import { headersFor, type CallResult } from './raw-client.ts';
@@ -12,15 +12,15 @@ export interface Burst {
   token: string;
   tool: 'wait' | 'large';
   calls: number;
-  /** Size of the answer of `large`. */
+  /** Size of the response of `large`. */
   mib?: number;
-  /** What the arguments hold besides. */
+  /** Additional content of the arguments. */
   fill?: 'text' | 'objects';
-  /** So many of them end before those that wait are answered. */
+  /** So many of them must end before the waiting ones are answered. */
   endFirst?: number;
 }
 
-/** How one of them ended. */
+/** How one of the calls ended. */
 export interface Told {
   status: number;
   retryAfter: string | null;
@@ -36,7 +36,7 @@ const FILLINGS = {
   objects: () => `,"fill":[${'{},'.repeat(1_300_000)}{}]`,
 };
 
-/** Ends the calls that wait. */
+/** Ends the waiting calls. */
 let release = () => {};
 let released: Promise<void> = Promise.resolve();
 
@@ -52,7 +52,7 @@ async function answer({ id, name, arguments: given }: ScriptedCall) {
 }
 
 async function call(url: string, token: string, body: Buffer<ArrayBuffer>): Promise<Told> {
-  // One answer, whole: what comes beside it would have to be told apart.
+  // One JSON response, because events would have to be parsed.
   const headers = headersFor({ url, token }, { accept: 'application/json' });
   const response = await fetch(url, { method: 'POST', headers, body });
   const text = await response.text();

@@ -1,6 +1,6 @@
 /**
- * The account in which a reader of the guides deploys: a Cloudflare of our own. Guides are written for a gateway named portico; here it has
- * a name of its own, since what the command keeps lies in the checkout.
+ * The account in which a reader of the guides deploys: our fake Cloudflare. Guides are written for a gateway named portico; here it has its
+ * own name, because the command stores its state in the checkout.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,15 +9,15 @@ import { fileURLToPath } from 'node:url';
 import { startCloudflare, type FakeCloudflare } from '../../fixtures/cloudflare/cloudflare.ts';
 import { findFreePort } from '../../fixtures/start-fixture.ts';
 
-/** Of the first deployment. */
+/** The bookmark of the first deployment. */
 const FIRST_BOOKMARK = '00000001';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 export interface GuideCloudflare {
   env: NodeJS.ProcessEnv;
-  /** What a script of this name in package.json runs. */
+  /** The command that the deploy script in package.json stands for. */
   deployScript: string;
-  /** A command of a guide, or what it is to print, as it is here. */
+  /** Adapts a command of a guide, or its expected output, to this account. */
   here(text: string): string;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * A reader of the guides: a folder with a gateway in it, and a terminal in which the blocks of one guide are typed in order, so
- * that a variable of one block is there in the next. Owns the folder, and all that it starts: each a process group, ended by id.
- * `npm start` and `portico` are those of the checkout, with the folder in place of the checkout's own.
+ * A reader of the guides: a folder with a gateway in it, and a terminal in which the blocks of one guide are typed in order, so that a
+ * variable of one block is available in the next. Owns the folder and everything that it starts: each a process group, ended by id. `npm
+ * start` and `portico` are those of the checkout, with this folder instead of the checkout's own.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,9 +15,9 @@ import { findMissing, type BlockStep, type Step } from './guide-text.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const WAIT_MS = 60_000;
-/** A deployment bundles the Worker first. */
+/** A deployment first bundles the Worker. */
 const DEPLOY_WAIT_MS = 300_000;
-/** The ports that guides are written for, that of the gateway first; here they are any that are free. */
+/** The ports in the guides' text, the gateway's first; here they are replaced by free ports. */
 const WRITTEN = ['8787', '8790', '8791'];
 
 interface Running {
@@ -42,11 +42,11 @@ function signal({ child }: Running, name: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, name);
   } catch {
-    // It has ended already.
+    // It has exited already.
   }
 }
 
-/** Ends it as a reader does who presses Ctrl-C. */
+/** Ends it like a reader who presses Ctrl-C. */
 async function interrupt(running: Running): Promise<void> {
   const { child } = running;
   if (child.exitCode === null && child.signalCode === null) {
@@ -61,9 +61,9 @@ async function interrupt(running: Running): Promise<void> {
 
 export class GuideReader {
   #folder = '';
-  /** By the ports as they are written. */
+  /** Real ports by the ports in the text. */
   #ports = new Map<string, number>();
-  /** What goes on in other terminals; the gateway is the first. */
+  /** What runs in other terminals; the gateway is the first. */
   #terminals: Running[] = [];
   #cloudflare: GuideCloudflare | undefined;
   #files = 0;
@@ -85,7 +85,7 @@ export class GuideReader {
     await writeFile(join(this.#folder, 'package.json'), JSON.stringify({ scripts }));
   }
 
-  /** Follows the steps of a guide from its first to its last; a gateway with the demo servers runs before. */
+  /** Follows the steps of a guide in order; a gateway with the demo servers runs from the start. */
   async follow(steps: readonly Step[]): Promise<void> {
     await this.#startGateway();
     const env = await this.#environment();
@@ -99,7 +99,7 @@ export class GuideReader {
     }
   }
 
-  /** A block as it is typed by who deploys to the Cloudflare of here. */
+  /** Returns a block as typed by a reader who deploys to the fake Cloudflare. */
   #atCloudflare(step: BlockStep, env: NodeJS.ProcessEnv): [BlockStep, NodeJS.ProcessEnv] {
     const { here, env: own } = this.#cloudflare ?? { here: (text: string) => text, env: {} };
     const { command, expected } = step;
@@ -125,7 +125,7 @@ export class GuideReader {
     await this.#runAside({ ...step, expected }, this.#plain(), '/dev/null');
   }
 
-  /** Of a terminal that is just open. */
+  /** The environment of a new terminal. */
   #plain(): NodeJS.ProcessEnv {
     const path = `${join(this.#folder, 'bin')}:${process.env['PATH']}`;
     return {
@@ -133,7 +133,7 @@ export class GuideReader {
       HOME: this.#folder,
       // Each command is a process: its code is compiled once for all of them.
       NODE_COMPILE_CACHE: join(this.#folder, 'compiled'),
-      // Wrangler remembers an account there, which would be that of another run.
+      // Wrangler stores an account there, which would be another run's.
       WRANGLER_CACHE_DIR: join(this.#folder, 'wrangler'),
       npm_config_update_notifier: 'false',
     };

@@ -1,9 +1,9 @@
 /**
- * What a guide tells its reader to do, read from its Markdown: each `sh` block in order, with what its info string says and the
- * `text` block that follows it, and each `<!-- Ctrl-C -->`. It runs nothing. Throws where a guide says what no test knows.
+ * Reads from a guide's Markdown what its reader is to do: each `sh` block in order, with its info string and the following `text` block,
+ * and each `<!-- Ctrl-C -->`. It runs nothing. Throws if a guide uses something that the tests do not know.
  */
 
-/** Why a block is not run: what it would need, which a test on one machine does not have. */
+/** Why a block is not run: what it needs and a test on one machine does not have. */
 export const SKIP_REASONS = [
   'needs-another-machine',
   'needs-a-client',
@@ -15,9 +15,7 @@ export const SKIP_REASONS = [
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export interface BlockStep {
-  /**
-   * `background`: it goes on in a terminal of its own, once it has printed what is expected. `cloudflare`: it talks to Cloudflare.
-   */
+  /** `background`: it continues in its own terminal, once it has printed the expected output. `cloudflare`: it calls Cloudflare. */
   kind: 'command' | 'background' | 'cloudflare';
   line: number;
   command: string;
@@ -53,7 +51,7 @@ function toStep({ info, line, text }: Block): Step | undefined {
   return { kind, line, command: text, expected: [] };
 }
 
-/** The steps of a guide, in order. */
+/** Returns the steps of a guide, in order. */
 export function readSteps(markdown: string): Step[] {
   const steps: Step[] = [];
   const lines = markdown.split('\n');
@@ -82,8 +80,8 @@ export function readSteps(markdown: string): Step[] {
 const squeeze = (line: string): string => line.trim().replace(/\s+/gu, ' ');
 
 /**
- * The first expected line that the output does not have after the one before it; undefined where it has them all. `…` stands for
- * anything within a line, and space counts as one.
+ * Returns the first expected line that the output does not contain after the line before it; undefined if it contains all. `…` matches
+ * anything within a line, and any white space counts as one space.
  */
 export function findMissing(expected: readonly string[], output: string): string | undefined {
   const lines = output.split('\n').map(squeeze);

@@ -1,11 +1,11 @@
-/** A relay of requests on loopback, in front of a server: it keeps what calls said of the trace they are part of. */
+/** A relay of requests on loopback, in front of a server: it records the trace context of calls. */
 import { createServer, request as send } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { isObject } from '../../../src/shared/protocol.ts';
 import { readBody } from '../../fixtures/serve.ts';
 
-/** A call as the server hears it. */
+/** A call as the server receives it. */
 export interface HeardCall {
   header: string | undefined;
   meta: unknown;

@@ -1,6 +1,6 @@
 /**
- * What a host makes of one line of a search's answer, and of nothing else: the name of a tool and what it takes. Where the line does not say
- * all, or it is not plain where a fact belongs, the host is not sure and has the tool described.
+ * How a host reads one line of a search's result, and nothing else: the name of a tool and its parameters. If the line is incomplete, or it
+ * is unclear where a fact belongs, the host is unsure and has the tool described.
  */
 
 /** A parameter as a signature writes it: `name*: type~`. */
@@ -14,11 +14,11 @@ interface Parameter {
 export interface Hit {
   name: string;
   parameters: readonly Parameter[];
-  /** There is more to it than these parameters. */
+  /** The tool has more than these parameters. */
   isOpen: boolean;
 }
 
-/** @returns undefined where the line is no hit */
+/** @returns undefined if the line is no hit */
 export function readHit(line: string): Hit | undefined {
   const [, name, rest = ''] = /^([^\s(]+)(\(.*)$/.exec(line) ?? [];
   if (name === undefined) return undefined;
@@ -32,7 +32,7 @@ export function readHit(line: string): Hit | undefined {
   return { name, parameters, isOpen: parameters.length < texts.length };
 }
 
-/** The place of the bracket that closes the first. */
+/** Returns the index of the bracket that closes the first. */
 function endOf(text: string): number {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -42,7 +42,7 @@ function endOf(text: string): number {
   return text.length;
 }
 
-/** Parts between commas that are in no bracket. */
+/** Splits at commas outside of brackets. */
 function splitOutside(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -64,7 +64,7 @@ const KINDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   boolean: value => typeof value === 'boolean',
 };
 
-/** Whether a value may be what a type of a signature says. */
+/** Whether a value fits a type of a signature. */
 function fits(type: string, value: unknown): boolean {
   if (type.endsWith('[]')) return Array.isArray(value);
   if (type.startsWith('{')) return typeof value === 'object' && !Array.isArray(value);
@@ -73,9 +73,9 @@ function fits(type: string, value: unknown): boolean {
 }
 
 /**
- * The arguments for what is known, each fact under its own name; one that has another name goes where nothing else can: to the one parameter that
- * still has to be given. `unsure` where the line leaves it open.
- * @returns undefined where the tool cannot be the one
+ * Returns the arguments for the known facts, each under its own name. A fact with another name goes to the only parameter that is still
+ * required, if there is just one. `unsure` if the line leaves it open.
+ * @returns undefined if the tool cannot be the right one
  */
 export function fillFromHit(
   { parameters, isOpen }: Hit,

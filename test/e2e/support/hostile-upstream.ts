@@ -1,13 +1,13 @@
 /**
- * A server that is correct on the wire and hostile in every text it controls: its own name and instructions, and names, titles,
- * descriptions, schemas, icons, results and errors of its tools.
+ * A server with a correct protocol and hostile text everywhere: its own name and instructions, and names, titles, descriptions, schemas,
+ * icons, results and errors of its tools.
  */
 import { loadCorpus } from '../../fixtures/corpora.ts';
 import { startScripted, type ScriptedUpstream } from './scripted-upstream.ts';
 
-/** Nothing is there; a browser that asks is counted. */
+/** Nothing is there; if a browser requests it, the request is counted. */
 const ELSEWHERE = 'http://elsewhere.test';
-/** What each counts as a script that ran: `ran` is of the page's test. */
+/** Scripts; each calls the page test's `ran` if it runs. */
 const SCRIPTS: readonly string[] = [
   '<script>ran()</script>',
   '<img src=x onerror=ran()>',
@@ -25,7 +25,7 @@ const SCRIPTS: readonly string[] = [
   '{{constructor.constructor("ran()")()}}${ran()}',
   'javascript:ran()',
 ];
-/** What breaks a layout or a reader. */
+/** Texts that break a layout or a reader. */
 const SHAPES: readonly string[] = [
   'W'.repeat(100_000),
   `${'Z\u0334\u0335\u0336\u0337\u0338\u0321\u0322\u0327\u0328\u0310\u0311\u0312'.repeat(500)}`,
@@ -35,13 +35,13 @@ const SHAPES: readonly string[] = [
   '\u{E0041}\u{E0042}hidden tags',
   '\uD800 lone',
 ];
-/** Of the texts in a description of one tool; a server may say much. */
+/** Long text added to the description of one tool; a server may send much. */
 const LONG = 'long '.repeat(200_000);
 
-/** Of the corpus, so many are in one text. */
+/** How many texts of the corpus are joined into one. */
 const TOGETHER = 20;
 
-/** All texts that somebody hostile may write, and where those of the corpus are from. */
+/** Returns all hostile texts, and the origin of the corpus. */
 function hostileTexts(): { texts: readonly string[]; origin: string } {
   const { cases, origin } = loadCorpus('naughty-strings');
   const parts = Array.from({ length: Math.ceil(cases.length / TOGETHER) }, (_, at) =>
@@ -50,7 +50,7 @@ function hostileTexts(): { texts: readonly string[]; origin: string } {
   return { texts: [...SCRIPTS, ...SHAPES, ...parts], origin };
 }
 
-/** A tool that has the text in everything. */
+/** Makes a tool with the text in every field. */
 const toTool = (text: string, at: number): object => ({
   name: `tool_${at}`,
   title: text,
@@ -69,7 +69,7 @@ const toTool = (text: string, at: number): object => ({
   _meta: { [text]: text, ui: { resourceUri: `ui://${text}` } },
 });
 
-/** A result with the text wherever one may be. */
+/** Makes a result with the text in every place. */
 const toResult = (text: string): object => ({
   resultType: 'complete',
   content: [
@@ -97,7 +97,7 @@ export interface Hostile extends ScriptedUpstream {
   origin: string;
 }
 
-/** Start it. `tool_N` has the text N, answers with it, and fails with it where the argument `choice` is `other`. */
+/** Starts it. `tool_N` has the text N, returns it, and fails with it if the argument `choice` is `other`. */
 export async function startHostile(): Promise<Hostile> {
   const { texts, origin } = hostileTexts();
   const tools = texts.map(toTool);

@@ -1,4 +1,7 @@
-/** What the report on an integration system draws: a gateway with a model, its server of files and processes, and one of sales. Owns all of it. */
+/**
+ * The set-up of the report on an integration system: a gateway with a model, its server of files and processes, and one of sales. Owns all
+ * of it.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,14 +13,14 @@ import { resultText, startScripted, type ScriptedUpstream } from './scripted-ups
 
 const KEY = 'key-of-the-filesystem-server';
 export const SECRET = 'MCP_AUTH_SECRET_KEY';
-/** Both ways in which they take the key. */
+/** Both ways in which the servers accept the key. */
 export const HEADERS = { Authorization: `Bearer \${${SECRET}}`, 'Mcp-Auth-Token': `\${${SECRET}}` };
 export const LOG = 'E1042 disk full on /dev/sda1\n';
 
 const data = (text: string) => `data: ${text}\n\n`;
 const begun = 'data: {"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"half';
 
-/** Tools that answer with these bytes. */
+/** Tools that respond with these bytes. */
 const STREAMS = {
   hang: null,
   accepted: data('{"id":$ID,"result":"accepted","session":"s","toolRunId":"r"}'),
@@ -36,7 +39,7 @@ const STREAMS = {
     '"params":{"level":"info","data":"begun"}}\n\n',
   particular: data('{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"Missing path"}}'),
 };
-/** A call that says for some time how far it is. */
+/** A call that reports its progress for some time. */
 const FLOW = {
   pieces: [1, 2, 3, 4, 5, 6, 7, 8].map(progress =>
     data(
@@ -70,7 +73,7 @@ export interface ToolAnswer {
   code?: string;
   detail?: string;
   text: string;
-  /** Whether it came from the cache. */
+  /** Whether the result came from the cache. */
   isHit: boolean;
 }
 
@@ -80,20 +83,20 @@ export interface IntegrationStand {
   desktop: Desktop;
   sales: ScriptedUpstream;
   folder: string;
-  /** Calls a tool over REST; one without a server is one of `files`. */
+  /** Calls a tool over REST; a name without a server means one of `files`. */
   call(tool: string, given?: object, token?: string): Promise<ToolAnswer>;
-  /** Has the call of a model's answer of 2023 made; gives the message that tells. */
+  /** Executes a call in the model format of 2023. @returns the message with its result */
   tell(tool: string, given?: object): Promise<{ role: string; name: string; content: string }>;
-  /** One chat, with a model that says these things. */
+  /** Runs one chat, with a model that says these things. */
   converse(message: object, turns: Script['turns'], id?: string): ReturnType<ChatGateway['chat']>;
-  /** What the model was told of its calls, in order. */
+  /** Returns the results that the model received, in order. */
   told(): Promise<string[]>;
-  /** Names of the tools in the format of OpenAI that a caller sees. */
+  /** Returns the names of the tools that a caller sees, in OpenAI's format. */
   seen(token?: string): Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** A server of another team. */
+/** Starts a server of another team. */
 export const startSales = (name = 'query_sales_data') =>
   startScripted(
     'legacy',
@@ -108,13 +111,13 @@ export const startSales = (name = 'query_sales_data') =>
     }),
   );
 
-/** A file server, and how it is registered. */
+/** Starts a file server. @returns it, with the headers for its registration */
 export async function startFiles(folder: string) {
   const options = { folder, key: KEY, streams: STREAMS, listed: LISTED, flow: FLOW };
   return { desktop: await startDesktop(options), headers: HEADERS };
 }
 
-/** Stores the key of file servers. */
+/** Stores the key of the file servers. */
 export async function storeKey(gateway: Gateway, origin: string): Promise<void> {
   const stored = { value: KEY, origins: [origin] };
   const answer = await gateway.api('PUT', `/api/v1/secrets/${SECRET}`, stored);

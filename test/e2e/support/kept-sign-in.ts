@@ -1,4 +1,6 @@
-/** What both SDKs call a provider: it keeps in memory what a program has of an authorization server, and says which address to open. */
+/**
+ * A provider, as both SDKs call it: it keeps in memory what a program knows of an authorization server, and records the address to open.
+ */
 import { REDIRECT } from './signing-in.ts';
 
 interface ClientInformation {
@@ -22,14 +24,14 @@ export class KeptSignIn {
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   };
-  /** The addresses that a person was to open. */
+  /** The addresses that a person was asked to open. */
   readonly asked: URL[] = [];
   #client: ClientInformation | undefined;
   #tokens: Tokens | undefined;
   #verifier = '';
   #discovered: object | undefined;
 
-  /** @param clientId of its document, and who knows it; left out where it registers itself */
+  /** @param clientId of its metadata document, with its issuer; without it the client registers itself */
   constructor(clientId?: string, issuer?: string) {
     this.#client = clientId === undefined ? undefined : { client_id: clientId, issuer };
   }

@@ -1,21 +1,21 @@
-/** What a person sees and does in a real browser without a mouse. */
+/** What a person without a mouse sees and does in a real browser. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
-/** Where pictures of the pages go, for who wants to look at them. */
+/** The folder for pictures of the pages, if wanted. */
 const PICTURES = process.env['PORTICO_TEST_PICTURES'];
 
-/** Takes a picture, where somebody wants to look at it. */
+/** Takes a picture if a folder for pictures is set. */
 export const picture = (page: Page, name: string): Promise<unknown> =>
   PICTURES === undefined
     ? Promise.resolve()
     : page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
 
-/** What a person would call what has the focus; it runs in the page. */
+/** The label of the focused element as a person reads it; evaluated in the page. */
 const FOCUSED_LABEL =
   'document.activeElement.labels?.[0]?.textContent ?? document.activeElement.ariaLabel ?? document.activeElement.textContent';
 
-/** Presses Tab until what has the focus is called so. */
+/** Presses Tab until the focused element has this name. */
 export async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let presses = 0; presses < 40; presses += 1) {
     const focused = page.locator(':focus');

@@ -1,6 +1,6 @@
 /**
- * A modern upstream in the test's own process that serves only who shows the right key, or an access token of its own token
- * endpoint. Counts what it refused. Bound to loopback; `close` ends it with all its connections.
+ * A modern upstream in the test's own process that serves only requests with the right key, or with an access token of its own token
+ * endpoint. Counts refused requests. Bound to loopback; `close` ends it with all its connections.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ export interface KeyedUpstream {
   origin: string;
   /** Requests without the right key. */
   refused: number;
-  /** Access tokens given out. */
+  /** Access tokens issued. */
   tokens: string[];
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Put before a process by `--import`: kills it (SIGKILL) in front of something that it does to files, as KILL_AT says: `write:3` is in front
- * of its third write. To open a file for reading counts as nothing.
+ * Preloaded into a process by `--import`: kills it (SIGKILL) right before a file operation that KILL_AT names: `write:3` is before its
+ * third write. Opening a file for reading does not count.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -1,6 +1,6 @@
 /**
- * A modern upstream in the test's own process that tells whatever it was told: its errors repeat the headers and arguments of
- * the request. Bound to loopback; `close` ends it with all its connections.
+ * A modern upstream in the test's own process that leaks everything it receives: its errors repeat the headers and arguments of the
+ * request. Bound to loopback; `close` ends it with all its connections.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import { readBody } from '../../fixtures/serve.ts';
 
 export interface LeakyUpstream {
   origin: string;
-  /** Everything that came, headers and bodies. */
+  /** All headers and bodies received. */
   received: string[];
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ const RESULTS: Readonly<Record<string, object>> = {
   'tools/list': { tools },
 };
 
-/** Start it. */
+/** Starts it. */
 export async function startLeaky(): Promise<LeakyUpstream> {
   const received: string[] = [];
   const server = createServer((request, response) => {

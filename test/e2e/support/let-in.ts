@@ -1,4 +1,4 @@
-/** What a program gets whom a person let in: an access token for the whole gateway, in place of the token that the person has. */
+/** What an authorised program gets: an access token for the whole gateway, in place of the person's own token. */
 import { createHash, randomBytes } from 'node:crypto';
 import { Person } from '../../fixtures/person.ts';
 
@@ -12,14 +12,14 @@ async function post<T>(url: string, body: URLSearchParams | string): Promise<T> 
   return JSON.parse(text) as T;
 }
 
-/** A program that registered itself, and lets itself be let in again and again. */
+/** A program that registered itself and can be authorised repeatedly. */
 interface LetIn {
   clientId: string;
-  /** Another grant, and what it gives. */
+  /** Gets another grant. @returns its tokens */
   again(): Promise<{ access_token: string; refresh_token: string }>;
 }
 
-/** A program that `person` lets in. */
+/** Registers a program that `person` authorises. */
 export async function letInWith(origin: string, person: Person): Promise<LetIn> {
   const metadata = { client_name: 'A program', redirect_uris: [REDIRECT] };
   const registered = await post<{ client_id: string }>(
@@ -46,7 +46,7 @@ export async function letInWith(origin: string, person: Person): Promise<LetIn> 
   return { clientId: client.client_id, again };
 }
 
-/** The access token that a program gets once. @param token of a person, who pastes it to sign in */
+/** Returns the access token of a program that is authorised once. @param token of a person, pasted to sign in */
 export async function letIn(origin: string, token: string): Promise<string> {
   return (await (await letInWith(origin, new Person(token))).again()).access_token;
 }

@@ -1,4 +1,4 @@
-/** A person who signs the command line in, on a machine of its own: with a browser there, or with a code that it shows. */
+/** A person who signs the command line in, on a separate machine: with a browser there, or with a code that it shows. */
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Person } from '../../fixtures/person.ts';
 import { COMPILE_CACHE, MAIN, runPortico, type Ran } from './portico-command.ts';
 
-/** What is kept of a login. */
+/** The stored file of a login. */
 export interface KeptLogin {
   client_id: string;
   access_token: string;
@@ -16,26 +16,26 @@ export interface KeptLogin {
 
 export interface LoginMachine {
   env: Record<string, string>;
-  /** Runs a command there, to its end; nothing names a token. */
+  /** Runs a command there to its end; no token is passed to it. */
   run(...words: string[]): Promise<Ran>;
-  /** Begins `portico login`. */
+  /** Starts `portico login`. */
   begin(...words: string[]): Beginning;
   kept(): Promise<KeptLogin>;
-  /** The clock of the machine goes on, as far as the login knows it. */
+  /** Makes the stored access token expire, as if the machine's clock had advanced. */
   expire(): Promise<KeptLogin>;
-  /** What is kept is of a gateway at another address. */
+  /** Changes the stored login to a gateway at another address. */
   rename(origin: string): Promise<void>;
   remove(): Promise<void>;
 }
 
 export interface Beginning {
-  /** What it writes that fits, once it is there. */
+  /** Waits for output that matches. */
   said(expression: RegExp): Promise<string>;
   interrupt(): void;
   ended: Promise<{ code: number | null; err: string }>;
 }
 
-/** @param opens a command in place of a browser; none: it has no display */
+/** @param opens a command instead of a browser; without it the machine has no display */
 export async function createLoginMachine(opens?: string): Promise<LoginMachine> {
   const home = await mkdtemp(join(tmpdir(), 'portico-machine-'));
   const bin = join(home, 'bin');
@@ -106,7 +106,7 @@ export async function createLoginMachine(opens?: string): Promise<LoginMachine> 
 
 const ADDRESS = /http\S+\/authorize\?\S+(?=\s)/;
 
-/** All of it: a person signs the machine in by the address that it shows. @returns what the last page says */
+/** Signs the machine in completely: a person opens the address that it shows. @returns the text of the last page */
 export async function logIn(
   machine: LoginMachine,
   origin: string,

@@ -1,6 +1,6 @@
 /**
- * The gateway's own process without the start script around it, in a group of its own, so that a test can kill exactly what it means to:
- * the process alone, as `kill -9` does, or all of it at once, as a power cut does. Owns what it starts, by id.
+ * The gateway's own process without the start script around it, in its own process group, so that a test can kill exactly what it wants:
+ * the process alone, as `kill -9` does, or everything at once, as a power cut does. Owns what it starts, by id.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,13 +23,13 @@ export interface MainProcess {
   port: number;
   adminToken: string;
   output(): string;
-  /** Waits until it can serve. @throws Error with its output where it ends instead */
+  /** Waits until it can serve. @throws Error with its output if it exits instead */
   ready(): Promise<void>;
-  /** SIGKILL to it and to all that it started. */
+  /** Sends SIGKILL to it and to everything that it started. */
   killAll(): void;
-  /** SIGKILL to it alone. */
+  /** Sends SIGKILL to it alone. */
   killMain(): void;
-  /** Settles when it has ended. */
+  /** Resolves when it has exited. */
   ended(): Promise<unknown>;
 }
 
@@ -44,7 +44,7 @@ function killGroup(child: ChildProcess): void {
 const ended = async (child: ChildProcess): Promise<unknown> =>
   child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
 
-/** Start it on a data folder. */
+/** Starts it on a data folder. */
 export async function startMain(
   data: string,
   given: { port?: number; adminToken?: string } = {},

@@ -1,6 +1,6 @@
 /**
- * A door before a fake model that lets through what a test is about: the gateway sorts tools into skills by the same model, whenever it has
- * looked at a server, and would take turns of a script that are not meant for it. Those questions are refused here.
+ * A filter in front of a fake model that passes only what a test is about. The gateway also asks this model to classify tools, after every
+ * discovery, and would use up turns of the script. Those requests are refused here.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
 import { readBody } from '../../fixtures/serve.ts';
 
-/** How the system text of a question about skills begins. */
+/** How the system text of a classification request begins. */
 const SKILLS = 'You sort tools into skills';
 
 export interface ModelDoor {

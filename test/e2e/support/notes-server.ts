@@ -1,4 +1,4 @@
-/** A server where everybody needs an account: it says by which token it was called, and tells strangers nothing. */
+/** A server at which everybody needs an account: it returns the token of its caller, and refuses callers without one. */
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ export interface NotesServer {
   stop(): void;
 }
 
-/** Starts it: a tool, a prompt and a resource, for whoever has a token that ends in `-at-notes`; they say that token in capitals. */
+/** Starts it: a tool, a prompt and a resource, for callers whose token ends in `-at-notes`; they return that token in capitals. */
 export async function startNotes(): Promise<NotesServer> {
   const server: Server = createServer(async (request, response) => {
     const token = /^Bearer (\S+-at-notes)$/.exec(request.headers.authorization ?? '')?.[1];
@@ -40,7 +40,7 @@ export async function startNotes(): Promise<NotesServer> {
   return { url: `http://127.0.0.1:${port}/mcp`, stop: () => void server.close() };
 }
 
-/** Registers it as `notes`, with accounts. @returns waits until it has a status */
+/** Registers it as `notes`, with accounts. @returns a function that waits until it has a status */
 export async function registerNotes(
   gateway: Gateway,
   { url }: NotesServer,
@@ -60,7 +60,7 @@ export async function registerNotes(
     });
 }
 
-/** Connects an account by the API. */
+/** Connects an account over the API. */
 export async function connectNotes(gateway: Gateway, token: string, name: string): Promise<void> {
   const body = { server: 'notes', token: `${name}-at-notes` };
   const { status, text } = await gateway.api('POST', '/api/v1/accounts', body, token);

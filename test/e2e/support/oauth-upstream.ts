@@ -1,6 +1,6 @@
 /**
- * An MCP server of the SDK behind an authorization server that nobody here wrote: `oidc-provider`, with rotating refresh tokens, revocation,
- * resource indicators, registration and metadata documents. Its tool says who called it.
+ * An MCP server of the SDK behind `oidc-provider`, an authorization server written by others, with rotating refresh tokens, revocation,
+ * resource indicators, registration and metadata documents. Its tool returns who called it.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
@@ -11,12 +11,12 @@ import { Provider, type Context } from 'oidc-provider';
 import { findFreePort } from '../../fixtures/start-fixture.ts';
 
 export interface OauthUpstreamOptions {
-  /** Clients that were made by hand. */
+  /** Clients registered by hand. */
   clients?: object[];
-  /** How clients can come to be. */
+  /** The ways to obtain a client. */
   registers?: boolean;
   takesDocuments?: boolean;
-  /** Where a client document with this address is really read. */
+  /** Maps the address of a client document to where it is really read. */
   documentAt?: (address: string) => string;
   accessTokenSeconds?: number;
 }
@@ -24,10 +24,10 @@ export interface OauthUpstreamOptions {
 export interface OauthUpstream {
   url: string;
   issuer: string;
-  /** Tokens that were asked for, by grant type, in order. */
+  /** The grant types of token requests, in order. */
   grants: string[];
   revoked(): number;
-  /** Answers to renewals, which were given, never arrive. */
+  /** Makes responses to renewals get lost after the tokens were issued. */
   loseRenewals(isLost: boolean): void;
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function startOauthUpstream(
     issueRefreshToken: () => true,
     rotateRefreshToken: true,
     ...(documentAt && {
-      // Its own guard refuses loopback.
+      // Its own address policy refuses loopback.
       fetch: (address: URL | string) => fetch(documentAt(String(address))),
     }),
     features: {
@@ -78,7 +78,7 @@ export async function startOauthUpstream(
   const authority = createServer((request, response) => {
     if (request.url === '/token') {
       const end = response.end.bind(response);
-      // It was given: what is lost is the way back.
+      // The tokens were issued; only the response is lost.
       response.end = ((...given: Parameters<typeof end>) =>
         isLost && grants.at(-1) === 'refresh_token'
           ? response

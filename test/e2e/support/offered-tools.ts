@@ -1,4 +1,4 @@
-/** Servers of which a test says what they offer, and what of that the gateway holds. */
+/** Servers whose tools a test defines, and which of them the gateway holds. */
 import { until } from '../../fixtures/start-fixture.ts';
 import type { Gateway } from './gateway.ts';
 import { startScripted, type ScriptedUpstream } from './scripted-upstream.ts';
@@ -19,14 +19,14 @@ export const toTool = (name: string, description: string, more: Partial<Tool> = 
   ...more,
 });
 
-/** A server that is registered, and what it offers. */
+/** A registered server and its tools. */
 export interface Offering {
   id: string;
   upstream: ScriptedUpstream;
   items: Tool[];
 }
 
-/** Registers a server that offers these. @param mode which of them are approved: the first that come, or none */
+/** Registers a server with these tools. @param mode which of them are approved: the first ones, or none */
 export async function offerTools(
   gateway: Gateway,
   name: string,
@@ -40,13 +40,13 @@ export async function offerTools(
   return { id, upstream, items };
 }
 
-/** What of a server waits, as the API has it. */
+/** Returns the held tools of a server from the API. */
 export async function heldOf(gateway: Gateway, id: string): Promise<{ name: string }[]> {
   const { json } = await gateway.api('GET', `/api/v1/approvals?server=${id}&limit=500`);
   return json['approvals'] as { name: string }[];
 }
 
-/** Has the server offer something else, and the gateway look at it: something else waits then. */
+/** Makes the server offer other tools and the gateway discover them, which holds them. */
 export async function changeTools(
   gateway: Gateway,
   { id, items }: Offering,

@@ -1,8 +1,8 @@
-/** What the tests use of `oidc-provider`, which comes without types. */
+/** The parts of `oidc-provider` that the tests use; the package has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-  /** What its events tell of a request. */
+  /** What its events contain of a request. */
   export interface Context {
     oidc: { params: { grant_type: string } };
   }

@@ -1,10 +1,10 @@
-/** A client's stream of the deprecated HTTP+SSE transport, read as it comes, and where its messages are posted. */
+/** A client's stream of the deprecated HTTP+SSE transport, read as it comes, and the address for its messages. */
 import { SseParser } from '../../../src/http/sse-events.ts';
 
 export interface OldStream {
-  /** Where the client of this stream is told to post its messages. */
+  /** Where the client of this stream posts its messages. */
   url: string;
-  /** What came on it so far. */
+  /** The messages received so far. */
   messages(): unknown[];
   close(): void;
 }

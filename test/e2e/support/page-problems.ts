@@ -1,7 +1,7 @@
-/** What a browser finds wrong with a page. */
+/** Problems that a browser finds in a page. */
 import type { Page } from 'playwright-core';
 
-/** Errors on the console from now on, as they come. @param origin whose pages alone are looked at; absent: all */
+/** Collects console errors from now on. @param origin only pages of this origin count; absent: all */
 export function problemsOf(page: Page, origin = ''): string[] {
   const problems: string[] = [];
   page.on('console', message => {

@@ -1,4 +1,4 @@
-/** A gateway whose people an administrator looks after in the console, in a real browser. Owns what it starts. */
+/** A gateway whose people an administrator manages in the console, in a real browser. Owns what it starts. */
 import type { Browser, Page } from 'playwright-core';
 import { startFixture, until } from '../../fixtures/start-fixture.ts';
 import { startBrowser } from './browser.ts';
@@ -7,7 +7,7 @@ import { QUIET, startGateway, type ApiAnswer, type Gateway } from './gateway.ts'
 import { tabTo } from './keyboard.ts';
 
 export const PRINCIPALS = '/api/v1/principals';
-/** The browser notes what the gateway refuses on purpose. */
+/** The browser logs the requests that the gateway refuses on purpose. */
 const REFUSED = /^Failed to load resource: .* status of (?:400|403|409|412|422) /;
 const SOON_MS = 30_000;
 
@@ -16,7 +16,7 @@ export interface PeopleStand {
   browser: Browser;
   /** Token of an administrator without limits. */
   admin: string;
-  /** The console at what follows `/console/people`; what is refused on purpose is no problem of the page. */
+  /** Opens the console at this suffix of `/console/people`; requests refused on purpose are no problem of the page. */
   open(
     search: string,
     token?: string,
@@ -24,9 +24,9 @@ export interface PeopleStand {
   ): Promise<ConsolePage>;
   /** @returns its id */
   addPrincipal(name: string, more?: object): Promise<string>;
-  /** What the gateway answers whoever has a token. */
+  /** Sends a request with a token. @returns the gateway's response */
   ask(token: string, path?: string): Promise<ApiAnswer>;
-  /** A token that ends is refused within a second; who waits for it waits as long as it takes. */
+  /** Waits until a token is refused; a revoked one is refused within a second, plus what a busy machine adds. */
   untilRefused(token: string): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export async function startPeopleStand(): Promise<PeopleStand> {
   };
 }
 
-/** The secret that is shown once, which goes when it is put away. */
+/** Reads the secret that is shown once; it disappears when it is dismissed. */
 export async function takeSecret(page: Page): Promise<string> {
   await page.waitForSelector('.shown-once textarea:focus');
   const value = await page.inputValue('.shown-once textarea');
@@ -81,7 +81,7 @@ export async function takeSecret(page: Page): Promise<string> {
   return value;
 }
 
-/** What somebody does without a mouse: goes to what is called so, and presses Enter, or types. */
+/** Acts without a mouse: goes to the element with this name, and presses Enter, or types. */
 export const atKeys = (page: Page) => ({
   async press(name: RegExp): Promise<void> {
     await tabTo(page, name);

@@ -1,28 +1,34 @@
-/** Somebody at the console, with a mouse or with keys alone: what they click is counted, and what they type is kept. The same in every browser. */
+/**
+ * A person at the console, with a mouse or with the keyboard alone: clicks are counted, and typed text is recorded. The same in every
+ * browser.
+ */
 import type { Page } from 'playwright-core';
 
-/** What a browser is asked to do. Selectors are those of Playwright. */
+/** The actions of a browser. Selectors are those of Playwright. */
 export interface Hand {
-  /** Waits until something is there, is seen and can be clicked. Without a mouse: goes there, and presses the key that works it. */
+  /**
+   * Waits until an element exists, is visible and can be clicked, then clicks it. Without a mouse: moves to it, and presses the key that
+   * activates it.
+   */
   click(selector: string): Promise<void>;
   isFocused(selector: string): Promise<boolean>;
-  /** Types over what is in the field that has the focus. */
+  /** Replaces the content of the focused field. */
   overtype(text: string): Promise<void>;
   pick(selector: string, value: string): Promise<void>;
-  /** Waits until something is seen. @returns its text */
+  /** Waits until an element is visible. @returns its text */
   see(selector: string): Promise<string>;
-  /** Waits until the address has a part. */
+  /** Waits until the address contains this part. */
   arrive(part: string): Promise<void>;
-  /** What is in a field. */
+  /** Returns the value of a field. */
   valueOf(selector: string): Promise<string>;
 }
 
 export interface Person extends Hand {
   /** Clicks so far: buttons, links, boxes, choices, and fields that are typed into. */
   clicks: number;
-  /** All that was typed. */
+  /** Everything that was typed. */
   typed: string[];
-  /** Clicks into a field, unless the focus is there, and types. */
+  /** Clicks into a field, unless it has the focus, and types. */
   type(selector: string, text: string): Promise<void>;
   /** Opens a choice and picks: two clicks. */
   choose(selector: string, value: string): Promise<void>;
@@ -50,7 +56,7 @@ export function personWith(hand: Hand): Person {
   return person;
 }
 
-/** A mouse in Chromium. */
+/** A person with a mouse in Chromium. */
 export const mouseOn = (page: Page): Person =>
   personWith({
     click: selector => page.click(selector),

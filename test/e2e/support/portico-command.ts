@@ -1,6 +1,6 @@
 /**
- * The `portico` command as a process, run from its sources: to its end, or spoken to line by line as a host does. Owns what
- * it starts, by id. Its environment holds nothing of the test's but what is given.
+ * The `portico` command as a process, run from its sources: to its end, or line by line as a host does. Owns what it starts, by id. Its
+ * environment contains only what is given.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import { endChild, until } from '../../fixtures/start-fixture.ts';
 
-/** The sources of the command, for those who start it by themselves. */
+/** The source file of the command, for tests that start it themselves. */
 export const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
 const RUN_TIMEOUT_MS = 120_000;
 const SOON_MS = 60_000;
@@ -20,7 +20,7 @@ export interface Ran {
   code: number;
   out: string;
   err: string;
-  /** What it printed, parsed. @throws SyntaxError where that is no JSON */
+  /** Parses its output. @throws SyntaxError if it is no JSON */
   json<T = Record<string, unknown>>(): T;
 }
 
@@ -28,11 +28,11 @@ export interface RunOptions {
   env?: Environment;
   input?: string;
   cwd?: string;
-  /** Instead of the sources. */
+  /** Runs this file instead of the sources. */
   main?: string;
 }
 
-/** For a process that is given no other environment: it starts in half the time (`vitest.config.ts`). */
+/** For a process without any other environment: it starts in half the time (`vitest.config.ts`). */
 export const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' };
 
 const environment = (env: Environment = {}): NodeJS.ProcessEnv => ({
@@ -59,7 +59,7 @@ export function runPortico(args: readonly string[], options: RunOptions = {}): P
         resolve({ code, out, err, json: () => JSON.parse(out) });
       },
     );
-    // A command that refuses at once has ended before it could read what it is given.
+    // A command that refuses at once may have exited before it reads its input.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
@@ -73,24 +73,24 @@ export interface Message {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** A host that speaks by hand. */
+/** A host that sends its messages by hand. */
 export interface Host {
   child: ChildProcess;
-  /** Every line of standard output, as it came. */
+  /** Every line of standard output, unchanged. */
   lines: string[];
   errors(): string;
   send(...messages: (object | string)[]): void;
-  /** The first message that fits, once it is there. */
+  /** Waits for the first message that matches. */
   message(fits: (message: Message) => boolean): Promise<Message>;
   answer(id: string | number | null): Promise<Message>;
-  /** Closes standard input and gives the exit code. */
+  /** Closes standard input and returns the exit code. */
   end(): Promise<number | null>;
 }
 
 const hosts = new Set<ChildProcess>();
 afterAll(() => Promise.all([...hosts].map(child => endChild(child, 'SIGKILL'))));
 
-/** Starts `portico stdio`. @param token empty: none is named @param env more of it */
+/** Starts `portico stdio`. @param token if empty, none is passed @param env additional variables */
 export const startStdio = (
   url: string,
   token: string,
@@ -110,7 +110,7 @@ export function startHost(args: readonly string[], env: Environment = {}): Host 
   const reader = createInterface(child.stdout);
   reader.on('line', line => void lines.push(line));
   child.stderr.on('data', chunk => (errors += String(chunk)));
-  // With which all that it wrote has been read, which may be later than its exit.
+  // At this event all output has been read, which may be later than its exit.
   const closed = once(child, 'close');
   const message: Host['message'] = fits =>
     until('a message came', SOON_MS, async () =>

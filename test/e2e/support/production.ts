@@ -1,6 +1,6 @@
 /**
- * The Worker as it is deployed, in production mode, with its own storage and objects, and a network that is a function:
- * every request that leaves it is seen by the test, and none leaves the machine.
+ * The Worker as deployed, in production mode, with its own storage and objects, and a function as its network: the test sees every request
+ * that leaves it, and none leaves the machine.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const ORIGIN = 'https://portico.example.com';
 
 export interface Production {
-  /** A REST request with a JSON body, by an administrator. */
+  /** Sends a REST request with a JSON body, as an administrator. */
   api(
     method: string,
     path: string,
@@ -28,7 +28,7 @@ export interface Production {
   close(): Promise<void>;
 }
 
-/** @param answer stands for everything beyond the Worker */
+/** @param answer stands for everything outside the Worker */
 export async function startProduction(
   answer: (request: OutboundRequest) => OutboundResponse | Promise<OutboundResponse>,
   settings: Record<string, string> = {},

@@ -1,6 +1,6 @@
 /**
- * Public MCP servers as programs of one machine, each on a folder of the test, and what clients of both eras say to them. Owns the
- * folder. Nothing here leaves the machine: what a server would fetch of its own accord is sent to a port where nobody is.
+ * Public MCP servers as programs of one machine, each in a folder of the test, and clients of both eras. Owns the folder. Nothing here
+ * leaves the machine: requests that a server would make by itself go to a port where nothing listens.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,13 +18,13 @@ export const ERAS = ['legacy', 'modern'] as const;
 export type ClientEra = (typeof ERAS)[number];
 
 export interface Machine {
-  /** What its programs may read and write. */
+  /** The folder that its programs may read and write. */
   folder: string;
   programs: Record<'files' | 'memory' | 'everything' | 'desktop', Program>;
   remove(): Promise<void>;
 }
 
-/** A machine with the four of them. */
+/** Makes a machine with the four programs. */
 export async function makeMachine(): Promise<Machine> {
   const folder = await mkdtemp(join(tmpdir(), 'portico-programs-'));
   const official = (name: string, ...args: string[]) =>
@@ -51,7 +51,7 @@ export async function makeMachine(): Promise<Machine> {
   };
 }
 
-/** A real client of the era at `/mcp`. */
+/** Opens a real client of the era at `/mcp`. */
 export const openClient = (
   era: ClientEra,
   { origin, adminToken }: Gateway,
@@ -62,7 +62,7 @@ export const openClient = (
     token,
   });
 
-/** All text of a result; an error is told with it. */
+/** Returns all text of a result, and whether it is an error. */
 export function textIn(result: Record<string, unknown>): string {
   const { content, isError } = result as CallResult;
   const text = content.map(part => part.text ?? '').join('\n');

@@ -1,5 +1,5 @@
 /**
- * A real Prometheus that watches a gateway with the alerts of `monitoring/`, asked each second, their windows made short. Owns its
+ * A real Prometheus that watches a gateway with the alerts of `monitoring/`, scraping every second, with shortened time windows. Owns its
  * process, ended by id, and its folder.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -19,19 +19,19 @@ export interface FiringAlert {
 }
 
 export interface Prometheus {
-  /** Waits until an alert fires, while something is done again and again. */
+  /** Waits until an alert fires, while `act` is repeated. */
   untilFires(alert: FiringAlert, act?: () => Promise<unknown>): Promise<unknown>;
-  /** Waits until it fires no more. */
+  /** Waits until it no longer fires. */
   untilStops(alert: FiringAlert, act?: () => Promise<unknown>): Promise<unknown>;
   firing(): Promise<FiringAlert[]>;
   stop(): Promise<void>;
 }
 
-/** A file of `monitoring/`. */
+/** Reads a file of `monitoring/`. */
 export const readMonitoring = (name: string): Promise<string> =>
   readFile(join(MONITORING, name), 'utf8');
 
-/** Minutes are seconds for a test, and slow is what a person hardly notices. */
+/** Turns minutes into seconds for a test, and lowers the threshold of slow to what a person hardly notices. */
 const shorten = (rules: string): string =>
   rules
     .replaceAll(/\[\d+m\]/g, '[15s]')
@@ -39,12 +39,12 @@ const shorten = (rules: string): string =>
     .replaceAll(/(upstream_duration_seconds_bucket\[15s\]\)\)\)) > 5/g, '$1 > 0.5');
 
 interface Watched {
-  /** Where the gateway is: `127.0.0.1:8787`. */
+  /** The gateway's address: `127.0.0.1:8787`. */
   target: string;
   token: string;
 }
 
-/** @throws Error that says what to do where Prometheus is missing */
+/** @throws Error that says what to do if Prometheus is missing */
 export async function startPrometheus({ target, token }: Watched): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'portico-prometheus-'));
   const config = (await readMonitoring('prometheus.yml'))

@@ -1,6 +1,6 @@
 /**
- * A server of a random world over HTTP. It writes its answers in the odd forms that the transport allows: byte order marks, white space,
- * other line ends, comments, ids, pieces of a few bytes, status 201. Pages have one item, their cursors are odd. Bound to loopback.
+ * A server of a random world over HTTP. It writes its responses in the odd forms that the transport allows: byte order marks, white space,
+ * other line ends, comments, ids, pieces of a few bytes, status 201. Pages have one item, with odd cursors. Bound to loopback.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { LISTED, type Said, type World } from './random-world.ts';
 
 export interface RandomServer {
   url: string;
-  /** Raw params of the last request that asked for something. */
+  /** Raw params of the last request that named an item. */
   asked: string;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const CURSOR = ' é"\\';
 const ABOUT = { serverInfo: { name: 'random', version: '1' } };
 const CAPABILITIES = { tools: {}, prompts: {}, resources: {}, completions: {}, logging: {} };
 
-/** What a request is about, as the world takes it. */
+/** Returns the subject of a request, as the world takes it. */
 export const subjectOf = (params: string): string =>
   memberAt(params, 'ref') ?? memberAt(params, 'uri') ?? memberAt(params, 'name') ?? '';
 
@@ -44,7 +44,7 @@ async function write(response: ServerResponse, bytes: Buffer, random: Random): P
   response.end();
 }
 
-/** @param streams whether it answers with event streams; without them notifications are not told */
+/** @param streams whether it responds with event streams; without them it sends no notifications */
 export async function startRandom(
   world: World,
   streams: boolean,

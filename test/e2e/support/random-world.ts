@@ -1,11 +1,11 @@
 /**
- * What a random server has and says, as JSON text that no SDK would write: every member that the protocol knows and some that it does
- * not, numbers and texts that a parser would change on the way. The same seed gives the same. Valid in the era it is for.
+ * What a random server has and returns, as JSON text that no SDK would write: every member of the protocol and some unknown ones, numbers
+ * and texts that a parser would change. The same seed gives the same world. Valid in its era.
  */
 import { createRandom, type Random } from '../../unit/seeded.ts';
 import type { Era } from './raw-client.ts';
 
-/** What a server answers a request with. */
+/** A server's response to a request. */
 export interface Said {
   /** Texts of the notifications before it. */
   notes: string[];
@@ -17,7 +17,7 @@ export interface World {
   era: Era;
   /** Each item's text, by the method that lists it. */
   lists: ReadonlyMap<string, readonly string[]>;
-  /** @param progressToken raw JSON of the request's, where it has one */
+  /** @param progressToken raw JSON of the request's token, if it has one */
   say(method: string, about: string, progressToken?: string): Said;
 }
 
@@ -46,7 +46,7 @@ const SCHEMAS = [
 const quoted = JSON.stringify;
 const words = (text: string) => text.split(' ');
 
-/** Writes values and items with one source of chance. */
+/** Writes values and items from one random source. */
 function createWriter(random: Random) {
   const maybe = (member: () => string) => (random.chance(0.5) ? [member()] : []);
   const text = () => random.pick(words(TEXTS));
@@ -178,7 +178,7 @@ function notesOf({ random, value, text }: Writer, progressToken?: string): strin
   return all.filter(() => random.chance(0.7));
 }
 
-/** The world of a seed. */
+/** Creates the world of a seed. */
 export function createWorld(era: Era, seed: number): World {
   const writer = createWriter(createRandom(seed));
   const lists = Array.from(

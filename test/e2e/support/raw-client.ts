@@ -1,6 +1,6 @@
 /**
- * MCP spoken by hand over fetch, in both eras, so that a test sees every byte and can send what no SDK would. Owns
- * headers, ids and the reading of JSON and SSE answers; judges nothing.
+ * MCP by hand over fetch, in both eras, so that a test sees every byte and can send what no SDK would. Owns headers, ids and the parsing of
+ * JSON and SSE responses; judges nothing.
  */
 import { memberAt, membersOf } from '../../fixtures/raw-json.ts';
 
@@ -10,7 +10,7 @@ export type Era = 'legacy' | 'modern';
 
 export interface Target {
   url: string;
-  /** Left out where the peer wants no credential. */
+  /** Left out if the peer requires no credential. */
   token?: string | undefined;
 }
 
@@ -36,17 +36,17 @@ export interface CallResult {
 export interface Answer {
   status: number;
   headers: Headers;
-  /** The body as it came. */
+  /** The body as received. */
   text: string;
   /** Raw text of every JSON-RPC message in the body, in order. */
   messages: string[];
-  /** The last message, parsed; an empty object where there is none. */
+  /** The last message, parsed; an empty object if there is none. */
   message: { id?: unknown; result?: Record<string, unknown>; error?: RpcError };
   /** Raw text of `result` of the last message. */
   resultText: string | undefined;
 }
 
-/** The `data` of each event of an event stream. */
+/** Returns the `data` of each event of an event stream. */
 export function eventsOf(text: string): string[] {
   return text
     .split(/\r?\n\r?\n/u)
@@ -79,7 +79,7 @@ async function read(response: Response): Promise<Answer> {
   };
 }
 
-/** Headers of a POST to an MCP endpoint. A value of null leaves a header out. */
+/** Builds the headers of a POST to an MCP endpoint. A value of null leaves a header out. */
 export function headersFor(target: Target, more: Record<string, string | null> = {}): Headers {
   const headers = new Headers({
     accept: 'application/json, text/event-stream',
@@ -93,7 +93,7 @@ export function headersFor(target: Target, more: Record<string, string | null> =
   return headers;
 }
 
-/** POSTs a body as it is. */
+/** POSTs a body unchanged. */
 export async function post(
   target: Target,
   body: string | Uint8Array<ArrayBuffer>,
@@ -113,8 +113,8 @@ const toObject = (members: [string, string][]): string =>
   `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 
 /**
- * The text of a JSON-RPC request; `params` is the text of an object whose values are written in as they are. In the
- * modern era the envelope joins its `_meta`.
+ * Returns the text of a JSON-RPC request; `params` is the text of an object whose values are inserted unchanged. In the modern era the
+ * envelope is added to its `_meta`.
  */
 export function requestBody(era: Era, method: string, params: string, id: number | string): string {
   const members = membersOf(params);
@@ -127,13 +127,13 @@ export function requestBody(era: Era, method: string, params: string, id: number
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${method}","params":${toObject(members)}}`;
 }
 
-/** A value as a header can carry it: what is not plain ASCII goes as Base64 between marks (2026-07-28). */
+/** Encodes a value for a header: anything but plain ASCII becomes Base64 between marks (2026-07-28). */
 const toHeaderValue = (value: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/u.test(value)
     ? value
     : `=?base64?${Buffer.from(value).toString('base64')}?=`;
 
-/** The headers that must mirror a modern body. */
+/** Returns the headers that must repeat a modern body. */
 export function modernHeaders(method: string, name?: string): Record<string, string> {
   return {
     'mcp-protocol-version': MODERN_VERSION,
@@ -145,11 +145,11 @@ export function modernHeaders(method: string, name?: string): Record<string, str
 export interface RawClient {
   era: Era;
   target: Target;
-  /** Session id of the legacy era, where the peer gave one. */
+  /** Session id of the legacy era, if the peer assigned one. */
   sessionId: string | undefined;
-  /** Sends one request; `params` may be the text of an object, sent as it is. */
+  /** Sends one request; `params` may be the text of an object, sent unchanged. */
   request(method: string, params?: object | string, id?: number | string): Promise<Answer>;
-  /** Calls a tool; `given` may be the text of the arguments, sent as it is. */
+  /** Calls a tool; `given` may be the text of the arguments, sent unchanged. */
   call(name: string, given?: object | string, id?: number | string): Promise<Answer>;
 }
 
@@ -178,7 +178,7 @@ function toClient(
   };
 }
 
-/** A client of an existing legacy session. */
+/** Makes a client of an existing legacy session. */
 export const resumeLegacy = (target: Target, sessionId: string | undefined): RawClient =>
   toClient('legacy', target, sessionId, () => ({
     'mcp-protocol-version': LEGACY_VERSION,
@@ -206,20 +206,20 @@ export async function openLegacy(target: Target, version = LEGACY_VERSION): Prom
 export const openModern = (target: Target): RawClient =>
   toClient('modern', target, undefined, modernHeaders);
 
-/** A client of the era. */
+/** Opens a client of the era. */
 export const open = async (era: Era, target: Target): Promise<RawClient> =>
   era === 'legacy' ? openLegacy(target) : openModern(target);
 
-/** The result of a tools/call, or an error with the whole answer in it. */
+/** Returns the result of a tools/call; throws an error with the whole response if it has none. */
 export function resultOf(answer: Answer): CallResult {
   if (!answer.message.result) throw new Error(`${answer.status} ${answer.text}`);
   return answer.message.result as CallResult;
 }
 
-/** The first text of a result. */
+/** Returns the first text of a result. */
 export const textOf = (answer: Answer): string => resultOf(answer).content[0]?.text ?? '';
 
-/** Every tool of an endpoint, page by page. */
+/** Lists every tool of an endpoint, page by page. */
 export async function listAllTools(client: RawClient): Promise<{ name: string }[]> {
   const tools: { name: string }[] = [];
   let cursor: string | undefined;

@@ -1,15 +1,15 @@
 /**
- * When a change bites, judged by the time at which requests were sent: what a busy machine adds to an answer says nothing of the
- * gateway, which may decide on what it read a second ago and no longer.
+ * When a change takes effect, judged by the time at which requests were sent. The time that a busy machine adds to a response says nothing
+ * about the gateway, which may decide on data at most a second old.
  */
 import { until } from '../../fixtures/start-fixture.ts';
 
-/** Until a request knows of a change, which must be made before. */
+/** The longest wait for a request that sees a change made before. */
 const WAIT_MS = 60_000;
 
 /**
- * Asks again and again until a request knows of the change.
- * @returns milliseconds after this call at which the last request was sent that did not; 0 where the first one did
+ * Repeats a request until it sees the change.
+ * @returns milliseconds from this call to when the last request that did not see it was sent; 0 if the first one saw it
  */
 export async function lastUnaware(isAware: () => Promise<boolean>): Promise<number> {
   const changedAt = performance.now();

@@ -1,4 +1,4 @@
-/** Values for schemas of others: some that fit, made from what the schema says, and what becomes of them when one thing is changed. */
+/** Values for the schemas of others: valid ones, generated from the schema, and the same with one thing changed. */
 
 type Json = Record<string, unknown>;
 
@@ -13,11 +13,11 @@ const OF_FORMAT: Readonly<Record<string, string>> = {
   email: 'ann@example.com',
   json: '{"a":1}',
 };
-/** A long text is what the body of a file or a page is. */
+/** A long text, like the content of a file or a page. */
 const BODY = 'some text of a file\n'.repeat(40);
 const MAX_DEPTH = 8;
 
-/** @param isLeast only with what is required */
+/** @param isLeast only with required members */
 export function valueOf(schema: unknown, root: Json, isLeast: boolean, depth = MAX_DEPTH): unknown {
   if (!isObject(schema)) return 'anything';
   const inner = (part: unknown) => valueOf(part, root, isLeast || depth <= 0, depth - 1);
@@ -67,7 +67,7 @@ function target(reference: string, root: Json): unknown {
   return at;
 }
 
-/** Each with one thing changed: a member left out, one that nobody knows, a value of another type, at any depth. */
+/** Yields the value with one change each: a member left out, an unknown one, a value of another type, at any depth. */
 export function* spoiledFrom(value: unknown): Generator<unknown> {
   yield typeof value === 'string' ? 7 : 'another type';
   if (typeof value === 'number') yield* [-1e9, 1e9, value + 0.5];

@@ -1,7 +1,4 @@
-/**
- * A gateway that does what a test says: a real HTTP server in which each request is answered by a script. Owns the record of
- * what came, in order.
- */
+/** A gateway that a test scripts: a real HTTP server in which a script answers each request. Owns the record of requests, in order. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,9 +11,9 @@ export interface Came {
   url: string;
   headers: IncomingHttpHeaders;
   text: string;
-  /** The message of the body; empty where there is none. */
+  /** The message of the body; empty if there is none. */
   message: Message;
-  /** Whether whoever asked has hung up. */
+  /** Whether the client has disconnected. */
   isGone: boolean;
 }
 
@@ -26,7 +23,7 @@ export interface ScriptedGateway {
   close(): Promise<void>;
 }
 
-/** Answers one request; what it does not end stays open. */
+/** Answers one request; a response that it does not end stays open. */
 export type Script = (came: Came, response: ServerResponse) => void;
 
 export async function startScripted(script: Script): Promise<ScriptedGateway> {
@@ -55,16 +52,16 @@ export async function startScripted(script: Script): Promise<ScriptedGateway> {
   };
 }
 
-/** A JSON answer. */
+/** Sends a JSON response. */
 export function sendText(response: ServerResponse, text: string, headers = {}, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 }
 
-/** The result of a request. */
+/** Returns the result of a request. */
 export const resultText = ({ message }: Came, result: object = {}): string =>
   JSON.stringify({ jsonrpc: '2.0', id: message.id, result });
 
-/** Begins an event stream. */
+/** Starts an event stream. */
 export function startEvents(response: ServerResponse): (data: string, id?: string) => void {
   response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
   return (data, id) =>

@@ -1,4 +1,4 @@
-/** `portico stdio` with a scripted gateway behind it, and the messages of a host that speaks by hand. Owns the end of both. */
+/** `portico stdio` with a scripted gateway behind it, and the messages of a host written by hand. Owns the end of both. */
 import type { ServerResponse } from 'node:http';
 import { afterEach } from 'vitest';
 import { startStdio, type Host } from './portico-command.ts';
@@ -38,7 +38,7 @@ export const request = (id: number, method: string, params: object = {}): object
 });
 export const initialize = request(0, 'initialize', { protocolVersion: VERSION, capabilities: {} });
 export const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
-/** A request of 2026-07-28. */
+/** Makes a request of 2026-07-28. */
 export const modern = (id: number, method: string, params: object = {}): object =>
   request(id, method, {
     ...params,
@@ -52,6 +52,6 @@ export const modern = (id: number, method: string, params: object = {}): object 
 export const opening = (came: Came, response: ServerResponse, session: string): void =>
   sendText(response, resultText(came, { protocolVersion: VERSION }), { 'mcp-session-id': session });
 
-/** How many requests of a method came. */
+/** Counts the requests of a method. */
 export const countOf = (gateway: ScriptedGateway, method: string): number =>
   gateway.came.filter(({ message }) => message.method === method).length;

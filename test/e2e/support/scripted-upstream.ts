@@ -1,7 +1,6 @@
 /**
- * An upstream that lives in the test's own process and answers each tool call with exactly the bytes it is told to.
- * Correct in everything else, in either era, so that a server that misbehaves can be discovered first. Keeps no
- * sessions. Bound to loopback; `close` ends it with all its connections.
+ * An upstream in the test's own process that answers each tool call with exactly the given bytes. Correct in everything else, in either
+ * era, so that a misbehaving server can be discovered first. Has no sessions. Bound to loopback; `close` ends it with all its connections.
  */
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
@@ -12,7 +11,7 @@ import { readBody } from '../../fixtures/serve.ts';
 import { memberAt } from '../../fixtures/raw-json.ts';
 import type { Era } from './raw-client.ts';
 
-/** A call as it came: the id and the raw text of its arguments. */
+/** A call as received: the id and the raw text of its arguments. */
 export interface ScriptedCall {
   id: number;
   name: string;
@@ -23,7 +22,7 @@ export interface ScriptedCall {
 export interface ScriptedAnswer {
   type?: 'application/json' | 'text/event-stream';
   status?: number;
-  /** Pieces are written as fast as they are taken. */
+  /** Pieces are written as fast as they are read. */
   body: string | Uint8Array | Iterable<string | Uint8Array>;
 }
 
@@ -56,7 +55,7 @@ export async function startScripted(
     const send = ({ type = 'application/json', status = 200, body }: ScriptedAnswer): void => {
       response.writeHead(status, { 'content-type': type });
       if (typeof body === 'string' || body instanceof Uint8Array) return void response.end(body);
-      // Whoever hangs up needs no more of it.
+      // A client that disconnects needs no more of it.
       pipeline(Readable.from(body), response, () => {});
     };
     const {
@@ -90,7 +89,7 @@ export async function startScripted(
     return void send({ status, body: JSON.stringify({ jsonrpc: '2.0', id, error }) });
   };
 
-  // A name of any length goes into a header of a modern request.
+  // In a modern request a name of any length is also in a header.
   const server = createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
     if (request.method !== 'POST') return void response.writeHead(405).end();
     readBody(request).then(
@@ -98,7 +97,7 @@ export async function startScripted(
       () => response.destroy(),
     );
   }).listen(0, '127.0.0.1');
-  // A gateway may have hundreds of its connections; one that is closed as it is used again would be a failure of the test's own.
+  // A gateway may have hundreds of connections to it; a connection closed just as it is reused would be a failure of the test itself.
   server.keepAliveTimeout = 600_000;
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,6 +1,6 @@
 /**
- * Third-party clients behind one interface: the 1.x SDK, the 2.x SDK in each of its modes, and `mcp-remote` as a stdio
- * bridge under a 1.x client. Owns connecting and closing; what they answer is left as it is.
+ * Third-party clients behind one interface: the 1.x SDK, the 2.x SDK in each of its modes, and `mcp-remote` as a stdio bridge under a 1.x
+ * client. Owns connecting and closing; does not change their results.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -79,7 +79,7 @@ async function throughMcpRemote(target: Target, protocol: 'legacy' | 'auto'): Pr
   return { ...client, close };
 }
 
-/** Every third-party client, by the name a test shows. */
+/** Every third-party client, by its name in test titles. */
 export const clients = {
   'SDK 1.x': (target: Target) =>
     connectWithSdk1(new Http1(new URL(target.url), requestInit(target)) as Transport),
@@ -93,6 +93,6 @@ export const clients = {
 export type ClientName = keyof typeof clients;
 export const clientNames = Object.keys(clients) as ClientName[];
 
-/** A client of an HTTP+SSE upstream, to make the same call directly. */
+/** Connects to an HTTP+SSE upstream, to make the same call directly. */
 export const connectToSse = (url: string): Promise<McpClient> =>
   connectWithSdk1(new SSEClientTransport(new URL(url)));

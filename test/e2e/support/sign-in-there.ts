@@ -1,4 +1,4 @@
-/** Somebody signs in at `oidc-provider`, to which a page of ours led their browser, agrees, and is led back. */
+/** Signs a person in at `oidc-provider`, to which a page of ours redirected the browser, agrees, and is redirected back. */
 import type { Page } from 'playwright-core';
 
 export async function signInThere(page: Page, login: string): Promise<void> {

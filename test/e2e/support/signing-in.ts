@@ -1,13 +1,13 @@
 /**
- * A gateway that programs are let into by a person: with one server behind it, a member at a browser, and a document of the program on
- * loopback. Owns what it starts.
+ * A gateway at which a person authorises programs: with one server behind it, a member at a browser, and a metadata document of the program
+ * on loopback. Owns what it starts.
  */
 import { serveClientDocument, type ClientDocument } from '../../fixtures/client-document.ts';
 import { Person } from '../../fixtures/person.ts';
 import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
 import { QUIET, startGateway, type Gateway } from './gateway.ts';
 
-/** Where programs are answered that have no listener; the port makes no difference. */
+/** The redirect URI of programs without a listener; the port is ignored. */
 export const REDIRECT = 'http://127.0.0.1:33418/callback';
 
 export interface SignInGateway {
@@ -15,7 +15,7 @@ export interface SignInGateway {
   upstream: Upstream;
   person: Person;
   document: ClientDocument;
-  /** Ids of the grants that a program has, newest first. */
+  /** Returns the ids of a program's grants, newest first. */
   grantsOf(clientId: string): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function startSignInGateway(): Promise<SignInGateway> {
   };
 }
 
-/** An access token ends before its time, by the program's own wish (RFC 7009); its grant stays. */
+/** Revokes an access token early, as the program itself can (RFC 7009); its grant stays. */
 export async function endAccessToken(
   { origin }: Gateway,
   clientId: string,

@@ -1,6 +1,6 @@
 /**
- * A program that signs in as its own document says it may (CIMD), with its callback on this machine: it asks to be let in, hears of the
- * answer and gets its tokens, by an independent implementation of the standard.
+ * A program that signs in with its metadata document (CIMD), with its callback on this machine: it asks for authorisation, receives the
+ * answer and gets its tokens, with an independent implementation of the standard.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ export interface SigningProgram {
 
 /**
  * @param gateway origin of the gateway
- * @param host as which the browser comes back: `127.0.0.1`, `localhost` or `[::1]`
+ * @param host the host of the callback: `127.0.0.1`, `localhost` or `[::1]`
  */
 export async function startSigningProgram(
   gateway: string,

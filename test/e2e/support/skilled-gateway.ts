@@ -1,4 +1,4 @@
-/** What the tests of skills share: a gateway, servers whose tools are written down in files, and what is known of their skills. */
+/** Shared set-up of the skills tests: a gateway, servers whose tools are written in files, and their classification. */
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,13 +24,13 @@ export type Described = [name: string, description: string];
 
 export interface SkilledGateway {
   gateway: Gateway;
-  /** Register a server that offers these; gives its id. */
+  /** Registers a server with these tools; returns its id. */
   add(name: string, tools: readonly Described[], more?: Record<string, unknown>): Promise<string>;
-  /** The server offers these from now on. */
+  /** Changes the tools of the server. */
   change(name: string, tools: readonly Described[]): Promise<void>;
-  /** What is known of a server's tools, by their names. */
+  /** Returns the classification of a server's tools, by their names. */
   skillsOf(id: string): Promise<Map<string, SkilledTool>>;
-  /** Waits for what is known of one tool to be as wanted. */
+  /** Waits until the classification of one tool is as wanted. */
   whenSkilled(
     id: string,
     tool: string,
@@ -40,7 +40,7 @@ export interface SkilledGateway {
   stop(): Promise<void>;
 }
 
-/** The same with a language model, which is a fixture that takes this key. */
+/** Starts the same with a language model: a fixture that accepts this key. */
 export async function startWithModel(
   fixture: FixtureName,
   env: Record<string, string>,
@@ -57,7 +57,7 @@ export async function startWithModel(
 }
 
 const SERVERS = '/api/v1/aggregator/servers';
-/** Discoveries and rounds come soon, so that what hangs on them does. */
+/** Short intervals, so that everything that follows discoveries and check cycles happens soon. */
 const SOON = { PORTICO_DISCOVERY_INTERVAL_MS: '500', PORTICO_HEALTH_INTERVAL_MS: '500' };
 
 export async function startSkilled(env: Record<string, string> = {}): Promise<SkilledGateway> {
@@ -66,7 +66,7 @@ export async function startSkilled(env: Record<string, string> = {}): Promise<Sk
   const upstreams: Upstream[] = [];
   const fileOf = (name: string) => join(folder, `${name}.json`);
   const change: SkilledGateway['change'] = async (name, tools) => {
-    // The server may read it at any time.
+    // Renamed into place, because the server may read the file at any time.
     await writeFile(`${fileOf(name)}.new`, JSON.stringify(tools.map(toTool)));
     await rename(`${fileOf(name)}.new`, fileOf(name));
   };

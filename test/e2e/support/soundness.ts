@@ -1,6 +1,6 @@
 /**
- * What every answer of the gateway must be, whatever was sent: in time, no failure of its own, and valid by the
- * protocol's schemas. `findFaults` runs many cases at once and says which broke a rule.
+ * Rules for every response of the gateway, whatever was sent: in time, no failure of its own, and valid by the protocol's schemas.
+ * `findFaults` runs many cases at once and reports which broke a rule.
  */
 import {
   CallToolResultSchema,
@@ -9,13 +9,13 @@ import {
 } from '@modelcontextprotocol/core';
 import type { Answer, Era } from './raw-client.ts';
 
-/** Longest time an answer may take, in milliseconds; for a machine that is busy. */
+/** The longest time of a response, in milliseconds; long enough for a busy machine. */
 export const ANSWER_MS = 60_000;
 const AT_ONCE = 12;
 
 const RESULTS = { 'tools/call': CallToolResultSchema, 'tools/list': ListToolsResultSchema };
 
-/** Throws where the answer to an MCP request breaks a rule. */
+/** Throws if the response to an MCP request breaks a rule. */
 export function checkAnswer(answer: Answer, era: Era, method?: keyof typeof RESULTS): void {
   if (answer.status >= 500) throw new Error(`status ${answer.status}: ${answer.text}`);
   if (answer.messages.length === 0) {
@@ -31,7 +31,7 @@ export function checkAnswer(answer: Answer, era: Era, method?: keyof typeof RESU
   }
 }
 
-/** The schema takes no number that JavaScript has not; an id may be any integer, and comes back in its own digits. */
+/** The schema accepts no number that JavaScript cannot represent; but an id may be any integer, and comes back digit for digit. */
 function withoutDigits(this: unknown, key: string, value: unknown, context?: { source: string }) {
   const isInexact = typeof value === 'number' && !Number.isSafeInteger(value);
   return key === 'id' && isInexact && /^-?\d+$/u.test(context?.source ?? '') ? 1 : value;
@@ -43,7 +43,7 @@ function checkMessage(
   method?: keyof typeof RESULTS,
 ): void {
   const { id, ...rest } = message;
-  // JSON-RPC 2.0 has null where the id could not be read; the protocol's schema has no id there.
+  // JSON-RPC 2.0 has null if the id could not be read; the protocol's schema has no id there.
   const isUnread = id === null && era === 'legacy' && 'error' in message;
   const shaped = JSONRPCMessageSchema.safeParse(isUnread ? rest : message);
   if (!shaped.success) throw new Error(`no message: ${JSON.stringify(message)}`);
@@ -56,7 +56,7 @@ function checkMessage(
   }
 }
 
-/** Runs a check for each case, some at once. Returns a line for each case that broke a rule. */
+/** Runs a check for each case, several at once. Returns a line for each case that broke a rule. */
 export async function findFaults<T>(
   cases: readonly T[],
   nameOf: (value: T, index: number) => string,

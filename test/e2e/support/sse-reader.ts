@@ -1,4 +1,4 @@
-/** An open stream of either era, read as it comes: what is told on it, and when it ends. */
+/** An open stream of either era, read as it comes: its notifications, and when it ends. */
 import { until } from '../../fixtures/start-fixture.ts';
 import { headersFor, modernHeaders, openLegacy, requestBody } from './raw-client.ts';
 import type { Era, Target } from './raw-client.ts';
@@ -14,7 +14,7 @@ export interface Heard {
 
 const LISTS = { toolsListChanged: true, resourcesListChanged: true, promptsListChanged: true };
 
-/** Opens the stream on which a client hears of its lists; settles once it is open. */
+/** Opens the stream on which a client is notified of its lists; resolves once it is open. */
 export async function hear(era: Era, target: Target): Promise<Heard> {
   const controller = new AbortController();
   const response = await (era === 'legacy'
@@ -53,8 +53,8 @@ export async function hear(era: Era, target: Target): Promise<Heard> {
 }
 
 /**
- * Does what clients are told of, one thing after the other, each of which changes the tools of one server; returns when all of it has
- * been told, so that streams which are opened later hear nothing of it.
+ * Makes changes one after the other, each of which changes the tools of one server. Returns when all notifications have been sent, so that
+ * streams opened later receive none of them.
  */
 export async function settleNews(
   target: Target,

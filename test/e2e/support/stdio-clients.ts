@@ -1,6 +1,6 @@
 /**
- * Hosts that know only stdio, each with `portico stdio` as its server: the 2.x SDK in each of its modes and the 1.x SDK.
- * Owns connecting, the answers to questions, and what was heard.
+ * Hosts that support only stdio, each with `portico stdio` as its server: the 2.x SDK in each of its modes and the 1.x SDK. Owns
+ * connecting, the answers to questions, and the record of messages.
  */
 import { Client as Client2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio';
@@ -23,9 +23,9 @@ export interface StdioHost {
   era: 'legacy' | 'modern';
   listTools(): Promise<{ name: string }[]>;
   call(name: string, given?: object, options?: CallOptions): Promise<Record<string, unknown>>;
-  /** How often it was told that the tools changed. */
+  /** How often it was notified that the tools changed. */
   changes(): number;
-  /** Every message that came, as it came; the SDK drops progress that comes together with its result. */
+  /** Every message received, unchanged; the SDK drops progress that arrives together with its result. */
   heard: Message[];
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export const serverParameters = (url: string, token: string) => ({
   stderr: 'inherit' as const,
 });
 
-/** Notes every message before the SDK takes it. */
+/** Records every message before the SDK processes it. */
 function record(transport: object): Message[] {
   const heard: Message[] = [];
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has this property only
@@ -105,7 +105,7 @@ async function connect2(
   };
 }
 
-/** Every kind of host, by the name a test shows. */
+/** Every kind of host, by its name in test titles. */
 export const hosts: Record<string, (url: string, token: string) => Promise<StdioHost>> = {
   'SDK 2.x auto': (url, token) => connect2('auto', url, token),
   'SDK 2.x legacy': (url, token) => connect2('legacy', url, token),

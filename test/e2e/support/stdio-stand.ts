@@ -1,6 +1,6 @@
 /**
- * A stdio server behind its Streamable HTTP adapter behind a small HTTP server, as the gateway would reach it through a connector.
- * Owns what it has opened: `closeStands` ends all of it.
+ * A stdio server behind its Streamable HTTP adapter behind a small HTTP server, as the gateway would reach it through a connector. Owns
+ * what it has opened: `closeStands` ends all of it.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ export interface Stand {
   server: StdioServer;
   /** Every state so far. */
   states: ServerState[];
-  /** Waits for a state that has been or will be told. */
+  /** Waits for a state that has been or will be reported. */
   reached(what: string, test: (state: ServerState) => boolean): Promise<ServerState>;
   close(): Promise<void>;
 }
@@ -25,17 +25,17 @@ export interface Stand {
 const open = new Set<Stand>();
 const root = new URL('../../../', import.meta.url);
 
-/** A Node program of this repository as a child. */
+/** Returns a Node program of this repository as a child. */
 export const node = (path: string, ...args: string[]): ChildSpec => ({
   command: process.execPath,
   args: [fileURLToPath(new URL(path, root)), ...args],
 });
 
-/** The public demo servers. */
+/** Returns a public demo server as a child. */
 export const publicServer = (name: string, ...args: string[]): ChildSpec =>
   node(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`, ...args);
 
-/** On a busy machine a server takes long to start; only one that never answers is meant to be taken for an old one. */
+/** On a busy machine a server starts slowly; only one that never answers shall be treated as legacy. */
 const PROBE_MS = 60_000;
 
 /** Starts a server behind its adapter. */
@@ -70,7 +70,7 @@ export async function openStand(
 /** Process id of the child, while it is ready. */
 export const pidOf = ({ server }: Stand): number => server.child.state.pid ?? 0;
 
-/** The process with this id is no more. */
+/** Whether the process with this id no longer exists. */
 export const isGone = async (pid: number): Promise<true | undefined> => {
   try {
     process.kill(pid, 0);
@@ -80,7 +80,7 @@ export const isGone = async (pid: number): Promise<true | undefined> => {
   }
 };
 
-/** Ends every stand that is still open. */
+/** Closes every open stand. */
 export const closeStands = async (): Promise<void> => {
   await Promise.all([...open].map(stand => stand.close()));
 };
@@ -89,7 +89,7 @@ async function answer(server: StdioServer, request: IncomingMessage, response: S
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   const sent = await buffer(request).catch(() => undefined);
-  // Who hung up in the middle of it wants no answer.
+  // A client that disconnected during the request needs no response.
   if (!sent) return;
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, String(value)]),

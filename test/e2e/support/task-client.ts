@@ -1,6 +1,6 @@
 /**
- * The official client of the tasks extension (`@modelcontextprotocol/ext-tasks`) on an SDK 2 client, and the same messages by
- * hand for what no client sends. Owns headers and the reading of answers.
+ * The official client of the tasks extension (`@modelcontextprotocol/ext-tasks`) on an SDK 2 client, and the same messages by hand for what
+ * no client sends. Owns headers and the parsing of responses.
  */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
@@ -19,7 +19,7 @@ const META = {
 };
 let lastId = 0;
 
-/** A modern request by hand. @param declared the client's capabilities; those of tasks by default */
+/** Sends a modern request by hand. @param declared the client's capabilities; by default those for tasks */
 export function send(
   target: Target,
   method: string,

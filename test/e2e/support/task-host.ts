@@ -1,7 +1,7 @@
 /**
- * A host that does tasks by script where another has a model. It sees what a model sees: the task in a person's words, definitions
- * of tools, answers. It takes the first tool whose parameters the facts fill, all of them and each required one, in the order in which the
- * tools come: the gateway's for a search, that of the words they share with the task for a full list.
+ * A host that does tasks with a script instead of a model. It sees what a model sees: the task in a person's words, definitions of tools,
+ * results. It takes the first tool whose parameters the facts fill, using all facts and filling every required parameter. Tools are tried
+ * in order: the gateway's order for a search, and by words shared with the task for a full list.
  */
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -10,15 +10,15 @@ import { fillFromHit, readHit, type Hit } from './hit-reader.ts';
 import { listAllTools, resultOf } from './raw-client.ts';
 import type { Task } from '../../fixtures/tasks.ts';
 
-/** All that a host is given of a task. */
+/** Everything that a host is told of a task. */
 export type Wanted = Pick<Task, 'wanted' | 'facts'>;
 
 export interface Done {
-  /** What the called tool answered. */
+  /** The result of the called tool. */
   answer: unknown;
-  /** Requests to the gateway, those for the list of tools left out. */
+  /** Requests to the gateway, without those for the list of tools. */
   calls: number;
-  /** What a model reads and writes for it, from the list of tools on (o200k_base). */
+  /** What a model reads and writes for the task, including the list of tools (o200k_base). */
   tokens: number;
 }
 
@@ -37,7 +37,9 @@ const toWords = (text: string): string[] =>
     .filter(word => !FILLERS.has(word))
     .map(word => word.replace(/(?<=..)(?:ies|es|s|ed|ing)$/, ''));
 
-/** Arguments that put each fact where the schema has a place for it; undefined where one has none, or one is missing. */
+/**
+ * Returns arguments that put each fact where the schema has a place for it; undefined if a fact has no place, or a required one is missing.
+ */
 function fill({ inputSchema }: Definition, facts: Wanted['facts']): object | undefined {
   const free = new Map(Object.entries(inputSchema.properties ?? {}));
   const given: Record<string, unknown> = {};
@@ -55,12 +57,12 @@ function fill({ inputSchema }: Definition, facts: Wanted['facts']): object | und
   return valid ? given : undefined;
 }
 
-/** Counts what a model reads of a list: each definition as it is listed. */
+/** Counts what a model reads of a list: each definition as listed. */
 const tokensOf = (value: unknown): number => countTokens(JSON.stringify(value));
 const tokensOfList = (tools: readonly unknown[]): number =>
   tools.reduce<number>((sum, tool) => sum + tokensOf(tool), 0);
 
-/** What came of a call, and what the call cost: what the model wrote, and the text that it read. */
+/** Calls a tool. @returns its result, and the tokens that the model wrote and read for it */
 async function useTool(client: RawClient, name: string, given: object) {
   const result = resultOf(await client.call(name, given));
   const text = result.content.map(block => block.text ?? '').join('\n');
@@ -68,7 +70,7 @@ async function useTool(client: RawClient, name: string, given: object) {
   return { result, text, tokens };
 }
 
-/** The host before an endpoint that lists three tools. All it knows of a tool it does not have described is the line of its hit. */
+/** Does a task at an endpoint that lists three tools. Without a description, the line of the hit is all that it knows of a tool. */
 export async function doBySearch(client: RawClient, { wanted, facts }: Wanted): Promise<Done> {
   const list = await listAllTools(client);
   const [search, describe, call] = list.map(({ name }) => name);
@@ -91,7 +93,7 @@ export async function doBySearch(client: RawClient, { wanted, facts }: Wanted): 
   return { answer: undefined, calls, tokens };
 }
 
-/** What the line of a hit is enough for; where it is not, the tool is described. */
+/** Returns the arguments from the line of a hit; if the line is not enough, has the tool described. */
 async function argumentsOf(
   hit: Hit,
   facts: Wanted['facts'],
@@ -103,7 +105,7 @@ async function argumentsOf(
   return fill(JSON.parse(line) as Definition, facts);
 }
 
-/** How much a task and a tool have in common; words that many tools have count little. */
+/** Ranks tools by the words that they share with a task; words of many tools count little. */
 function createReader(tools: readonly Definition[]) {
   const texts = tools.map(({ name, description }) => new Set(toWords(`${name} ${description}`)));
   const weights = new Map<string, number>();
@@ -125,7 +127,7 @@ function createReader(tools: readonly Definition[]) {
   };
 }
 
-/** The host before an endpoint that lists all tools: it reads them once, and calls. */
+/** Does tasks at an endpoint that lists all tools: reads the list once, and calls. */
 export async function readFullList(client: RawClient): Promise<(wanted: Wanted) => Promise<Done>> {
   const list = (await listAllTools(client)) as Definition[];
   const rank = createReader(list);

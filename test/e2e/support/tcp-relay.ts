@@ -1,9 +1,9 @@
-/** A relay of bytes on loopback whose line a test can cut: every connection is destroyed, and new ones too until it is mended. */
+/** A relay of bytes on loopback that a test can cut: every connection is destroyed, and new ones too until it is restored. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface TcpRelay {
-  /** Of the relay: scheme, host and port. */
+  /** The relay's scheme, host and port. */
   origin: string;
   cut(): void;
   mend(): void;

@@ -1,4 +1,6 @@
-/** A gateway for a team, as `npm start` runs it with a public URL: a process, a data folder, and requests to it from any loopback address. */
+/**
+ * A gateway for a team, as `npm start` runs it with a public URL: a process, a data folder, and requests to it from any loopback address.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -14,12 +16,12 @@ const READY_MS = 120_000;
 export interface TeamGateway {
   port: number;
   adminToken: string;
-  /** What it wrote. */
+  /** Its output. */
   output(): string;
   stop(): Promise<void>;
 }
 
-/** Start one; it serves when this resolves. */
+/** Starts a gateway; it serves when this resolves. */
 export async function startTeamGateway(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -49,11 +51,11 @@ export interface Asked {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
-  /** Address of this machine that the request comes from. */
+  /** The address of this machine from which the request comes. */
   from?: string;
-  /** Certificate of the CA that the peer's is under. */
+  /** Certificate of the CA that signed the peer's. */
   ca?: string;
-  /** Instead of the name in the address, for TLS and Host. */
+  /** Replaces the name in the address, for TLS and Host. */
   servername?: string;
 }
 
@@ -63,7 +65,7 @@ export interface Got {
   text: string;
 }
 
-/** A request on a connection of its own, whose Host and address are free to choose. */
+/** Sends a request on its own connection, with any Host and source address. */
 export async function ask(url: string, asked: Asked = {}): Promise<Got> {
   const { body, from = '127.0.0.1', ca, servername, ...rest } = asked;
   const send = url.startsWith('https:') ? httpsRequest : httpRequest;
@@ -83,7 +85,7 @@ export async function ask(url: string, asked: Asked = {}): Promise<Got> {
   return promise;
 }
 
-/** Sends bytes to a port as they are. @returns all that comes until the other side hangs up */
+/** Sends bytes to a port unchanged. @returns everything received until the other side closes */
 export function sendRaw(port: number, bytes: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(port, '127.0.0.1');

@@ -1,12 +1,12 @@
-/** What every matrix of access does: to go over all tools of the team, and to hold answers about hidden and unknown ones together. */
+/** Shared steps of the access matrices: iterate over all tools of the team, and compare responses about hidden and unknown tools. */
 import type { Answer } from './raw-client.ts';
 import { SERVERS, TOOL_NAMES, type ServerName } from './team.ts';
 
-/** A tool nobody has, with as many characters. */
+/** An unknown tool, with a name of the same length. */
 export const NOBODYS = 'gone_00';
 const AT_ONCE = 8;
 
-/** All of an answer but what differs from one answer to the next, with a name blanked out and its length with it. */
+/** Returns all of a response except what always differs, with a name and its length blanked out. */
 export function seen(
   { status, headers, text }: Pick<Answer, 'status' | 'headers' | 'text'>,
   name: string,
@@ -17,7 +17,7 @@ export function seen(
   return JSON.stringify([status, length, kept.toSorted(), text]).replaceAll(name, 'NAME');
 }
 
-/** Runs over all pairs of server and tool, some at once. */
+/** Runs `work` for all pairs of server and tool, several at once. */
 export async function forEachTool(
   work: (server: ServerName, tool: string, i: number) => Promise<void>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * A team before one gateway: two servers of a hundred tools, six people with different rights, and a plain reading of who may
- * use what, written without the code of the gateway.
+ * A team with one gateway: two servers of a hundred tools, six people with different rights, and a plain definition of who may use what,
+ * independent of the gateway's code.
  */
 import { startFixture } from '../../fixtures/start-fixture.ts';
 import type { Upstream } from '../../fixtures/start-fixture.ts';
@@ -13,7 +13,7 @@ export type ServerName = (typeof SERVERS)[number];
 const TOOLS = 100;
 const HALF = TOOLS / 2;
 
-/** The own names of a server's tools. */
+/** The servers' own names of their tools. */
 export const TOOL_NAMES = ['read', 'write'].flatMap(verb =>
   Array.from({ length: HALF }, (_, index) => `${verb}_${String(index).padStart(2, '0')}`),
 );
@@ -23,7 +23,7 @@ export interface Person {
   token: string;
   /** Whether the person may use a tool. */
   mayUse(server: ServerName, tool: string): boolean;
-  /** Whether the person sees what a server has beside tools. */
+  /** Whether the person sees a server's prompts and resources. */
   seesRest(server: ServerName): boolean;
 }
 
@@ -35,12 +35,12 @@ export interface Team {
   stop(): Promise<void>;
 }
 
-/** The tool of the toolset that has another name there. */
+/** The tool that has another name in the toolset. */
 export const RENAMED = { server: 'alpha', tool: 'read_00', name: 'first' } as const;
 
 const isRead = (tool: string) => tool.startsWith('read_');
 
-/** Start everything and hand out the rights. */
+/** Starts everything and grants the rights. */
 export async function startTeam(env: Record<string, string> = {}): Promise<Team> {
   const [alpha, beta, gateway] = await Promise.all([
     startFixture('team', { tools: TOOLS }),
@@ -72,7 +72,7 @@ export async function startTeam(env: Record<string, string> = {}): Promise<Team>
   };
 }
 
-/** POST that must be answered with 201. */
+/** Sends a POST that must be answered with 201. */
 export async function create(
   gateway: Gateway,
   path: string,

@@ -1,4 +1,7 @@
-/** A person at a terminal: a command under `script` (util-linux), which gives it one, answered line by line as it asks. Owns what it starts, by id. */
+/**
+ * A person at a terminal: a command under `script` (util-linux), which provides the terminal, answered line by line as it asks. Owns what
+ * it starts, by id.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll } from 'vitest';
@@ -8,11 +11,11 @@ import { COMPILE_CACHE, MAIN } from './portico-command.ts';
 const SOON_MS = 60_000;
 
 export interface Terminal {
-  /** Waits for a text that was not seen before, and gives all that was shown up to its end. */
+  /** Waits for a text that was not seen before; returns everything shown up to its end. */
   see(text: string): Promise<string>;
-  /** Types a line, or presses a key where it is one. */
+  /** Types a line, or presses a single key. */
   type(text: string): void;
-  /** Waits for the end; gives the exit code and all that was shown since what was seen last. */
+  /** Waits for the exit; returns the exit code and everything shown since the text seen last. */
   end(): Promise<{ code: number | null; rest: string }>;
 }
 
@@ -20,7 +23,7 @@ const running = new Set<ReturnType<typeof spawn>>();
 afterAll(() => Promise.all([...running].map(child => endChild(child, 'SIGKILL'))));
 
 const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
-/** Sequences that move the cursor or colour the text. */
+/** Escape sequences that move the cursor or colour the text. */
 // oxlint-disable-next-line no-control-regex
 const ESCAPES = /\u001B\[[0-9;?]*[A-Za-z]/g;
 

@@ -1,6 +1,6 @@
 /**
  * The Worker of the last release (`test/fixtures/last-release`) and that of this checkout, each on either schema, in workerd on a data
- * folder. Owns what it starts and the folders it makes.
+ * folder. Owns what it starts and the folders that it creates.
  */
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,9 +21,9 @@ export interface TwoVersions {
   adminToken: string;
   /** By the schema's version. */
   migrations: Record<Version, GatewayFiles['migrations']>;
-  /** A new data folder. @param from a folder to copy; nothing may use it */
+  /** Creates a new data folder. @param from a folder to copy, which must not be in use */
   folder(from?: string): Promise<string>;
-  /** Starts a Worker on a folder, whose database is brought to a schema first, if it is older. */
+  /** Starts a Worker on a folder, after migrating its database to a schema if it is older. */
   start(folder: string, worker: Version, schema: Version): Promise<Host>;
   /** Ends what was started, and removes the folders. */
   stop(): Promise<void>;

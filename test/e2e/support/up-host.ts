@@ -1,4 +1,7 @@
-/** `portico up --stdio` as a host starts it, with a folder of its own and a file of servers, spoken to by hand. Owns both, and their end. */
+/**
+ * `portico up --stdio` as a host starts it, with its own folder and a file of servers, and messages written by hand. Owns both, and their
+ * end.
+ */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,28 +15,28 @@ export interface UpHost {
   folder: string;
   /** Every line of its standard output. */
   lines: readonly string[];
-  /** What it told on standard error. */
+  /** Its standard error. */
   errors(): string;
   initialized: Message;
-  /** Asks, and gives the answer. */
+  /** Sends a request and returns the response. */
   ask(method: string, params?: object): Promise<Message>;
-  /** The first message that fits, once it is there. */
+  /** Waits for the first message that matches. */
   message(fits: (message: Message) => boolean): Promise<Message>;
   answer(id: unknown, result: object): void;
-  /** Writes lines as they are. */
+  /** Writes lines unchanged. */
   send(...lines: string[]): void;
   /** Waits until tools of these names are listed. */
   offers(...names: string[]): Promise<{ name: string }[]>;
-  /** Writes the file of servers anew. */
+  /** Replaces the file of servers. */
   configure(config: object): Promise<void>;
-  /** Asks the REST API of the gateway behind it as its administrator. */
+  /** Calls the REST API of the gateway behind it as its administrator. */
   api<T>(path: string): Promise<T>;
   end(): Promise<void>;
 }
 
 /**
- * @param configOf what the file holds; is told the folder
- * @param given capabilities of the client, and more words of the command
+ * @param configOf returns the file's content for the folder
+ * @param given capabilities of the client, and additional words of the command
  */
 export async function startUpHost(
   configOf: (folder: string) => object,

@@ -1,12 +1,12 @@
-/** An SDK client of the legacy era opens its standing stream in the background: a fetch for it that tells when the stream is open. */
+/** An SDK client of the legacy era opens its notification stream in the background: a fetch for it that reports when the stream is open. */
 
 export interface WatchedStream {
   fetch: (input: string | URL, init?: RequestInit) => Promise<Response>;
-  /** Settles with the first event, which the gateway sends when its object knows of the stream. */
+  /** Resolves at the first event, which the gateway sends once its object knows the stream. */
   isOpen: Promise<void>;
 }
 
-/** One for each client. */
+/** Creates one per client. */
 export function watchStream(): WatchedStream {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {

@@ -1,17 +1,19 @@
-/** The people of a team, each by a token of its own and by what it let a program have, which is to make no difference. */
+/**
+ * The people of a team, each with their own token and with the token of a program that they authorised; the two must make no difference.
+ */
 import { letIn } from './let-in.ts';
 import type { Person, Team } from './team.ts';
 
 export const NAMES = ['anybody', 'one server', 'some tools', 'intern', 'reader', 'triage'];
 export const WAYS = ['a token', 'a sign-in'] as const;
 type Way = (typeof WAYS)[number];
-/** Each of them by each way. */
+/** Each person with each kind of token. */
 export const CASES = WAYS.flatMap(way => NAMES.map(name => ({ way, name })));
 
-/** @returns one of the team, with the token that the way gives it */
+/** @returns a person of the team, with the token of this way */
 export type PersonOf = (name: string, way?: Way) => Person;
 
-/** Lets a program in for each of the team. */
+/** Authorises a program for each person of the team. */
 export async function letTeamIn({ people, gateway }: Team): Promise<PersonOf> {
   const letInAs = new Map<string, Person>();
   for (const person of people) {

@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks on loopback, which knows nothing of the gateway's code: it verifies signatures as Standard Webhooks 1.0 says,
- * and takes what is signed rightly and not older than five minutes.
+ * A receiver of webhooks on loopback, independent of the gateway's code: it verifies signatures by Standard Webhooks 1.0, and accepts
+ * events with a right signature that are not older than five minutes.
  */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ export interface Taken {
 }
 
 export interface WebhookReceiver {
-  /** What it took, in order. */
+  /** The events that it accepted, in order. */
   taken: Taken[];
   /** How many it refused. */
   refused: number;
@@ -30,7 +30,7 @@ function isSigned(secret: string, headers: NodeJS.Dict<string | string[]>, text:
   return String(headers['webhook-signature']).split(' ').includes(`v1,${wanted}`);
 }
 
-/** Listens on a port that is free. */
+/** Listens on a free port. */
 export async function startWebhookReceiver(port: number, secret: string): Promise<WebhookReceiver> {
   const server = createServer((request, response) => {
     let text = '';

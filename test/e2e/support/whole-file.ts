@@ -1,4 +1,4 @@
-/** A file of configuration with as many records as a team has, and some of every kind. */
+/** A configuration file with as many records as a team has, and some of every kind. */
 
 /** 20 servers, 10 principals, 30 rules, 5 toolsets, and some of everything else. */
 export function wholeFile(owner: string) {

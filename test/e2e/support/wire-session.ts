@@ -1,10 +1,10 @@
-/** A legacy session spoken by hand whose answers are read as they come, so that a test can answer a question in mid-call. */
+/** A legacy session by hand whose responses are read as they come, so that a test can answer a question during a call. */
 import { until } from '../../fixtures/start-fixture.ts';
 import { eventsOf } from './raw-client.ts';
 
 type Json = Record<string, unknown>;
 
-/** An answer under way: what came of it so far, and how it ended. */
+/** A running response: what was received so far, and how it ended. */
 export interface Wire {
   status: number;
   type: string;
@@ -14,7 +14,7 @@ export interface Wire {
   text(): string;
   /** Waits for a message that has come or will come. */
   heard(what: string, test: (message: Json) => boolean): Promise<Json>;
-  /** Settles at the end of the body, in whichever way. */
+  /** Resolves at the end of the body, however it ends. */
   over: Promise<void>;
   hangUp(): void;
 }
@@ -25,7 +25,7 @@ export interface WireSession {
   send(message: Json): Promise<Wire>;
   /** Calls a tool. */
   call(name: string, given?: Json, id?: number | string): Promise<Wire>;
-  /** Opens the standing stream. */
+  /** Opens the notification stream. */
   listen(): Promise<Wire>;
   end(): Promise<number>;
 }

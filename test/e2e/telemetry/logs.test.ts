@@ -1,4 +1,4 @@
-/** What is seen of requests at default settings: a line of the log each, and metrics, which tell the same. */
+/** What is recorded of requests with default settings: one line of the log each, and metrics, which agree. */
 import { mkdtemp, rm, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ async function calls(): Promise<Line[]> {
     .filter(({ method }) => method === 'tools/call');
 }
 
-it('[OPS-7] each call has one line, with how it ended, and nothing of what it was about', async () => {
+it('[OPS-7] each call has one line, with how it ended, and nothing of its content', async () => {
   const found = await until('the lines are there', SOON_MS, async () => {
     const lines = await calls();
     return lines.length >= 6 ? lines : undefined;

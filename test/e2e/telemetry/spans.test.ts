@@ -1,6 +1,6 @@
 /**
- * Every way in and every way out as spans at a collector: the trace of who calls goes on in the gateway and at the server, with the right
- * parents. The servers are made with the SDKs; the collector takes strict OTLP.
+ * Every entry point and every outgoing request as spans at a collector: the caller's trace continues in the gateway and at the server, with
+ * the right parents. The servers are built with the SDKs; the collector accepts only strict OTLP.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startCollector, type Collector } from '../../fixtures/otlp-collector.ts';
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 let n = 0;
-/** A trace of a client of its own. */
+/** Makes a trace of a separate client. */
 function newTrace() {
   n += 1;
   const traceId = n.toString(16).padStart(32, '4bf92f3577b34da6a3ce929d0e0e4736'.slice(0, 8));
@@ -70,7 +70,7 @@ function spans() {
 }
 type Span = ReturnType<typeof spans>[number];
 
-/** The spans of a trace, when the one of the server is there. */
+/** Waits for the spans of a trace, including the server's. */
 const spansOf = (traceId: string): Promise<Span[]> =>
   until('the spans are there', SOON_MS, async () => {
     const found = spans().filter(span => span.traceId === traceId);
@@ -85,7 +85,7 @@ const valueOf = ({ attributes = [] }: Span, name: string) =>
 const url = () => `${gateway.origin}/mcp`;
 const target = () => ({ url: url(), token: gateway.adminToken });
 
-/** Calls a tool by hand, in a session where there is one. */
+/** Calls a tool by hand, in a session if there is one. */
 async function call(name: string, args: object, headers: Record<string, string>, meta?: object) {
   const params = JSON.stringify({ name, arguments: args, ...(meta ? { _meta: meta } : {}) });
   const response = await fetch(url(), {
@@ -98,7 +98,7 @@ async function call(name: string, args: object, headers: Record<string, string>,
   return text;
 }
 
-/** One server span and one client span, in the trace of who called. */
+/** Checks for one server span and one client span, in the caller's trace. */
 async function expectChain({ traceId, spanId }: ReturnType<typeof newTrace>, tool: string) {
   const found = await spansOf(traceId);
   const [server] = found.filter(({ kind }) => kind === SERVER);
@@ -124,7 +124,7 @@ it.each([
   expect(relays[era].calls.at(-1)).toEqual({ header: told, meta: told });
 });
 
-it('[OPS-7] the trace of the message goes before that of the transport, which is linked', async () => {
+it("[OPS-7] the message's trace takes precedence over the transport's, which is linked", async () => {
   const [own, ambient] = [newTrace(), newTrace()];
   const headers = { traceparent: ambient.traceparent };
   await call('rich.echo', { text: 'x' }, headers, { traceparent: own.traceparent });
@@ -162,7 +162,7 @@ it('[OPS-7] REST is a span of HTTP with the call below it', async () => {
 });
 
 it.each(Object.entries(answeringClients))(
-  '[OPS-7] a question in the midst of a call: %s',
+  '[OPS-7] a question during a call: %s',
   async (_name, connect) => {
     const before = spans().length;
     const client = await connect({ origin: gateway.origin, token: gateway.adminToken });
@@ -183,7 +183,7 @@ it.each(Object.entries(answeringClients))(
   },
 );
 
-it('[OPS-7] what fails and what is hidden: an error, and no name that its caller may not know', async () => {
+it('[OPS-7] failures and hidden tools: an error, and no name that the caller may not know', async () => {
   const unknown = newTrace();
   await call('rich.nothing-of-this-name', {}, { traceparent: unknown.traceparent });
   const found = await spansOf(unknown.traceId);

@@ -1,4 +1,4 @@
-/** Events of a real gateway for a receiver that is down while they happen, over the gateway's sudden end. */
+/** Events of a real gateway for a receiver that is down when they happen, across a kill of the gateway. */
 import { rm } from 'node:fs/promises';
 import { afterAll, expect, it } from 'vitest';
 import { findFreePort, startFixture, until } from '../../fixtures/start-fixture.ts';
@@ -25,7 +25,7 @@ async function deliveriesAt(gateway: Gateway): Promise<Delivery[]> {
   return json['deliveries'] as Delivery[];
 }
 
-it('[OPS-7] [SEC-1] each event comes, signed and in order, though the receiver was down and the gateway was killed', async () => {
+it('[OPS-7] [SEC-1] each event arrives, signed and in order, though the receiver was down and the gateway was killed', async () => {
   const port = await findFreePort();
   const upstream = await startFixture('rich-modern');
   const gateway = await startGateway();
