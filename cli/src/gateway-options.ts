@@ -70,11 +70,11 @@ export function readLoginUrl({ url }: GatewayOptions, env: Environment): URL {
 /** Adds `--url`, `--token` and `--token-file` to a command. */
 export function addGatewayOptions(command: Command): Command {
   return command
-    .option('--url <url>', `the gateway, or PORTICO_URL (default ${DEFAULT_URL})`)
-    .option('--token-file <file>', 'file that holds the token; without any, see portico login')
+    .option('--url <url>', `URL of the gateway, or PORTICO_URL (default ${DEFAULT_URL})`)
+    .option('--token-file <file>', 'file with the token; without a token, see portico login')
     .option(
       '--token <token>',
-      'the token; better in PORTICO_TOKEN or a file: others can read this',
+      'the token; prefer PORTICO_TOKEN or a file, since others can read arguments',
     );
 }
 

@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { COMMANDS } from './commands/all.ts';
 
 const HELP = `
-Exit codes: 0 done, 1 failed, 2 asked for wrongly, 3 not allowed, 4 not found,
-5 judged and refused.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not allowed, 4 not found,
+5 refused by portico ask.
 
 Examples:
   portico up --config mcp.json

@@ -26,7 +26,7 @@ interface ConnectOptions extends Options {
 const ACCOUNT = describe<View>({
   name: 'accounts',
   noun: 'account',
-  called: 'the accounts that people have at servers',
+  called: "people's own accounts at servers",
   path: ACCOUNTS,
   list: 'accounts',
   none: 'no accounts yet; portico accounts connect SERVER',
@@ -44,10 +44,10 @@ const ACCOUNT = describe<View>({
 
 const HELP = `
 At a terminal a page of the gateway opens, where you sign in at the server or
-paste a token of it; the command waits for that. Else a token of the server is
-what comes on standard input, or an environment variable. Your calls to the
-server carry the account from then on, and nobody else's do; it is never shown
-again. The server has to be set up for it (accounts per_principal, or both).
+paste one of its tokens; the command waits until you have. Otherwise a token of
+the server is read from standard input or --from-env. Your calls to the server
+use this account from then on, and nobody else's do. The token is never shown
+again. The server must allow own accounts (accounts: per_principal or both).
 
 Examples:
   portico accounts connect github
@@ -59,9 +59,9 @@ Examples:
 export function addAccounts(program: Command): void {
   const connect = addResource(program, ACCOUNT)
     .command('connect <server>')
-    .description('Connect an account of your own at a server, on a page or by a token of it.')
-    .option('--from-env <name>', 'the environment variable that has the token')
-    .option('--no-browser', 'show the address of the page; open none')
+    .description('Connect your own account at a server, on a page or with a token.')
+    .option('--from-env <name>', 'environment variable with the token')
+    .option('--no-browser', 'print the address of the page instead of opening it')
     .addHelpText('after', HELP);
   shown(connect).action(connectAccount);
 }

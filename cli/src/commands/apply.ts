@@ -7,14 +7,14 @@ import type { FileOptions } from '../configuration/run-file.ts';
 import { apiOf, shown, type ApiOptions } from '../gateway/api-command.ts';
 
 const SECRETS = `
-Secrets stand in the file as \${env:NAME} or \${file:PATH}; their values are sent
-to the gateway and shown nowhere.`;
+Secrets are written in the file as \${env:NAME} or \${file:PATH}; their values are
+sent to the gateway and never shown.`;
 
 const APPLY_HELP = `
-The plan is made first. Where the file has a mistake, names a secret that is not
-there or a name that is in use, each is told with its line and nothing is done.
-What the file made is marked as its own: --prune deletes what is no longer in
-it, and nothing that people or another file made.
+The plan is made first. If the file has an error, refers to a missing secret or
+uses a taken name, each problem is printed with its line and nothing is changed.
+Records that the file creates are marked as its own: --prune deletes those that
+are no longer in it, never records of people or of other files.
 ${SECRETS}
 
 Examples:
@@ -23,17 +23,17 @@ Examples:
   portico export > portico.yaml && portico apply -f portico.yaml --adopt`;
 
 const DIFF_HELP = `
-Exit code 0 where the gateway is what the file says, 1 where it is not, 2 where
-the file is not right.
+Exit code 0 if the gateway matches the file, 1 if it differs, 2 if the file is
+invalid.
 
 Examples:
   portico diff -f portico.yaml
   portico diff -f portico.yaml --prune --json | jq '.changes[].key'`;
 
 const EXPORT_HELP = `
-All records of the kinds that a file can hold, ready for portico apply. A value
-of a credential is never shown: where one was given to a server without a
-secret, it is left out and said so.
+It writes all records that a file can hold, ready for portico apply. Credentials
+are never shown: one that was given to a server as a value, not as a secret, is
+left out, with a note.
 ${SECRETS}
 
 Examples:
@@ -43,9 +43,9 @@ Examples:
 /** Adds `apply`, `diff` and `export`. */
 export function addApply(program: Command): void {
   const apply = ofFile(program.command('apply'), APPLY_HELP)
-    .summary('make a gateway what a file says')
-    .description('Make the records of a gateway what a file says.')
-    .option('--dry-run', 'show what would be done, and do nothing');
+    .summary('make a gateway match a file')
+    .description('Make the records of a gateway match a file.')
+    .option('--dry-run', 'show what would change, and change nothing');
   // The YAML parser and the schemas are loaded only when needed.
   apply.action(async (options: FileOptions & { dryRun?: boolean }) =>
     (await import('../configuration/run-file.ts')).applyFile(options),
@@ -68,6 +68,6 @@ export function addApply(program: Command): void {
 
 const ofFile = (command: Command, help: string): Command =>
   shown(command.requiredOption('-f, --file <file>', 'the file, YAML or JSON; - for standard input'))
-    .option('--prune', 'delete what the file made and no longer has')
-    .option('--adopt', 'take over records of others that the file names')
+    .option('--prune', 'delete records that this file created and no longer contains')
+    .option('--adopt', 'take over existing records that the file names')
     .addHelpText('after', help);

@@ -35,8 +35,8 @@ interface WholeApproval extends Approval {
 }
 
 const HELP = `
-A tool that a server offers later, or changes, is neither listed nor callable
-until somebody approved it; so is one whose name deceives the eye.
+A tool that a server adds or changes later is neither listed nor callable until
+somebody approves it. The same holds for a tool with a misleading name.
 
 Examples:
   portico approvals
@@ -46,9 +46,9 @@ Examples:
   portico approvals reject github.create_issue`;
 
 const DECIDE_HELP = `
-A tool is named as it is listed, or by its id. --server without a tool means all
-of that server that waits; what has a misleading name is not approved with it.
-With --fingerprint nothing is done where another definition waits by now.`;
+Name a tool as it is listed, or by its id. --server without a tool means all
+waiting tools of that server; approve leaves out those with misleading names.
+With --fingerprint nothing is done if the definition has changed since.`;
 
 /** Most definitions in one request. */
 const MAX_ITEMS = 500;
@@ -59,26 +59,31 @@ const MIN_FINGERPRINT = /^[0-9a-f]{8,64}$/;
 export function addApprovals(program: Command): void {
   const approvals = program
     .command('approvals')
-    .summary('list the tools that are held, approve or reject them')
-    .description('List the tools that are held, show what differs, approve or reject them.')
+    .summary('list held tools, approve or reject them')
+    .description('List held tools, show what changed in them, approve or reject them.')
     .addHelpText('after', HELP);
-  const all = approvals.command('list', { isDefault: true }).description('List what is held.');
-  all.option('--server <name>', 'only what this server offers');
+  const all = approvals.command('list', { isDefault: true }).description('List the held tools.');
+  all.option('--server <name>', 'only tools of this server');
   shown(all).action(list);
-  const one = approvals.command('show <tool>').description('Show what differs from before.');
+  const one = approvals
+    .command('show <tool>')
+    .description('Show how a held tool differs from the approved one.');
   shown(one).action(show);
   for (const verb of ['approve', 'reject'] as const) {
     const command = approvals
       .command(`${verb} [tool...]`)
       .description(
         verb === 'approve'
-          ? 'Approve tools as they are held; clients see them within a second or two.'
-          : 'Reject tools as they are held: they are not offered, and wait no more.',
+          ? 'Approve held tools; clients see them within a second or two.'
+          : 'Reject tools: clients do not see them, and they no longer wait.',
       )
-      .option('--server <name>', 'all of this server that waits')
-      .option('--fingerprint <digits>', 'of the definition that was looked at, for one tool');
+      .option('--server <name>', 'all waiting tools of this server')
+      .option(
+        '--fingerprint <digits>',
+        'fingerprint of the definition that you reviewed, for one tool',
+      );
     if (verb === 'approve') {
-      command.option('--accept-misleading', 'one tool, in spite of its name');
+      command.option('--accept-misleading', 'approve one tool despite its misleading name');
     }
     const example = `\n\nExample:\n  portico approvals ${verb} github.create_issue`;
     shown(command.addHelpText('after', DECIDE_HELP + example));

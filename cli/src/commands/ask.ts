@@ -32,11 +32,11 @@ interface Entry {
 const ALLOWLIST = '/api/v1/ask/allowlist';
 
 const HELP = `
-The model of the gateway plans one call; the gateway judges the plan and makes
-the call only where an administrator allowed the tool. Put the request into
+The model of the gateway plans one call. The gateway judges the plan and makes
+the call only if an administrator has allowed the tool. Put the request into
 quotes: its first word may be the name of a command above.
 
-Exit codes: 0 called (or no tool fits), 5 refused, 1 the call failed.
+Exit codes: 0 called (or no tool fits), 1 the call failed, 5 refused.
 
 Examples:
   portico ask 'find the document about travel expenses'
@@ -47,8 +47,8 @@ Examples:
   portico ask allow tickets close_ticket --side-effects --group support`;
 
 const ALLOW_HELP = `
-A pattern may hold "*". A tool that is not annotated read-only takes
---side-effects and the exact names of its server and tool.
+A pattern may contain "*". A tool that is not annotated read-only needs
+--side-effects and the exact names of server and tool.
 
 Examples:
   portico ask allow '*' 'search_*'
@@ -57,28 +57,30 @@ Examples:
 /** Adds `ask`. */
 export function addAsk(program: Command): void {
   const ask = addGatewayOptions(program.command('ask'))
-    .argument('<words...>', 'what is wanted')
-    .summary('say in words what is wanted: one guarded call')
-    .description('Say in words what is wanted; one call is planned, judged and made.')
+    .argument('<words...>', 'the request')
+    .summary('one guarded call from a request in words')
+    .description('Make one call from a request in words: it is planned, judged and made.')
     .option('--dry-run', 'only plan and judge; call nothing')
-    .option('--summary', 'also sum up the result, each claim with its evidence')
+    .option('--summary', 'also summarise the result, each claim with its evidence')
     .option('--json', 'print JSON for programs')
     .addHelpText('after', HELP)
     .action(askFor);
   const allow = ask
     .command('allow <server> <tool>')
-    .description('Allow tools to be asked for.')
-    .option('--side-effects', 'also where the tool may change something')
+    .description('Add tools to the allow-list.')
+    .option('--side-effects', 'also for tools that may change something')
     .option('--group <name>', 'only for this group')
     .option('--principal <id>', 'only for this principal')
-    .option('--description <text>', 'why')
+    .option('--description <text>', 'why they are allowed')
     .addHelpText('after', ALLOW_HELP);
   shown(allow).action(allowTool);
-  const list = ask.command('list').description('List what may be asked for.');
+  const list = ask.command('list').description('List the allow-list.');
   shown(list)
     .addHelpText('after', '\nExample:\n  portico ask list')
     .action((_options: Options, command: Command) => listAllowed(command.optsWithGlobals()));
-  const remove = ask.command('remove <id>').description('Remove an entry, by its id.');
+  const remove = ask
+    .command('remove <id>')
+    .description('Remove an entry of the allow-list, by its id.');
   shown(remove)
     .addHelpText('after', '\nExample:\n  portico ask remove 2c6e0d1a-8f5b-4a83-9f0e-6d1b2a3c4d55')
     .action((id: string, _options: Options, command: Command) =>

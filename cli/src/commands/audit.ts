@@ -33,8 +33,8 @@ interface Checked {
 const AUDIT = '/api/v1/audit';
 
 const HELP = `
-Newest first. Principals, servers and tools are named, or given by their
-ids. --since takes a time, or so long ago: 30m, 12h, 7d.
+Newest first. Give principals, servers and tools by name or by id. --since takes
+a time, or an age: 30m, 12h, 7d.
 
 Examples:
   portico audit
@@ -43,37 +43,38 @@ Examples:
   portico audit verify`;
 
 const EXPORT_HELP = `
-One JSON object a line, oldest first. One that broke off goes on with --after,
-the id of the last line that came.
+One JSON object per line, oldest first. To continue an export that broke off,
+pass the id of its last line to --after.
 
 Examples:
   portico audit export > audit.ndjson
   portico audit export --server github --since 30d | jq -r .subject`;
 
 const VERIFY_HELP = `
-Rows and chunks of calls form chains, so an edit or a deletion shows. Exit
-code 1 where something is not as it was written.`;
+Rows and chunks of calls form hash chains, so an edit or a deletion shows. Exit
+code 1 if a chain is broken.`;
 
 /** Adds `audit`. */
 export function addAudit(program: Command): void {
   const audit = program
     .command('audit')
     .summary('show who called and changed what')
-    .description('Show who called and changed what, and check that nobody changed it.')
+    .description('Show who called and changed what, and check that nobody edited the log.')
     .addHelpText('after', HELP);
   const all = audit.command('list', { isDefault: true }).description('List calls and changes.');
-  filtered(all).option('--limit <rows>', 'so many', '20');
+  filtered(all).option('--limit <rows>', 'maximum number of rows', '20');
   shown(all.addHelpText('after', HELP)).action(list);
-  const whole = audit.command('export').description('Write all of it, for programs.');
-  filtered(whole).option('--after <id>', 'only what follows this row');
+  const whole = audit.command('export').description('Export all rows as JSON lines.');
+  filtered(whole).option('--after <id>', 'only rows after this id');
   addGatewayOptions(whole.addHelpText('after', EXPORT_HELP)).action(exportRows);
-  const check = audit.command('verify').description('Check every chain.');
+  const check = audit.command('verify').description('Check every hash chain.');
   shown(check.addHelpText('after', VERIFY_HELP)).action(verify);
 }
 
 function filtered(command: Command): Command {
-  for (const filter of FILTERS) command.option(`--${filter} <${filter}>`, `only of this ${filter}`);
-  return command.option('--since <time>', 'only from then on');
+  for (const filter of FILTERS)
+    command.option(`--${filter} <${filter}>`, `only rows with this ${filter}`);
+  return command.option('--since <time>', 'only rows since this time');
 }
 
 function toQuery(given: Filters, more: Record<string, string>): URLSearchParams {

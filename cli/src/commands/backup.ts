@@ -10,16 +10,16 @@ interface Options {
 }
 
 const BACKUP_HELP = `
-The gateway may go on meanwhile. Keep the two files apart: the one holds sealed
-credentials, and the other, NAME.keys.json, the keys that open them.
+The gateway may keep running. Keep the two files apart: one holds sealed
+credentials, the other, NAME.keys.json, the keys that open them.
 
 Examples:
   portico backup portico.tar.gz
   portico backup /backups/monday.tar.gz --data /var/lib/portico`;
 
 const RESTORE_HELP = `
-The folder must be empty or not there yet; start the gateway with it afterwards.
-A token that was revoked after the backup works again: revoke it once more.
+The folder must be empty or missing; start the gateway with it afterwards. A
+token that was revoked after the backup works again: revoke it once more.
 
 Examples:
   portico restore portico.tar.gz --data restored
@@ -29,18 +29,18 @@ Examples:
 export function addBackup(program: Command): void {
   program
     .command('backup <file>')
-    .summary('keep everything of a gateway on this machine in a file')
-    .description('Back up the data folder of a gateway on this machine, also while it runs.')
+    .summary('back up a gateway on this machine to a file')
+    .description('Back up the data folder of a gateway on this machine to a file.')
     .option('--data <folder>', 'the data folder', '.portico')
     .option('--json', 'print JSON for programs')
     .addHelpText('after', BACKUP_HELP)
     .action(backup);
   program
     .command('restore <file>')
-    .summary('make a data folder of a backup')
-    .description('Make a data folder of a backup.')
-    .option('--data <folder>', 'the folder to be made', '.portico')
-    .option('--keys <file>', 'the keys, where they are not beside the backup')
+    .summary('restore a data folder from a backup')
+    .description('Restore a data folder from a backup.')
+    .option('--data <folder>', 'the folder to create', '.portico')
+    .option('--keys <file>', 'file with the keys, if it is not beside the backup')
     .option('--json', 'print JSON for programs')
     .addHelpText('after', RESTORE_HELP)
     .action(restoreBackup);

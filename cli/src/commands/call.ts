@@ -25,11 +25,10 @@ import { visible } from '../output/table.ts';
 import { isTerminal, note, outputColumns, withPrompter, writeOut } from '../terminal.ts';
 
 const HELP = `
-After the tool's name stand its arguments as flags; portico call NAME --help
-shows them. Nested ones are written with dots, lists by giving a flag again, and
-anything as JSON with --args. Where a tool has a parameter that is called like
-an option above, the option stands before the name. So do --url, --token and
---token-file always.
+Arguments follow the tool's name as flags; portico call NAME --help lists them.
+Write nested ones with dots, repeat a flag for a list, or give JSON with --args.
+--url, --token and --token-file always go before the name. So does any other
+option above if the tool has a parameter of the same name.
 
 Examples:
   portico call github.create_issue --title 'It rains in' --labels bug
@@ -37,9 +36,9 @@ Examples:
   portico call weather.forecast --args '{"place": {"city": "Riga"}}' --days 3
   echo '{"message": "hi"}' | portico call everything.echo --args-file - --json
 
-A tool that asks for input asks you, at a terminal; Ctrl-D leaves the question.
-Where a server wants an account of your own there, a page opens to connect it,
-and the call is made when you have.`;
+If the tool asks for input, you are asked at the terminal; Ctrl-D cancels. If a
+server needs your own account, a page opens to connect it, and the call is made
+after that.`;
 
 /** Most rounds of server requests in one call. */
 const MAX_ROUNDS = 20;
@@ -53,11 +52,11 @@ export function addCall(program: Command): void {
     .argument('[flags...]', 'its arguments')
     .summary('call a tool')
     .description('Call a tool.')
-    .option('--args <json>', 'arguments as JSON; flags are put into them')
-    .option('--args-file <file>', 'the same from a file, or from standard input with -')
+    .option('--args <json>', 'arguments as JSON; flags are added to them')
+    .option('--args-file <file>', 'the same from a file; - for standard input')
     .option('--json', 'print the whole result as JSON')
-    .option('--no-browser', 'show the page where an account is connected; open none')
-    .option('--no-cache', 'have the call made, also where the gateway has its result cached')
+    .option('--no-browser', 'print the address of an account page instead of opening it')
+    .option('--no-cache', 'do not use a cached result')
     .passThroughOptions()
     .allowUnknownOption()
     .addHelpText('after', HELP)

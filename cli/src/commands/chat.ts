@@ -19,15 +19,15 @@ interface Options extends GatewayOptions, ChatOptions {
 }
 
 const HELP = `
-Without a message, on a terminal, it goes on until you leave it with Ctrl-D.
-The answer goes to standard output; each call and what came of it is a line on
-standard error. Before a call of a tool that does not say that it changes
-nothing you are asked; where nobody can be, the call waits, and --resume goes on
-with it. Calls of an answer that was cut off are not made; --resume asks again.
-Ctrl-C stops what runs; what was done is kept for a day.
+Without a message, at a terminal, you chat until you press Ctrl-D. Answers go to
+standard output, a line for each call to standard error. You are asked before a
+tool is called that is not annotated read-only. If nobody can be asked, the call
+waits; --resume continues with it. Calls of an answer that was cut off are not
+made; --resume asks the model again. Ctrl-C stops the run. A chat is kept for a
+day.
 
-Exit codes: 0 answered, 1 stopped before that, 2 asked for wrongly, 3 not
-allowed, 4 no such chat, 130 stopped with Ctrl-C.
+Exit codes: 0 answered, 1 stopped before that, 2 wrong usage, 3 not allowed,
+4 no such chat, 130 stopped with Ctrl-C.
 
 Examples:
   portico chat
@@ -39,20 +39,23 @@ Examples:
 /** Adds `chat`. */
 export function addChat(program: Command): void {
   addGatewayOptions(program.command('chat'))
-    .argument('[message]', 'what to ask; from standard input where it is no terminal')
+    .argument(
+      '[message]',
+      'message to the model (default: standard input, unless it is a terminal)',
+    )
     .summary('let a language model use the tools')
-    .description("Speak with the gateway's language model, which calls the tools of your token.")
-    .option('--resume <id>', 'go on with a chat')
-    .option('--server <name>', 'only tools of this server; again for another', again)
+    .description("Chat with the gateway's language model, which calls tools with your token.")
+    .option('--resume <id>', 'continue a chat')
+    .option('--server <name>', 'only tools of this server; may be repeated', again)
     .option('--toolset <name>', 'only tools of this toolset')
-    .option('--ask <when>', 'when you are asked before a call: writes, always or never')
+    .option('--ask <when>', 'when to ask you before a call: writes (default), always or never')
     .option('--yes', 'approve every call you would be asked about')
     .option('--no', 'refuse every call you would be asked about')
-    .option('--max-steps <count>', 'most questions to the model')
-    .option('--max-calls <count>', 'most calls of tools')
-    .option('--max-tokens <count>', 'most tokens of all questions and answers')
-    .option('--max-seconds <count>', 'longest time')
-    .option('--max-cost <dollars>', 'highest cost, where the gateway knows prices')
+    .option('--max-steps <count>', 'maximum number of requests to the model')
+    .option('--max-calls <count>', 'maximum number of tool calls')
+    .option('--max-tokens <count>', 'maximum number of tokens, of requests and answers')
+    .option('--max-seconds <count>', 'maximum duration in seconds')
+    .option('--max-cost <dollars>', 'maximum cost, if the gateway knows prices')
     .option('--json', 'print JSON for programs')
     .addHelpText('after', HELP)
     .action(chat);

@@ -14,10 +14,10 @@ Examples:
   portico client remove cursor`;
 
 const ADD_HELP = `
-The client gets a token of its own, which lists and calls tools and administers
-nothing; with a token that may make none, it gets that one. What the file was is
-kept beside it (.before-portico). --scope project writes .mcp.json in this
-folder without a token: each person sets PORTICO_CLIENT_TOKEN.
+The client gets its own token, which can only list and call tools. If yours is
+not an admin token, the client gets yours, which must not be able to do more.
+The former file is kept beside it as .before-portico. --scope project writes
+.mcp.json in this folder without a token: each person sets PORTICO_CLIENT_TOKEN.
 
 Examples:
   portico client add vscode
@@ -25,7 +25,7 @@ Examples:
   portico client add claude-code --scope project`;
 
 const REMOVE_HELP = `
-The token that was made for it is revoked. What the file was is kept beside it.
+The token that was created for it is revoked. The former file is kept beside it.
 
 Example:
   portico client remove cursor`;
@@ -36,36 +36,39 @@ const IDS = HOSTS.map(({ id }) => id);
 export function addClient(program: Command): void {
   const client = program
     .command('client')
-    .summary('write the gateway into Claude Code, Cursor, VS Code, …')
-    .description('Write the gateway into the configuration of a client, or take it out.')
+    .summary('add the gateway to Claude Code, Cursor, VS Code, …')
+    .description('Add the gateway to the configuration of a client, or remove it.')
     .addHelpText('after', HELP);
-  const which = () => new Argument('<client>', 'which one').choices(IDS);
+  const which = () => new Argument('<client>', 'the client').choices(IDS);
   const named = (command: Command) =>
-    command.option('--name <name>', 'what the gateway is called there', 'portico');
+    command.option('--name <name>', 'name of the gateway in the client', 'portico');
   const scoped = (command: Command) =>
     named(command).addOption(
-      new Option('--scope <scope>', 'of claude-code: all that you do, or this folder')
+      new Option(
+        '--scope <scope>',
+        'for claude-code: all your folders (user), or this one (project)',
+      )
         .choices(['user', 'project'])
         .default('user'),
     );
   const list = client
     .command('list', { isDefault: true })
-    .description('List the clients, which have the gateway, and whether it takes their token.');
+    .description('List the clients: which have the gateway, and whether it accepts their token.');
   named(list).option('--json', 'print JSON for programs').action(runList);
   const add = client
     .command('add')
     .addArgument(which())
-    .description('Write the gateway into the configuration of a client.')
+    .description('Add the gateway to the configuration of a client.')
     .addHelpText('after', ADD_HELP);
   scoped(add)
-    .option('--principal <id>', 'whose the new token is, else a new one')
-    .option('--replace', 'in place of another server of the name')
+    .option('--principal <id>', 'principal of the new token (default: a new one)')
+    .option('--replace', 'replace another server with this name')
     .option('--dry-run', 'show what would change, and change nothing');
   shown(add).action(runAdd);
   const remove = client
     .command('remove')
     .addArgument(which())
-    .description('Take the gateway out of the configuration of a client.')
+    .description('Remove the gateway from the configuration of a client.')
     .addHelpText('after', REMOVE_HELP);
   scoped(remove).option('--dry-run', 'show what would change, and change nothing');
   shown(remove).action(runRemove);

@@ -16,7 +16,7 @@ Examples:
 export function addCompletion(program: Command): void {
   program
     .command('completion')
-    .addArgument(new Argument('<shell>', 'of which shell').choices(Object.keys(SCRIPTS)))
+    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
     .summary('print a completion script for a shell')
     .description('Print a completion script for a shell.')
     .addHelpText('after', HELP)

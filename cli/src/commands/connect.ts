@@ -16,10 +16,10 @@ import { EXIT, Failure } from '../failure.ts';
 import { readGatewayUrl, readTarget, readToken } from '../gateway-options.ts';
 
 const HELP = `
-The file is an mcp.json of any client. Its programs are run; what has a URL is
-left out, since \`portico import\` registers it at the gateway. In command, args,
-env and cwd \${NAME} is a variable of the environment. Keep secrets in env:
-others on this machine can read args. An entry may say more under its own key:
+The file is any client's mcp.json. Its programs are run; entries with a URL are
+left out, since \`portico import\` registers those. \${NAME} in command, args, env
+and cwd stands for an environment variable. Put secrets into env: other users of
+this machine can read args. An entry may have settings under "portico":
 
   "files": {
     "command": "npx",
@@ -30,22 +30,22 @@ others on this machine can read args. An entry may say more under its own key:
     }
   }
 
-Once for each machine, with a token that may write servers; the token of the
-device is kept in ~/.config/portico/connectors.json:
+Run once per machine, with a token that may write servers. The device token that
+the machine gets is kept in ~/.config/portico/connectors.json:
   export PORTICO_URL=https://portico.example.com
   PORTICO_TOKEN=portico_… portico connect --enroll laptop
 
 From then on:
   portico connect
 
-Where that file was lost, or on another machine in its place:
+If that file is lost, or to move the connector to another machine:
   PORTICO_TOKEN=portico_… portico connect --enroll laptop --replace
 
-Where nothing is kept, say in a container:
+Without a stored token, for instance in a container:
   PORTICO_CONNECTOR_TOKEN=portico_device_… portico connect --config mcp.json
 
-An edit of the file is applied while it runs. Ctrl-C ends it when what runs has
-ended; a second one ends it at once.`;
+The file is reloaded when it changes. Ctrl-C stops after the running requests,
+at most --drain seconds later; a second Ctrl-C stops at once.`;
 
 interface ConnectOptions {
   url?: string;
@@ -64,18 +64,29 @@ interface ConnectOptions {
 export function addConnect(program: Command): void {
   program
     .command('connect')
-    .summary('offer the stdio servers of this machine')
+    .summary('offer the stdio servers of this machine through the gateway')
     .description('Run the stdio servers of an mcp.json and offer them through the gateway.')
-    .option('--config <file>', 'an mcp.json', 'mcp.json')
-    .option('--url <url>', 'the gateway, or PORTICO_URL (default http://127.0.0.1:8787)')
-    .option('--token-file <file>', 'file with the device token; with --enroll, with the other one')
-    .option('--enroll <name>', 'make this machine a connector of this name first')
-    .option('--replace', 'with --enroll: become the connector that has the name')
-    .option('--token <token>', 'to enrol with; better in PORTICO_TOKEN: others can read this')
-    .option('--drain <seconds>', 'what running requests get at the end', readSeconds(0, 3600), 10)
-    .option('--keepalive <seconds>', 'time between two pings', readSeconds(0.1, 3600), 20)
-    .option('--quiet', 'say nothing but why it ends')
-    .option('--verbose', 'show what goes over the connection, in numbers')
+    .option('--config <file>', 'the mcp.json', 'mcp.json')
+    .option('--url <url>', 'URL of the gateway, or PORTICO_URL (default http://127.0.0.1:8787)')
+    .option(
+      '--token-file <file>',
+      'file with the device token; with --enroll: with the token to enrol with',
+    )
+    .option('--enroll <name>', 'first register this machine as a connector of this name')
+    .option('--replace', 'with --enroll: take over the connector of this name')
+    .option(
+      '--token <token>',
+      'token to enrol with; prefer PORTICO_TOKEN, since others can read arguments',
+    )
+    .option(
+      '--drain <seconds>',
+      'seconds that running requests may take after a stop',
+      readSeconds(0, 3600),
+      10,
+    )
+    .option('--keepalive <seconds>', 'seconds between two pings', readSeconds(0.1, 3600), 20)
+    .option('--quiet', 'print only the reason for exiting')
+    .option('--verbose', 'show traffic counters of the connection')
     .addHelpText('after', HELP)
     .action(runConnect);
 }

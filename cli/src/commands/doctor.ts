@@ -25,7 +25,7 @@ interface Options extends GatewayOptions {
 }
 
 const HELP = `
-Exit code 1 where anything is not right.
+Exit code 1 if a check fails.
 
 Examples:
   portico doctor
@@ -35,9 +35,9 @@ Examples:
 /** Adds `doctor`. */
 export function addDoctor(program: Command): void {
   addGatewayOptions(program.command('doctor'))
-    .summary('find what is not right, and what to do')
-    .description('Check this machine, the gateway and its servers.')
-    .option('--config <file>', 'the mcp.json of portico connect (mcp.json, where it is there)')
+    .summary('find problems, and what to do about them')
+    .description('Check this machine, the gateway and its servers for problems.')
+    .option('--config <file>', 'the mcp.json of portico connect (default mcp.json, if it exists)')
     .option('--json', 'print JSON for programs')
     .addHelpText('after', HELP)
     .action(runDoctor);

@@ -18,10 +18,10 @@ interface AddOptions extends Options {
 const IDENTITY = describe<View>({
   name: 'identities',
   noun: 'identity',
-  called: 'who people are at providers',
+  called: "people's identities at providers",
   path: '/api/v1/identities',
   list: 'identities',
-  none: 'nobody signed in by a provider yet',
+  none: 'nobody signed in with a provider yet',
   columns: [
     ['NAME', ({ name }) => name],
     ['ID', ({ id }) => id],
@@ -32,13 +32,13 @@ const IDENTITY = describe<View>({
   written: 'elsewhere',
   fields: [],
   example: { id: 'Ada' },
-  removal: 'Who came by it is signed out, also clients; the principal stays.',
+  removal: 'Whoever signed in with it is signed out, clients too; the principal stays.',
 });
 
 const HELP = `
-They sign in as that principal from then on, with what the provider's groups
-give. The subject is what the provider calls them in 'sub'; at GitHub it is the
-number of the account, and no address.
+With that identity they sign in as this principal from then on, with the groups
+that the provider's groups map to. The subject is the provider's 'sub'; for
+GitHub it is the numeric id of the account, not an email address.
 
 Example:
   portico identities add Ada --provider Acme --subject 00u1a2b3c4`;
@@ -47,9 +47,9 @@ Example:
 export function addIdentities(program: Command): void {
   const add = addResource(program, IDENTITY)
     .command('add <principal>')
-    .description('Say who a principal, by name or id, is at a provider.')
+    .description('Link a principal (name or id) to an identity at a provider.')
     .requiredOption('--provider <name>', 'name or id of the provider')
-    .requiredOption('--subject <text>', 'what the provider calls them')
+    .requiredOption('--subject <text>', "the person's 'sub' at the provider")
     .addHelpText('after', HELP);
   shown(add).action(addIdentity);
 }

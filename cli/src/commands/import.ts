@@ -25,9 +25,9 @@ interface Imported {
 }
 
 const HELP = `
-The file is an mcp.json of any client, comments too, or an export of a registry.
-Secrets in headers are stored as secrets. Programs (command, args) are not
-imported: portico connect runs those.
+The file is any client's mcp.json, also with comments, or an export of a
+registry. Secrets in headers are stored as secrets. Programs (command, args) are
+not imported: portico connect runs those.
 
 Examples:
   portico import ~/.cursor/mcp.json
@@ -40,9 +40,9 @@ export function addImport(program: Command): void {
     .argument('<file>', 'the file, or - for standard input')
     .summary('register the servers of an mcp.json')
     .description('Register the servers of an mcp.json.')
-    .option('--yes', 'do it; without, what would be done is shown')
+    .option('--yes', 'import; without it, only the plan is shown')
     .addOption(
-      new Option('--on-conflict <rule>', 'what becomes of names that are taken')
+      new Option('--on-conflict <rule>', 'what to do with names that are taken')
         .choices(['skip', 'update', 'fail'])
         .default('skip'),
     )

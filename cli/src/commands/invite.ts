@@ -15,7 +15,7 @@ interface InviteOptions extends Options {
 type Issued = z.infer<typeof InvitationViewSchema> & { code: string; path: string };
 
 const HELP = `
-It is used up by signing in, and lasts from ten minutes to a week.
+The link works once. It can be valid for ten minutes to a week.
 
 Examples:
   portico invite Ada
@@ -25,9 +25,13 @@ Examples:
 export function addInvite(program: Command): void {
   const command = program
     .command('invite <principal>')
-    .summary('make a link by which somebody signs in')
-    .description('Make a link by which a principal, by name or id, signs in with a browser once.')
-    .option('--expires <when>', 'from now on like 12h, or a time like 2027-01-31T00:00Z', '24h')
+    .summary('create a link with which somebody signs in')
+    .description('Create a link with which a principal (name or id) signs in with a browser once.')
+    .option(
+      '--expires <when>',
+      'when it expires: from now like 12h, or like 2027-01-31T00:00Z',
+      '24h',
+    )
     .addHelpText('after', HELP);
   shown(command).action(invite);
 }

@@ -17,24 +17,24 @@ Examples:
   portico keys rotate`;
 
 const NEW_HELP = `
-It is active from the next start of the gateway on; the key before stays to open
-what is under it. On Cloudflare the ring is the secret PORTICO_KEYS of the
-Worker: put the new key in first, and make it active with the next deployment.
+The new key is active from the next start of the gateway; the former key stays
+to open what it sealed. On Cloudflare the ring is the secret PORTICO_KEYS of the
+Worker: add the new key first, and make it active with the next deployment.
 
 Examples:
   portico keys new
   portico keys new --data /var/lib/portico`;
 
 const ROTATE_HELP = `
-Calls go on meanwhile. Ctrl-C stops; what is done stays done, and running it
-again goes on. Exit code 1 where something cannot be put under the active key.
+Calls continue meanwhile. Ctrl-C stops; run it again to continue. Exit code 1 if
+something cannot be sealed with the active key.
 
 Examples:
   portico keys rotate
   portico keys rotate --batch 200`;
 
 const LIST_HELP = `
-Exit code 1 where something is under a key that is not in the ring.
+Exit code 1 if something is sealed with a key that is not in the ring.
 
 Example:
   portico keys list`;
@@ -43,16 +43,16 @@ Example:
 export function addKeys(program: Command): void {
   const keys = program
     .command('keys')
-    .summary('show what is under which key, and rotate the keys')
-    .description('Show what is under which key of the gateway, and rotate the keys.')
+    .summary('show which key seals what, and rotate keys')
+    .description('Show which key of the gateway seals what, and rotate keys.')
     .addHelpText('after', HELP);
   const all = keys.command('list', { isDefault: true });
-  shown(all.description('List the keys by their ids.').addHelpText('after', LIST_HELP));
+  shown(all.description('List the keys, and how much each seals.').addHelpText('after', LIST_HELP));
   all.action(list);
   const rotate = keys
     .command('rotate')
-    .description('Put everything that is sealed under the active key.')
-    .option('--batch <records>', 'so many at once, 1 to 200', '50')
+    .description('Seal everything again with the active key.')
+    .option('--batch <records>', 'records per request, 1 to 200', '50')
     .addHelpText('after', ROTATE_HELP);
   shown(rotate).action(rotateKeys);
   keys

@@ -7,8 +7,8 @@ import { note } from '../terminal.ts';
 const LEARNING = '/api/v1/learning';
 
 const FORGET_HELP = `
-Of everybody. Where PORTICO_LEARN_FROM_USE is on, the gateway goes on learning;
-what it has read orders searches for an hour at most.
+It forgets for everybody. If PORTICO_LEARN_FROM_USE is on, the gateway goes on
+learning. Searches may still use what it has already read, for up to an hour.
 
 Example:
   portico learning forget`;
@@ -18,7 +18,7 @@ export function addLearning(program: Command): void {
   const learning = program
     .command('learning')
     .summary('forget what searches learned from use')
-    .description('What searches learned from the calls that came after them.');
+    .description('Manage what searches learned from the calls that followed them.');
   const forget = learning
     .command('forget')
     .description('Forget which tools were called after which searches.')

@@ -15,17 +15,17 @@ interface LoginOptions {
 }
 
 const CANCELLED = 130;
-const GATEWAY = 'the gateway (PORTICO_URL, or the only one signed in to)';
+const GATEWAY = 'URL of the gateway (default PORTICO_URL, or the only one signed in to)';
 
 const LOGIN_HELP = `
-Over SSH, or where there is no display, a code is shown to type into a browser
-on any other machine; --device asks for that. What the login may do is shown on
-the page, and is what you may do.
+Over SSH or without a display, a code is shown, to be typed into a browser on
+any other machine; --device asks for that. The page shows what the login may do,
+which is what you may do.
 
-The other commands use the login where no token is named, and renew it. It is
-kept in portico/logins below your configuration folder, for you alone. Who is
-signed in to one gateway, and names neither a gateway nor a token, means that
-one.
+Other commands use the login if no token is given, and renew it. It is kept in
+portico/logins below your configuration folder, readable for you alone. With a
+login to exactly one gateway, that gateway is the default if you give neither a
+gateway nor a token.
 
 Examples:
   portico login https://portico.example.com
@@ -45,16 +45,16 @@ export function addLogin(program: Command): void {
     .argument('[url]', GATEWAY)
     .summary('sign in to a gateway with a browser')
     .description('Sign in to a gateway with a browser, for the commands that follow.')
-    .option('--device', 'show a code, for a browser on another machine')
-    .option('--no-browser', 'show the address of the page; open none')
+    .option('--device', 'show a code for a browser on another machine')
+    .option('--no-browser', 'print the address of the page instead of opening it')
     .addHelpText('after', LOGIN_HELP)
     .action(login);
   program
     .command('logout')
     .argument('[url]', GATEWAY)
     .summary('sign out of a gateway')
-    .description('Sign out of a gateway: its tokens end at once, there and here.')
-    .option('--local', 'forget the tokens here, without a word to the gateway')
+    .description('Sign out of a gateway: the login is revoked there and deleted here.')
+    .option('--local', 'delete the login here without telling the gateway')
     .addHelpText('after', LOGOUT_HELP)
     .action(logout);
 }

@@ -23,11 +23,11 @@ const FILE = 'requests.ndjson';
 const MAX_LINES = 100_000;
 
 const HELP = `
-A gateway on this machine writes a line for each request, when it is over:
-what was asked, how it ended, how long it took, how much of that its server
-took, and the trace it is part of. No argument and no result is in it. The
-folder is --data, else that of npm start (.portico here), else that of
-portico up. On Cloudflare the same lines are in wrangler tail.
+A gateway on this machine writes one line per finished request: what was called,
+the outcome, the duration, the server's share of it, and the trace. Arguments
+and results are never logged. The folder is --data, else that of npm start
+(.portico here), else that of portico up. On Cloudflare, wrangler tail shows the
+same lines.
 
 Examples:
   portico logs
@@ -39,12 +39,12 @@ Examples:
 export function addLogs(program: Command): void {
   program
     .command('logs')
-    .summary('show the requests that a gateway here served')
-    .description('Show the last requests, a line each.')
-    .option('-f, --follow', 'go on with those that come')
-    .option('-n, --lines <number>', 'how many of the last', parseCount, 20)
+    .summary('show the requests to a gateway on this machine')
+    .description('Show the last requests to a gateway on this machine, one per line.')
+    .option('-f, --follow', 'keep printing new requests')
+    .option('-n, --lines <number>', 'how many of the last requests', parseCount, 20)
     .addOption(
-      new Option('--level <level>', 'those of this level or a worse one')
+      new Option('--level <level>', 'only requests of this level or a worse one')
         .choices(LEVELS)
         .default('info'),
     )
@@ -89,5 +89,5 @@ function findLog(data: string | undefined): string {
 function parseCount(text: string): number {
   const count = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (count <= MAX_LINES) return count;
-  throw new InvalidArgumentError(`a number up to ${MAX_LINES}.`);
+  throw new InvalidArgumentError(`It must be a number up to ${MAX_LINES}.`);
 }

@@ -21,10 +21,10 @@ interface AddOptions extends Options {
 const OAUTH_CLIENT = describe<View>({
   name: 'oauth-clients',
   noun: 'oauth-client',
-  called: 'programs that people sign in to',
+  called: 'OAuth clients',
   path: '/api/v1/oauth/clients',
   list: 'clients',
-  none: 'no clients yet; most come by themselves, others by portico oauth-clients add NAME',
+  none: 'no clients yet; most register themselves, others need portico oauth-clients add NAME',
   columns: [
     ['NAME', ({ name }) => name],
     ['ID', ({ id }) => id],
@@ -34,12 +34,12 @@ const OAUTH_CLIENT = describe<View>({
   written: 'elsewhere',
   fields: [],
   example: { id: 'Reports' },
-  removal: 'What people allowed it ends with it, at once. Most can come again and ask anew.',
+  removal: 'Its grants end at once. Most clients can register and ask for access again.',
 });
 
 const HELP = `
-For a program that neither has a document of its own nor registers itself, which
-most do. Its id and secret are what the program asks for.
+For a program that has no client metadata document and cannot register itself.
+Most programs need no such entry. Enter the printed id and secret in yours.
 
 Examples:
   portico oauth-clients add Reports --redirect https://reports.example.com/cb
@@ -49,8 +49,8 @@ Examples:
 export function addOAuthClients(program: Command): void {
   const add = addResource(program, OAUTH_CLIENT)
     .command('add <name>')
-    .description('Make a client, and print its id and its secret, this once.')
-    .requiredOption('--redirect <uri>', 'where people are sent back; again for another', again)
+    .description('Create a client and print its id and secret; the secret is shown only once.')
+    .requiredOption('--redirect <uri>', 'redirect URI; may be repeated', again)
     .option('--public', 'without a secret, for a program that cannot keep one')
     .addHelpText('after', HELP);
   shown(add).action(addClient);

@@ -17,21 +17,21 @@ import { toOption } from '../resources/body.ts';
 import { editedFieldsOf, type Field, type Resource } from '../resources/resource.ts';
 import { RESOURCES } from '../resources/resources.ts';
 
-const FROM = ['--from <file>', 'what else to say of it, as JSON; - for standard input'] as const;
+const FROM = ['--from <file>', 'more fields, as JSON; - for standard input'] as const;
 
 const ADD_HELP = `
-The JSON has the fields of the API, which /docs on the gateway describes. Where
-an option says one of them too, the option holds.
+The JSON has the fields of the API, which /docs on the gateway describes. An
+option overrides the same field in the JSON.
 `;
 
 const EDIT_HELP = `
-What is not named stays; a list replaces the one of before. In JSON null clears,
-and a list may be empty.
+Fields that are not given stay; a list replaces the former one. In the JSON null
+clears a field, and a list may be empty.
 `;
 
 const SET_HELP = `
-Its value is what comes on standard input, or that of an environment variable.
-It is never shown again. Servers refer to it by its name, like \${NAME}.
+The value is read from standard input or --from-env, and never shown again.
+Servers refer to it by its name, like \${NAME}.
 `;
 
 /** Adds one command for each resource. */
@@ -53,14 +53,14 @@ export function addResource(program: Command, resource: Resource): Command {
   shown(all.command('list', { isDefault: true }).description(`List the ${name}.`)).action(options =>
     listRecords(resource, options),
   );
-  shown(all.command(`show <${noun}>`).description(`Show a ${noun}, by ${by}.`))
+  shown(all.command(`show <${noun}>`).description(`Show ${a(noun)}, by ${by}.`))
     .addHelpText('after', examplesOf(resource, [`show ${example.id}`]))
     .action((id, options) => showRecord(resource, id, options));
   if (written === 'derived') return all;
   if (written === 'value') addSet(all, resource);
   if (written === 'records' || written === 'named') addEdits(all, resource, written === 'named');
   const after = removal === undefined ? '' : `\n${removal}\n`;
-  shown(all.command(`remove <${noun}>`).description(`Remove a ${noun}, by ${by}.`))
+  shown(all.command(`remove <${noun}>`).description(`Remove ${a(noun)}, by ${by}.`))
     .addHelpText('after', `${after}${examplesOf(resource, [`remove ${example.id}`])}`)
     .action((id, options) => removeRecord(resource, id, options));
   return all;
@@ -86,13 +86,13 @@ const BY = {
 /** Adds `set`, for values that are never shown. */
 function addSet(all: Command, resource: Resource): void {
   const { noun, fields, example } = resource;
-  const set = all.command('set <name>').description(`Make a ${noun}, or give it another value.`);
+  const set = all.command('set <name>').description(`Create ${a(noun)}, or change its value.`);
   const lines = [
     `set ${example.id} --origin https://mcp.example.com < token.txt`,
     `set ${example.id} --from-env NEW_TOKEN`,
   ];
   withFields(shown(set), fields)
-    .option('--from-env <name>', 'the environment variable that has its value')
+    .option('--from-env <name>', 'environment variable with the value')
     .addHelpText('after', `${SET_HELP}${examplesOf(resource, lines)}`)
     .action((name, options) => putValue(resource, name, options));
 }
@@ -100,7 +100,7 @@ function addSet(all: Command, resource: Resource): void {
 function addEdits(all: Command, resource: Resource, isNamed: boolean): void {
   const { noun, fields, example } = resource;
   const words = isNamed ? ['add <name>', `add ${example.id}`] : ['add', 'add'];
-  const add = all.command(words[0] ?? '').description(`Make a ${noun}.`);
+  const add = all.command(words[0] ?? '').description(`Create ${a(noun)}.`);
   const made = [...(example.new ?? []), `${words[1]} --from ${noun}.json`];
   withFields(shown(add), fields)
     .option(...FROM)
@@ -110,7 +110,7 @@ function addEdits(all: Command, resource: Resource, isNamed: boolean): void {
     );
   const edit = all
     .command(`edit <${noun}>`)
-    .description(`Change a ${noun}, by ${BY[isNamed ? 'named' : 'records']}.`);
+    .description(`Change ${a(noun)}, by ${BY[isNamed ? 'named' : 'records']}.`);
   const edits = [example.edit ?? '', `--from - <<< '${example.json ?? ''}'`];
   withFields(shown(edit), editedFieldsOf(resource))
     .option(...FROM)
@@ -128,6 +128,9 @@ function withFields(command: Command, fields: readonly Field[]): Command {
   for (const field of fields) command.addOption(toOption(field));
   return command;
 }
+
+/** A noun with its article. */
+const a = (noun: string): string => `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 /** Formats example command lines for a help text. */
 function examplesOf({ name }: Resource, lines: readonly string[]): string {

@@ -22,7 +22,7 @@ interface Found {
 }
 
 const HELP = `
-Say what the tool is for, in any words. A score is from 0 to 1.
+Say in any words what the tool should do. Scores are from 0 to 1.
 
 Examples:
   portico search create an issue
@@ -36,10 +36,10 @@ export function addSearch(program: Command): void {
     .argument('<words...>', 'what the tool should do')
     .summary('find tools by what they do')
     .description('Find tools by what they do.')
-    .option('--limit <count>', `most tools to show, up to ${MAX_FOUND}`, String(USUAL_FOUND))
-    .option('--server <name>', 'only tools of this server; again for another', again)
+    .option('--limit <count>', `maximum number of tools, up to ${MAX_FOUND}`, String(USUAL_FOUND))
+    .option('--server <name>', 'only tools of this server; may be repeated', again)
     .option('--skill <id>', 'only tools of this skill')
-    .option('--read-only', 'only tools that say that they change nothing')
+    .option('--read-only', 'only tools that are annotated read-only')
     .option('--json', 'print JSON for programs')
     .addHelpText('after', HELP)
     .action(searchTools);

@@ -30,8 +30,8 @@ const SETTLE_MS = 20_000;
 const LOOK_MS = 200;
 
 const ADD_HELP = `
-In a header \${NAME} stands for an environment variable, so that a credential is
-not written into the history of a shell.
+\${NAME} in a header stands for an environment variable, so that no credential
+gets into the history of the shell.
 
 Examples:
   portico servers add docs https://docs.example.com/mcp
@@ -40,8 +40,8 @@ Examples:
     --header 'Authorization: Bearer \${GITHUB_TOKEN}'`;
 
 const EDIT_HELP = `
-What is not named stays. Headers replace those of before; a URL of another host
-drops them, unless new ones come along.
+Fields that are not given stay. Headers replace all former ones. A URL with
+another origin drops the headers, unless new ones are given.
 
 Examples:
   portico servers edit github --name hub
@@ -55,23 +55,19 @@ export function addServers(program: Command): void {
     .description('List the servers behind the gateway, show one, or change them.');
   const add = servers
     .command('add <name> <url>')
-    .description('Register a server that a URL reaches.')
-    .option('--sse', 'it speaks the old HTTP+SSE transport')
-    .option(
-      '--header <line>',
-      "sent with each request, like 'Name: value'; again for another",
-      again,
-    )
+    .description('Register a server by its URL.')
+    .option('--sse', 'the server uses the old HTTP+SSE transport')
+    .option('--header <line>', "header of each request, like 'Name: value'; may be repeated", again)
     .option('--description <text>', 'what it is for')
-    .option('--no-connect', 'register it only')
+    .option('--no-connect', 'register it without connecting')
     .option('--no-wait', 'do not wait for its tools')
     .addHelpText('after', ADD_HELP);
   shown(add).action(addServer);
   const edit = servers
     .command('edit <server> [url]')
-    .description('Change a server: where it is, what it is called, what is sent to it.')
-    .option('--name <name>', 'another name; its tools are renamed with it')
-    .option('--header <line>', 'as with add, in place of all headers; again for another', again)
+    .description('Change the URL, name, description or headers of a server.')
+    .option('--name <name>', 'new name; the names of its tools change too')
+    .option('--header <line>', 'as for add; replaces all headers; may be repeated', again)
     .option('--description <text>', 'what it is for')
     .option('--no-wait', 'do not wait for its tools')
     .addHelpText('after', EDIT_HELP);

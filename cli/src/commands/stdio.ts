@@ -9,17 +9,17 @@ import {
 import { serveStdio } from '../stdio/serve.ts';
 
 const HELP = `
-A host starts it as it starts any server:
+A host starts it like any stdio server:
 
   {"mcpServers": {"portico": {
     "command": "portico",
     "args": ["stdio", "--url", "https://portico.example.com/mcp"],
     "env": {"PORTICO_TOKEN": "portico_…"}}}}
 
-Where no token is named it uses the one of portico login, and renews it.
-The URL may be /mcp, /mcp/servers/{server} or /mcp/toolsets/{toolset};
-?names=underscore writes names that every host takes. Speaks whatever revision
-of the protocol the host speaks.
+Without a token it uses the login of portico login, and renews it. The URL may
+end in /mcp, /mcp/servers/{server} or /mcp/toolsets/{toolset}; ?names=underscore
+gives tool names that every host accepts. It speaks the protocol revision of the
+host.
 
 Examples:
   PORTICO_TOKEN=portico_… portico stdio
@@ -29,8 +29,8 @@ Examples:
 /** Adds `stdio`. */
 export function addStdio(program: Command): void {
   addGatewayOptions(program.command('stdio'))
-    .summary('a stdio MCP server in front of the gateway')
-    .description('Be a stdio MCP server: pass every message between a host and the gateway.')
+    .summary('act as a stdio MCP server in front of the gateway')
+    .description('Act as a stdio MCP server that relays messages between a host and the gateway.')
     .addHelpText('after', HELP)
     .action((options: GatewayOptions) => runStdio(options));
 }

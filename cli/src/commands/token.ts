@@ -35,13 +35,16 @@ export function addToken(program: Command): void {
   shown(all.description('List the tokens, without their values.')).action(list);
   const create = token
     .command('create <name>')
-    .description('Create a token and print its value, this once.')
-    .option('--server <name>', 'a server it may see, else all; again for another', again)
-    .option('--tool <pattern>', 'tools it may see, like github.get_*; again for another', again)
-    .option('--toolset <name>', 'a toolset it may use; again for another', again)
-    .option('--scope <scope>', 'what it may do, like tools:read; again for another', again)
-    .option('--principal <id>', 'whose it is, else a new one of the same name')
-    .option('--expires <when>', 'a time like 2027-01-31T00:00Z, or from now on like 12h, 90d, 4w')
+    .description('Create a token and print its value; it is shown only once.')
+    .option('--server <name>', 'a server that it may use (default: all); may be repeated', again)
+    .option('--tool <pattern>', 'tools that it may use, like github.get_*; may be repeated', again)
+    .option('--toolset <name>', 'a toolset that it may use; may be repeated', again)
+    .option('--scope <scope>', 'what it may do, like tools:read; may be repeated', again)
+    .option('--principal <id>', 'its principal (default: a new one of the same name)')
+    .option(
+      '--expires <when>',
+      'when it expires: like 2027-01-31T00:00Z, or from now like 12h, 90d, 4w',
+    )
     .addHelpText('after', HELP);
   shown(create).action(createToken);
   const revoke = token.command('revoke <token>').description('Revoke a token, by name or id.');

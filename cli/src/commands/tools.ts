@@ -19,8 +19,8 @@ interface Options extends GatewayOptions {
 }
 
 const HELP = `
-With --url …/mcp/servers/{server} or …/mcp/toolsets/{toolset} the tools there,
-under their names there.
+With --url …/mcp/servers/{server} or …/mcp/toolsets/{toolset} it lists the tools
+of that endpoint, under the names that they have there.
 
 Examples:
   portico tools
@@ -31,9 +31,9 @@ Examples:
 /** Adds `tools`. */
 export function addTools(program: Command): void {
   addGatewayOptions(program.command('tools'))
-    .argument('[filter]', 'only those whose name, title or description has this in it')
-    .summary('list the tools, or show what one takes')
-    .description('List the tools behind the gateway, or show what one takes.')
+    .argument('[filter]', 'only tools with this text in the name, title or description')
+    .summary('list tools, or show the parameters of one')
+    .description('List the tools behind the gateway, or show the parameters of one.')
     .option('--schema <tool>', 'show one tool and its parameters')
     .option('--json', 'print JSON for programs')
     .addHelpText('after', HELP)

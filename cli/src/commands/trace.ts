@@ -22,10 +22,10 @@ const SHOWN_ID = 12;
 const ID = /^[0-9a-f]{4,32}$/i;
 
 const HELP = `
-A gateway on this machine keeps a trace of each ask, chat and execution: what
-was done in what, how long it took and what was decided. Without an argument it
-is the newest one. The folder is --dir, else PORTICO_TRACE_DIR, else those of
-npm start (.portico/traces here) and of portico up.
+A gateway on this machine stores a trace of each ask, chat and execution: its
+steps, their duration and what was decided. Without an argument the newest one
+is shown. The folder is --dir, else PORTICO_TRACE_DIR, else those of npm start
+(.portico/traces here) and of portico up.
 
 Examples:
   portico trace
@@ -38,10 +38,10 @@ Examples:
 export function addTrace(program: Command): void {
   program
     .command('trace')
-    .argument('[trace]', 'id of a trace or its beginning, a file, or - for standard input')
+    .argument('[trace]', 'trace id or its first digits, a file, or - for standard input')
     .summary('show what an ask, a chat or an execution did')
     .description('Show one trace as a tree.')
-    .option('--list', 'list the traces that are kept')
+    .option('--list', `list the newest ${MAX_LISTED} traces`)
     .option('--dir <folder>', 'folder of the traces')
     .option('--json', 'print JSON for programs')
     .addHelpText('after', HELP)

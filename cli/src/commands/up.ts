@@ -30,13 +30,12 @@ const SETTLE_MS = 90_000;
 const STDIO_SETTLE_MS = 15_000;
 
 const HELP = `
-The file is an mcp.json of any client ("mcpServers" or "servers"): its programs
-are run here, its URLs are registered, and all of them are one server at one
-URL. What is stored lies in a folder of the user and stays. An edit of the file
-is applied while it runs.
+The file is any client's mcp.json ("mcpServers" or "servers"). Its programs are
+run here, its URLs are registered, and the gateway serves all of them at one
+URL. Data is kept in the folder of --data. The file is reloaded when it changes.
 
-With --stdio it is a stdio server too, for a host that starts it; where several
-hosts do, all but the first join the gateway that runs already:
+With --stdio it also serves MCP over stdio, for a host that starts it. If
+several hosts start it, the others join the gateway that already runs:
 
   {"mcpServers": {"all": {
     "command": "portico",
@@ -51,29 +50,34 @@ Examples:
 export function addUp(program: Command): void {
   program
     .command('up')
-    .summary('gateway and programs of an mcp.json on this machine')
-    .description('Run a gateway on this machine with everything an mcp.json names behind it.')
-    .option('--config <file>', 'an mcp.json', 'mcp.json')
+    .summary('run a gateway here with everything in an mcp.json')
+    .description('Run a gateway on this machine in front of everything in an mcp.json.')
+    .option('--config <file>', 'the mcp.json', 'mcp.json')
     .option(
       '--port <port>',
-      `port of the gateway (default ${DEFAULT_PORT}; with --stdio any)`,
+      `port of the gateway (default ${DEFAULT_PORT}; with --stdio any free one)`,
       readPort,
     )
     .option(
       '--data <folder>',
-      'folder for all data (default portico/up in the data folder of the user)',
+      'folder for all data (default portico/up in XDG_DATA_HOME or ~/.local/share)',
     )
-    .option('--stdio', 'be a stdio MCP server in front of it')
+    .option('--stdio', 'also serve MCP over stdio')
     .addOption(
       new Option(
         '--names <style>',
-        'how --stdio writes names: server.tool, server:tool, server__tool',
+        'how --stdio writes tool names: server.tool, server:tool, server__tool',
       )
         .choices(['dot', 'colon', 'underscore'])
         .default('dot'),
     )
-    .option('--drain <seconds>', 'what running requests get at the end', readSeconds(0, 3600), 10)
-    .option('--quiet', 'say nothing but why it ends')
+    .option(
+      '--drain <seconds>',
+      'seconds that running requests may take after a stop',
+      readSeconds(0, 3600),
+      10,
+    )
+    .option('--quiet', 'print only the reason for exiting')
     .addHelpText('after', HELP)
     .action(runUp);
 }

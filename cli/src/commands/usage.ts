@@ -38,10 +38,10 @@ interface Page {
 const USAGE = '/api/v1/usage';
 
 const HELP = `
-The most calls first, of the last 30 days. --by takes day, principal, token,
-group, server and tool, more than one with commas between. Days are of UTC.
-CHARS are those of results; a token of a model is about four. P95 is the upper
-end of a step: 95% of the calls took no longer.
+Most calls first, by default of the last 30 days; days are in UTC. --by takes
+day, principal, token, group, server or tool, or several separated by commas.
+CHARS counts characters of results; a token of a model is about four. P95 MS is
+an upper bound: 95% of the calls took no longer.
 
 Examples:
   portico usage
@@ -53,17 +53,17 @@ Examples:
 export function addUsage(program: Command): void {
   const usage = program
     .command('usage')
-    .summary('show how much was called')
-    .description('Show how much was called: calls, errors, how long they took, and what came back.')
-    .option('--by <what>', 'what to tell it by', 'tool')
-    .option('--from <day>', 'first day: 2026-11-01')
+    .summary('show how many calls were made')
+    .description('Show how many calls were made, their errors, durations and size of results.')
+    .option('--by <what>', 'what to group by', 'tool')
+    .option('--from <day>', 'first day, like 2026-11-01')
     .option('--to <day>', 'last day')
     .option('--principal <principal>', 'only calls of this principal')
     .option('--group <group>', 'only calls of members of this group')
     .option('--server <server>', 'only calls of this server')
     .option('--tool <tool>', 'only calls of this tool')
-    .option('--limit <rows>', 'so many rows', '50')
-    .option('--csv', 'print all of it as CSV, for spreadsheets')
+    .option('--limit <rows>', 'maximum number of rows', '50')
+    .option('--csv', 'print all rows as CSV, for spreadsheets')
     .addHelpText('after', HELP);
   shown(usage).action(run);
 }

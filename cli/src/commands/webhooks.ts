@@ -29,7 +29,7 @@ interface AddOptions extends Options {
 const WEBHOOK = describe<View>({
   name: 'webhooks',
   noun: 'webhook',
-  called: 'who is told of events',
+  called: 'webhooks, the receivers of events',
   path: '/api/v1/webhooks',
   list: 'webhooks',
   none: 'no webhooks yet; portico webhooks add NAME',
@@ -45,20 +45,19 @@ const WEBHOOK = describe<View>({
   written: 'elsewhere',
   fields: [],
   example: { id: 'on-call' },
-  removal: 'Events that wait for it are no longer sent.',
+  removal: 'Its waiting deliveries are no longer sent.',
 });
 
 const ADD_HELP = `
-Its address comes on standard input, or from a variable of the environment. What
-is printed is the secret by which a receiver verifies the requests, this once;
-Slack needs none.
+The address is read from standard input or --from-env. The secret with which a
+receiver verifies the requests is printed, only this once; Slack needs none.
 
 Examples:
   portico webhooks add on-call --event server.down --event server.up < url.txt
   portico webhooks add team --slack --from-env SLACK_URL`;
 
 const DELIVERIES_HELP = `
-Those that are dead were given up after a day; retry sends one again.
+Dead deliveries were given up after a day; retry sends one again.
 
 Examples:
   portico webhooks deliveries on-call
@@ -71,11 +70,14 @@ export function addWebhooks(program: Command): void {
   const all = addResource(program, WEBHOOK);
   const add = all
     .command('add <name>')
-    .description('Make a webhook, and print its secret, this once.')
-    .option('--event <type>', 'what it is told of, else everything; again for another', again)
-    .option('--denials-over <calls>', 'denials.rate: more denied calls in ten minutes')
+    .description('Create a webhook and print its secret; it is shown only once.')
+    .option('--event <type>', 'event to send (default: all); may be repeated', again)
+    .option(
+      '--denials-over <calls>',
+      'send denials.rate above this many denied calls in ten minutes',
+    )
     .option('--slack', 'for an incoming webhook of Slack')
-    .option('--from-env <name>', 'the environment variable that has its address')
+    .option('--from-env <name>', 'environment variable with the address')
     .addHelpText('after', ADD_HELP);
   shown(add).action(addWebhook);
   const verb = (words: string, about: string, example: string) =>
@@ -83,25 +85,31 @@ export function addWebhooks(program: Command): void {
       'after',
       `\nExample:\n  portico webhooks ${example}`,
     );
-  verb('on <webhook>', 'Tell it of events.', 'on on-call').action((name, options) =>
+  verb('on <webhook>', 'Turn a webhook on.', 'on on-call').action((name, options) =>
     switchTo(name, true, options),
   );
-  verb('off <webhook>', 'Tell it of nothing.', 'off on-call').action((name, options) =>
-    switchTo(name, false, options),
+  verb('off <webhook>', 'Turn a webhook off: it gets no events.', 'off on-call').action(
+    (name, options) => switchTo(name, false, options),
   );
   verb(
     'rotate <webhook>',
-    'Print another secret, this once; for a day both sign.',
+    'Print a new secret, shown only once; for a day both secrets sign.',
     'rotate on-call',
   ).action(rotate);
-  verb('test <webhook>', 'Send an event that says it is a test.', 'test on-call').action(test);
+  verb('test <webhook>', 'Send a test event to a webhook.', 'test on-call').action(test);
   const deliveries = all
     .command('deliveries <webhook>')
-    .description('List what was sent to it, waits for it, or was given up.')
-    .addOption(new Option('--state <state>').choices(['pending', 'delivered', 'dead']))
+    .description('List the deliveries: sent, waiting and given up.')
+    .addOption(
+      new Option('--state <state>', 'only deliveries in this state').choices([
+        'pending',
+        'delivered',
+        'dead',
+      ]),
+    )
     .addHelpText('after', DELIVERIES_HELP);
   shown(deliveries).action(listDeliveries);
-  verb('retry <webhook> <delivery>', 'Send what was given up again.', 'retry on-call ID').action(
+  verb('retry <webhook> <delivery>', 'Send a dead delivery again.', 'retry on-call ID').action(
     retry,
   );
 }

@@ -58,4 +58,4 @@ export const text = (field: string, flags: string, about: string): Field => ({
 
 /** A name is given at creation and can be edited later. */
 export const editedFieldsOf = ({ written, fields }: Resource): readonly Field[] =>
-  written === 'named' ? [text('name', '--name <name>', 'another name'), ...fields] : fields;
+  written === 'named' ? [text('name', '--name <name>', 'new name'), ...fields] : fields;

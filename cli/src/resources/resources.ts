@@ -32,7 +32,7 @@ const STATES: TableLook = { hasStates: true };
 const list = (field: string, flags: string, about: string): Field => ({
   field,
   flags,
-  about: `${about}; again for another`,
+  about: `${about}; may be repeated`,
   takes: 'list',
 });
 const DESCRIPTION = text('description', '--description <text>', 'what it is for');
@@ -63,26 +63,27 @@ export const SERVER = describe<ServerRecord>({
   written: 'elsewhere',
   fields: [],
   example: { id: 'github', new: ['add docs https://docs.example.com/mcp'] },
-  removal: 'Its tools go with it.',
+  removal: 'Its tools are removed with it.',
 });
 
 export const RESOURCES: readonly Resource[] = [
   describe<ConnectorView>({
     name: 'connectors',
-    called: 'the machines that offer programs',
+    called: 'machines that offer programs',
     ...ofKind('connector'),
     none: 'no connectors yet; portico connect --enroll NAME',
     columns: [
       ['NAME', ({ name }) => name],
       ['STATUS', ({ status }) => status],
-      ['CAME OR WENT', ({ last_seen_at: seen }) => seen ?? 'never'],
+      ['SINCE', ({ last_seen_at: seen }) => seen ?? 'never'],
     ],
     look: STATES,
     written: 'elsewhere',
     fields: [],
     example: { id: 'laptop' },
-    removal: `Its machine is sent away at once. Its servers stay registered and cannot be
-reached; portico connect --enroll NAME --replace keeps them for another machine.`,
+    removal: `Its machine is disconnected at once. Its servers stay registered but cannot be
+reached. To move them to another machine, do not remove the connector; run
+portico connect --enroll NAME --replace there.`,
   }),
   describe<z.infer<typeof RuleViewSchema>>({
     name: 'rules',
@@ -127,7 +128,7 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
   describe<z.infer<typeof BudgetViewSchema>>({
     name: 'budgets',
     noun: 'budget',
-    called: 'how many calls somebody may make in a day',
+    called: 'daily limits of calls',
     path: '/api/v1/budgets',
     list: 'budgets',
     none: 'no budgets yet; portico budgets add',
@@ -136,20 +137,20 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
       ['SUBJECT', ({ subject }, names) => toSubjectText(subject, names)],
       ['CALLS A DAY', ({ calls_per_day: calls }) => String(calls)],
       ['USED TODAY', ({ used_today: used }) => (used === null ? 'not known' : String(used))],
-      ['ENDS', ({ ends_at: end }) => end],
+      ['RESETS', ({ ends_at: end }) => end],
     ],
     written: 'records',
     fields: [
       {
         field: 'subject',
         flags: '--subject <subject>',
-        about: 'group:NAME or principal:NAME; it stays',
+        about: 'group:NAME or principal:NAME; cannot be changed later',
         takes: 'subject',
       },
       {
         field: 'calls_per_day',
         flags: '--calls <number>',
-        about: 'calls between two midnights (UTC)',
+        about: 'calls per day (UTC)',
         takes: 'number',
       },
     ],
@@ -159,7 +160,7 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
       edit: '--calls 5000',
       json: '{"calls_per_day": 5000}',
     },
-    removal: 'What was used of the day stays used, should it be made again.',
+    removal: 'A budget created again on the same day still counts the calls of that day.',
   }),
   describe<z.infer<typeof PrincipalViewSchema>>({
     name: 'principals',
@@ -174,8 +175,8 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
     ],
     written: 'named',
     fields: [
-      list('groups', '--group <name>', 'a group that it is in'),
-      list('scopes', '--scope <scope>', 'what its tokens may do at most'),
+      list('groups', '--group <name>', 'a group that it belongs to'),
+      list('scopes', '--scope <scope>', 'a scope that its tokens may have at most'),
     ],
     example: {
       id: 'Ada',
@@ -186,7 +187,7 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
       edit: '--group staff --scope tools:read',
       json: '{"groups": [], "scopes": null}',
     },
-    removal: 'Its tokens are revoked, and the rules for it alone are deleted.',
+    removal: 'Its tokens are revoked, and rules that are only for it are deleted.',
   }),
   ...SIGN_IN_RESOURCES,
   describe<z.infer<typeof GroupViewSchema>>({
@@ -223,10 +224,10 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
     ],
     written: 'named',
     fields: [
-      list('include', '--include <pattern>', 'tools it has, like github.get_*'),
-      list('exclude', '--exclude <pattern>', 'tools of those that it does not have'),
+      list('include', '--include <pattern>', 'tools in it, like github.get_*'),
+      list('exclude', '--exclude <pattern>', 'tools to leave out of those'),
       {
-        ...text('name_style', '--name-style <style>', 'how its names are written'),
+        ...text('name_style', '--name-style <style>', 'how tool names are written'),
         choices: ['dot', 'colon', 'underscore'],
       },
       {
@@ -241,7 +242,7 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
       edit: '--tools search',
       json: '{"members": {"groups": ["staff"]}}',
     },
-    removal: 'A token that is limited to it alone can use nothing afterwards.',
+    removal: 'A token that is limited to this toolset can then use no tool.',
   }),
   describe<z.infer<typeof SecretViewSchema>>({
     name: 'secrets',
@@ -254,8 +255,10 @@ reached; portico connect --enroll NAME --replace keeps them for another machine.
       ['ORIGINS', ({ origins }) => origins.join(' ')],
     ],
     written: 'value',
-    fields: [list('origins', '--origin <url>', 'where it may be sent, else as before')],
+    fields: [
+      list('origins', '--origin <url>', 'origin that it may be sent to (default: as before)'),
+    ],
     example: { id: 'GITHUB_TOKEN' },
-    removal: 'One that a server refers to stays.',
+    removal: 'A secret that a server refers to cannot be removed.',
   }),
 ];

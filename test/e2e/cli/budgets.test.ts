@@ -47,7 +47,7 @@ it('[CLI-4] [ACC-6] sets how many calls a group may make in a day, and shows the
   });
   expect([(await call(token)).code, (await call(token)).code]).toEqual([0, 0]);
   const list = await portico('budgets');
-  expect(list.out).toMatch(/^ID +SUBJECT +CALLS A DAY +USED TODAY +ENDS\n/);
+  expect(list.out).toMatch(/^ID +SUBJECT +CALLS A DAY +USED TODAY +RESETS\n/);
   expect(list.out).toMatch(/^\S+ +group:dev +3 +2 +\d{4}-\d\d-\d\dT00:00:00\.000Z$/m);
   // Like a power cut: nothing is written on shutdown.
   await gateway.kill();

@@ -85,7 +85,7 @@ describe('other shells', () => {
     const { out, code } = await runPortico(['completion', 'zsh']);
     expect(code).toBe(0);
     expect(out).toMatch(/^#compdef portico\n/);
-    expect(out).toContain(`'doctor:find what is not right, and what to do'`);
+    expect(out).toContain(`'doctor:find problems, and what to do about them'`);
     expect(out).toContain(`'portico servers add') names=('--sse:`);
     expect(out).toContain(`'--on-conflict') names=('skip' 'update' 'fail')`);
   });
@@ -100,7 +100,7 @@ describe('other shells', () => {
     expect(out).toMatch(/'portico call.*-l args-file -r -F /);
     expect(out).toMatch(/'portico call.*-l args -x /);
     expect(out).toMatch(/'portico call.*-l json -d /);
-    expect(out).toContain(`-a 'doctor' -d 'find what is not right, and what to do'\n`);
+    expect(out).toContain(`-a 'doctor' -d 'find problems, and what to do about them'\n`);
   });
 
   it('[CLI-4] refuses an unknown shell', async () => {
