@@ -37,7 +37,7 @@ export function reportFailure(error: unknown, to: { write(text: string): unknown
   // The reader of the output is gone; other tools end by a signal then, with this code.
   if (isClosedOutput(error)) return CLOSED_OUTPUT;
   const message = isUnforeseen(error)
-    ? `something is not as this version expects it (${error.message}); ${IF_UNFORESEEN}`
+    ? `unexpected response (${error.message}); ${IF_UNFORESEEN}`
     : error instanceof Error
       ? error.message
       : String(error);

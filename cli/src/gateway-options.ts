@@ -38,7 +38,7 @@ export function readTarget(options: GatewayOptions, env: Environment = process.e
   const { url, token } = findTarget(options, env);
   if (token) return { url, token };
   throw new Failure(
-    `a token is needed; run portico login ${url.origin}, put one in PORTICO_TOKEN or name its --token-file`,
+    `a token is needed; run portico login ${url.origin}, set PORTICO_TOKEN or use --token-file`,
     EXIT.usage,
   );
 }
@@ -86,17 +86,20 @@ export function readGatewayUrl({ url }: GatewayOptions, env: Environment): URL {
   const text = url ?? (env['PORTICO_URL'] || DEFAULT_URL);
   const parsed = URL.parse(text);
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {
-    throw new Failure(`'${text}' is no URL of a gateway; write it like ${DEFAULT_URL}`, EXIT.usage);
+    throw new Failure(`'${text}' is not a gateway URL; write it like ${DEFAULT_URL}`, EXIT.usage);
   }
   if (parsed.username !== '' || parsed.password !== '') {
-    throw new Failure('the URL holds a credential; put the token in PORTICO_TOKEN', EXIT.usage);
+    throw new Failure('the URL contains a credential; put the token in PORTICO_TOKEN', EXIT.usage);
   }
   if (parsed.protocol === 'http:' && !LOOPBACK.test(parsed.hostname)) {
-    throw new Failure(`a token may not go to ${parsed.host} in the clear; use https`, EXIT.usage);
+    throw new Failure(
+      `refusing to send a token to ${parsed.host} unencrypted; use https`,
+      EXIT.usage,
+    );
   }
   if (parsed.pathname !== '/' && !MCP_PATH.test(parsed.pathname)) {
     const paths = '/mcp, /mcp/servers/{server} or /mcp/toolsets/{toolset}';
-    throw new Failure(`${parsed.pathname} is no endpoint of a gateway; use ${paths}`, EXIT.usage);
+    throw new Failure(`${parsed.pathname} is not a gateway endpoint; use ${paths}`, EXIT.usage);
   }
   parsed.hash = '';
   return parsed;
@@ -127,7 +130,7 @@ export function readToken(options: GatewayOptions, env: Environment): string | u
   const text = given?.trim();
   if (text === undefined || text === '') return undefined;
   if (text.length > MAX_TOKEN_CHARS || !TOKEN.test(text)) {
-    throw new Failure('the token holds characters that no token has', EXIT.usage);
+    throw new Failure('the token is too long or contains invalid characters', EXIT.usage);
   }
   return text;
 }

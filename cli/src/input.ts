@@ -33,7 +33,7 @@ export async function readValue(variable: string | undefined): Promise<string> {
     throw new Failure(`the variable ${variable} is not set`, EXIT.usage);
   }
   if (process.stdin.isTTY) {
-    throw new Failure('give the value on standard input, or by --from-env NAME', EXIT.usage);
+    throw new Failure('give the value on standard input, or with --from-env NAME', EXIT.usage);
   }
   // Editors and echo end the last line too.
   const value = (await readInput('-')).replace(/\r?\n$/, '');

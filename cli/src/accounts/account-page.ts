@@ -96,7 +96,10 @@ export async function connectByPage(
 ): Promise<AccountView> {
   const { principal } = await api.json<{ principal: string }>('GET', OWN_TOKEN);
   if (principal === NOBODY) {
-    throw new Failure('the token of the deployment has no accounts; use one of yours', EXIT.denied);
+    throw new Failure(
+      'the admin token of the deployment has no accounts; use a token of your own',
+      EXIT.denied,
+    );
   }
   const path = `${ACCOUNTS}?${new URLSearchParams({ principal, limit: '500' })}`;
   const before = (await find(api, path, page, signal))?.updated_at;
@@ -105,7 +108,7 @@ export async function connectByPage(
   try {
     for (let pauseMs = FIRST_PAUSE_MS; Date.now() < until;) {
       const left = Math.ceil((until - Date.now()) / 60_000);
-      noteProgress(`Waiting for your account; ${left} min more. Ctrl-C ends this.`);
+      noteProgress(`Waiting for your account; ${left} more min. Ctrl-C stops.`);
       await pause(pauseMs, undefined, { signal });
       const found = await find(api, path, page, signal);
       if (found && found.needs_sign_in === null && found.updated_at !== before) return found;

@@ -32,7 +32,7 @@ export async function answerQuestions(
     const { method, params } = isObject(request) ? request : {};
     if (method !== 'elicitation/create' || !isObject(params)) {
       throw new Failure(
-        `${tool} asks for ${visible(String(method))}, which the command line cannot give; use an MCP client`,
+        `${tool} asks for ${visible(String(method))}, which the command line does not support; use an MCP client`,
       );
     }
     prompter.tell(`${tool} asks: ${visible(textOf(params['message']))}`);
@@ -48,7 +48,7 @@ async function openAddress({ url }: JsonObject, prompter: Prompter): Promise<Jso
   const address = textOf(url);
   const host = URL.canParse(address) ? new URL(address).host : '';
   prompter.tell(`Open this address, at ${visible(host)}, in a browser: ${visible(address)}`);
-  return decide(await prompter.confirm('Go on with it? [y/N] '), {});
+  return decide(await prompter.confirm('Continue? [y/N] '), {});
 }
 
 async function fillIn({ requestedSchema }: JsonObject, prompter: Prompter): Promise<JsonObject> {
@@ -76,7 +76,7 @@ async function readField(
 ): Promise<{ value: unknown } | undefined> {
   if (description !== '') prompter.tell(`  ${visible(description)}`);
   choices.forEach((choice, i) => prompter.tell(`  ${i + 1}. ${visible(choice)}`));
-  const otherwise = fallback !== undefined ? `, else ${JSON.stringify(fallback)}` : ', or nothing';
+  const otherwise = fallback !== undefined ? `, default ${JSON.stringify(fallback)}` : ', or empty';
   const more = fallback !== undefined || !isRequired ? otherwise : '';
   for (;;) {
     const line = await prompter.ask(`${visible(label)} (${visible(hint + more)}): `);
@@ -87,7 +87,7 @@ async function readField(
       return { value: read(text) };
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      prompter.tell(`  It has to be ${error.message}.`);
+      prompter.tell(`  It must be ${error.message}.`);
     }
   }
 }

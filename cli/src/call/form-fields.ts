@@ -94,7 +94,7 @@ function toSomeOf(choices: readonly Choice[], { minItems, maxItems }: JsonObject
   const least = numberOf(minItems) ?? 0;
   const most = numberOf(maxItems) ?? choices.length;
   return {
-    hint: `some of 1 to ${choices.length}, with commas between`,
+    hint: `some of 1 to ${choices.length}, separated by commas`,
     choices: choices.map(({ title }) => title),
     read(text) {
       const words = text.split(',').map(word => word.trim());

@@ -30,7 +30,7 @@ export function readFlags(
   const left = [...words];
   for (let word = left.shift(); word !== undefined; word = left.shift()) {
     if (!word.startsWith('--') || word === '--') {
-      throw usage(`'${word}' is no flag; a value stands after its --name, or use --args JSON`);
+      throw usage(`'${word}' is not a flag; write a value after its --name, or use --args JSON`);
     }
     const equals = word.indexOf('=');
     const name = equals < 0 ? word.slice(2) : word.slice(2, equals);
@@ -44,7 +44,7 @@ export function readFlags(
       value = left[0] === 'true' || left[0] === 'false' ? left.shift() : 'true';
     }
     if (value === undefined && (left[0] === undefined || left[0].startsWith('--'))) {
-      throw usage(`--${name} needs a value; one that starts with -- is written --${name}=…`);
+      throw usage(`--${name} needs a value; write one that starts with -- as --${name}=…`);
     }
     value ??= left.shift() ?? '';
     if (!known) others.set(name, value);

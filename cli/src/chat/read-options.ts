@@ -27,7 +27,7 @@ export function readLimits(options: ChatOptions): Record<string, number> | undef
   for (const [name, key, flag] of LIMITS) {
     const text = options[key];
     if (text === undefined) continue;
-    if (!/^[1-9]\d{0,8}$/.test(text)) throw usage(`${flag} must be a number from 1 on`);
+    if (!/^[1-9]\d{0,8}$/.test(text)) throw usage(`${flag} must be a whole number of at least 1`);
     limits[name] = Number(text);
   }
   const { maxCost } = options;
@@ -44,7 +44,7 @@ export function readLimits(options: ChatOptions): Record<string, number> | undef
 export function readBeginning(options: ChatOptions): object {
   const { server, toolset, ask, resume } = options;
   if (resume !== undefined && (server ?? toolset ?? ask) !== undefined) {
-    throw usage('--server, --toolset and --ask stay as the chat began; leave them out');
+    throw usage('--server, --toolset and --ask cannot be changed with --resume');
   }
   if (ask !== undefined && !ASKS.includes(ask)) {
     throw usage(`--ask must be ${ASKS.join(', ')}`);

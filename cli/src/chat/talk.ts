@@ -49,7 +49,7 @@ export class Talk {
         const done = await this.#take(event, data);
         if (done) return done;
       }
-      throw new Failure('the gateway broke off');
+      throw new Failure('the response of the gateway broke off');
     } finally {
       process.off('SIGINT', onSignal);
       await this.#view.endLine();
@@ -67,7 +67,7 @@ export class Talk {
 
   /** Tells the person how to resume the chat. */
   tellHowToGoOn(): void {
-    if (this.#id !== undefined) note(`go on with: portico chat --resume ${this.#id}`);
+    if (this.#id !== undefined) note(`continue with: portico chat --resume ${this.#id}`);
   }
 }
 
@@ -83,20 +83,20 @@ export function toReason({ stop_reason: reason, problem }: ChatView): string | u
 }
 
 const REASONS: Readonly<Record<Exclude<ChatView['stop_reason'], null | 'answered'>, string>> = {
-  steps: 'stopped: as many questions to the model as one run may have',
-  calls: 'stopped: as many calls as one run may make',
-  tokens: 'stopped: as many tokens as one run may use',
-  seconds: 'stopped: as long as one run may take',
-  cost: 'stopped: as much as one run may cost',
-  size: 'stopped: the conversation is as large as it may be',
+  steps: 'stopped: the maximum number of model requests is reached',
+  calls: 'stopped: the maximum number of tool calls is reached',
+  tokens: 'stopped: the maximum number of tokens is reached',
+  seconds: 'stopped: the maximum duration is reached',
+  cost: 'stopped: the maximum cost is reached',
+  size: 'stopped: the maximum size of a conversation is reached',
   approval: 'calls wait for a decision',
   stopped: 'stopped',
   interrupted: 'the gateway was interrupted',
-  revoked: 'stopped: the token may do nothing any more',
-  length: 'the answer is cut: it is as long as one may be',
+  revoked: 'stopped: the token lost its access',
+  length: 'the answer was cut off at the maximum length',
   refused: 'the model refused to answer',
-  model_failed: 'the model did not answer as it should',
-  model_budget: 'the budget for the model is spent for today',
+  model_failed: 'the model gave no usable answer',
+  model_budget: 'the model budget for today is used up',
 };
 
 /** Exit code of a command whose chat ended this way. */

@@ -9,7 +9,7 @@ import { note, outputColumns, writeOut } from '../terminal.ts';
 const USUAL_COLUMNS = 100;
 const MIN_COLUMNS = 40;
 
-const NOT_WHOLE = 'the answer of the model is not whole';
+const NOT_WHOLE = "the model's answer was cut off";
 
 export class View {
   readonly #isQuiet: boolean;

@@ -42,8 +42,8 @@ export function checkAsker(asker: OwnToken | undefined, origin: string): asserts
     throw new Failure(`${origin} does not know the token; see PORTICO_TOKEN`, EXIT.denied);
   if (isAdmin(asker) || isMember(asker)) return;
   const more = asker.scopes.filter(scope => !MEMBER_SCOPES.includes(scope)).join(', ');
-  const advice = 'give one that only lists and calls tools, or the admin token to make one';
-  throw new Failure(`this token may do more than a host needs (${more}); ${advice}`, EXIT.usage);
+  const advice = 'use one that only lists and calls tools, or the admin token to create one';
+  throw new Failure(`this token may do more than a client needs (${more}); ${advice}`, EXIT.usage);
 }
 
 /** Prefix of the names of tokens made for a host: `cursor@laptop`. */

@@ -38,7 +38,7 @@ export async function readConfiguration(file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Failure(`${file} is no text in UTF-8; nothing was changed`, EXIT.usage);
+    throw new Failure(`${file} is not UTF-8 text; nothing was changed`, EXIT.usage);
   }
 }
 
@@ -87,7 +87,7 @@ async function followed(file: string): Promise<string> {
   }
   const link = await readlink(file).catch(() => undefined);
   if (link === undefined) return file;
-  throw new Failure(`${file} is a link that leads nowhere (${link}); nothing was changed`);
+  throw new Failure(`${file} is a broken link (to ${link}); nothing was changed`);
 }
 
 async function modeOf(file: string): Promise<number | undefined> {

@@ -21,7 +21,7 @@ export const SHARED_TOKEN = '${PORTICO_CLIENT_TOKEN}';
 
 /** A login's tokens last an hour, and nothing renews a token in a file. */
 const NO_LASTING =
-  'a login cannot be given to a client; let the client sign in by itself, or name a token of yours';
+  'a login cannot be given to a client; let the client sign in itself, or give a token';
 
 export interface Giver {
   /** Whether the host has a working token with no more than a member's scopes. */
@@ -50,7 +50,7 @@ export async function findGiver(
     const given = readToken(options, process.env);
     if (options.principal === undefined && given !== undefined) return giving(given, isGood);
     if (options.principal === undefined) throw new Failure(NO_LASTING, EXIT.usage);
-    throw new Failure('--principal is for who may make tokens', EXIT.denied);
+    throw new Failure('--principal needs an admin token', EXIT.denied);
   }
   const { id } = place.host;
   const former = own && (await findMade(api, id, own));
@@ -66,7 +66,7 @@ export async function findGiver(
         await revoke(api, token.id);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        note(`the token '${token.name}' (${token.id}) is not revoked: ${error.message}`);
+        note(`the token '${token.name}' (${token.id}) was not revoked: ${error.message}`);
       }
     },
   };

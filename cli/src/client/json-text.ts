@@ -79,9 +79,9 @@ function parse(text: string): Parsed {
   try {
     value = JSON.parse(stripJsonComments(given, { trailingCommas: true }));
   } catch {
-    throw new NotEditable('is no JSON');
+    throw new NotEditable('is not valid JSON');
   }
-  if (!isObject(value)) throw new NotEditable('is no JSON object');
+  if (!isObject(value)) throw new NotEditable('is not a JSON object');
   const bare = stripJsonComments(given);
   return { value, bare, root: readBraces(bare, skipSpace(bare, 0)) };
 }
@@ -96,7 +96,7 @@ function edited(text: string, edits: readonly Edit[], expected: JsonObject): str
   }
   result += text.slice(at);
   if (isDeepStrictEqual(parse(result).value, expected)) return result;
-  throw new NotEditable('is written in a way that cannot be edited here');
+  throw new NotEditable('is written in a form that this command cannot edit');
 }
 
 function findContainer(bare: string, { members }: Braces, of: string): Braces | undefined {
@@ -104,7 +104,7 @@ function findContainer(bare: string, { members }: Braces, of: string): Braces | 
   if (!container) return undefined;
   if (other) throw new NotEditable(`has "${of}" twice`);
   if (bare[container.valueFrom] === '{') return readBraces(bare, container.valueFrom);
-  throw new NotEditable(`has a "${of}" that is no object`);
+  throw new NotEditable(`has a "${of}" that is not an object`);
 }
 
 function readBraces(bare: string, open: number): Braces {

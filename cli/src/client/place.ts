@@ -37,13 +37,13 @@ export const thisMachine = (): Machine => ({
 /** @throws Failure where there is no such host or scope, or its file cannot be read */
 export async function openPlace(id: string, { name, scope }: PlaceOptions): Promise<Place> {
   const host = HOSTS.find(each => each.id === id);
-  if (!host) throw new Failure(`'${id}' is no host; see portico client list`, EXIT.usage);
+  if (!host) throw new Failure(`'${id}' is not a client; see portico client list`, EXIT.usage);
   if (!NAME.test(name)) {
-    throw new Failure('--name takes up to 64 letters, digits, - and _', EXIT.usage);
+    throw new Failure('--name must be 1 to 64 letters, digits, - or _', EXIT.usage);
   }
   const isShared = scope === 'project';
   if (isShared && host.id !== 'claude-code') {
-    throw new Failure('--scope project is for claude-code', EXIT.usage);
+    throw new Failure('--scope project is only for claude-code', EXIT.usage);
   }
   const file = isShared ? resolve(PROJECT_FILE) : host.files(thisMachine()).file;
   const text = await readConfiguration(file);

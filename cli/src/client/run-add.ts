@@ -34,7 +34,7 @@ export async function runAdd(id: string, options: AddOptions): Promise<void> {
   if (!options.json) await writeOut([file, ...changes].map(line => `${line}\n`).join(''));
   if (options.dryRun) {
     if (options.json) return writeJson({ ...told, outcome: 'planned', changes });
-    return note('nothing is done yet; do it without --dry-run');
+    return note('nothing is changed yet; run it without --dry-run');
   }
   if (found) await confirmReplacing(place, options);
 
@@ -52,8 +52,8 @@ export async function runAdd(id: string, options: AddOptions): Promise<void> {
     const token = made ? { id: made.id, name: made.name } : null;
     return writeJson({ ...told, outcome, changes, token, backup: backup ?? null });
   }
-  if (backup !== undefined) note(`what the file was is in ${backup}`);
-  if (place.isShared) note('who works here sets PORTICO_CLIENT_TOKEN to a token of their own');
+  if (backup !== undefined) note(`the former file is kept as ${backup}`);
+  if (place.isShared) note('everybody who works here sets PORTICO_CLIENT_TOKEN to their own token');
   const which = made ? ` with the token '${made.name}'` : '';
   note(`${host.title} has '${name}'${which}; ${host.next}`);
 }
@@ -69,7 +69,7 @@ async function confirmReplacing({ host, name, file }: Place, options: AddOptions
   if (options.replace) return;
   const what = `${host.title} has another '${name}' in ${file}`;
   if (options.json || !isTerminal()) {
-    throw new Failure(`${what}; put this in its place with --replace`, EXIT.usage);
+    throw new Failure(`${what}; add --replace to replace it`, EXIT.usage);
   }
   const answer = await askLine(`${what}; replace it? (y/N) `);
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new Failure('nothing was changed');

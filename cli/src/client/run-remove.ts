@@ -32,15 +32,15 @@ export async function runRemove(id: string, options: RemoveOptions): Promise<voi
   if (!options.json) await writeOut([file, ...changes].map(line => `${line}\n`).join(''));
   if (options.dryRun) {
     if (options.json) return writeJson({ ...told, outcome: 'planned', changes });
-    return note('nothing is done yet; do it without --dry-run');
+    return note('nothing is changed yet; run it without --dry-run');
   }
   const kept = await writeConfiguration(file, edited, place.isShared ? 'others' : 'owner');
   const { revoked, words } = await takeBack(place, named, options);
   if (options.json) {
     return writeJson({ ...told, outcome: 'removed', changes, revoked, backup: kept ?? null });
   }
-  if (kept !== undefined) note(`what the file was is in ${kept}`);
-  note(`${host.title} has no '${name}' any more; ${words}`);
+  if (kept !== undefined) note(`the former file is kept as ${kept}`);
+  note(`${host.title} no longer has '${name}'; ${words}`);
 }
 
 /**
@@ -54,11 +54,11 @@ async function takeBack(place: Place, named: URL, options: RemoveOptions): Promi
   if (token === undefined || place.isShared) return left('it held no token');
   const url = safeGatewayOf(text);
   const advice = 'revoke it with portico token revoke';
-  if (!url) return left(`its token was not looked at; ${advice}`);
-  if (named.origin !== url.origin) return left(`its token is of ${url.origin}; revoke it there`);
+  if (!url) return left(`its token was not checked; ${advice}`);
+  if (named.origin !== url.origin) return left(`its token is for ${url.origin}; revoke it there`);
   try {
     const own = await readOwnToken(new Api(url, token));
-    if (!own) return left('its token works no more');
+    if (!own) return left('its token no longer works');
     const { token: given } = findTarget({ ...options, url: named.href }, process.env);
     const admin = new Api(url, given);
     const asker = given === undefined ? undefined : await readOwnToken(admin);
@@ -66,7 +66,7 @@ async function takeBack(place: Place, named: URL, options: RemoveOptions): Promi
       return left('its token still works; an administrator can revoke it');
     }
     const made = await findMade(admin, place.host.id, own);
-    if (!made) return left('its token was not made for it, and still works');
+    if (!made) return left('its token was not created for it, and still works');
     await revoke(admin, made.id);
     return { revoked: made.name, words: `its token '${made.name}' is revoked` };
   } catch (error) {

@@ -114,5 +114,5 @@ function matchAt(expression: RegExp, text: string, at: number): number | undefin
 
 function fail(text: string, at: number): never {
   const line = text.slice(0, at).split('\n').length;
-  throw new NotEditable(`is no TOML in line ${line}`);
+  throw new NotEditable(`is invalid TOML in line ${line}`);
 }

@@ -86,5 +86,5 @@ function checked(
   const isRight =
     readTomlTable(edited, of, name) === table && isDeepStrictEqual(others(edited), others(before));
   if (isRight) return edited;
-  throw new NotEditable('is written in a way that cannot be edited here');
+  throw new NotEditable('is written in a form that this command cannot edit');
 }

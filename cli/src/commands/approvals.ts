@@ -96,15 +96,15 @@ function whyOf({ state, reason }: Approval): string {
   if (reason?.kind === 'look_alike') {
     return reason.name ? `reads like ${reason.name}` : 'reads like a tool of another server';
   }
-  if (reason) return 'has what cannot be seen in its name';
-  return state === 'changed' ? 'is another than was approved' : 'is new';
+  if (reason) return 'has invisible characters in its name';
+  return state === 'changed' ? 'differs from the approved definition' : 'is new';
 }
 
 async function list({ server, ...options }: ListOptions): Promise<void> {
   const api = apiOf(options);
   const waiting = await listApprovals(api, await queryOf(api, server));
   if (options.json) return writeJson(waiting);
-  if (waiting.length === 0) return note('nothing waits for an approval');
+  if (waiting.length === 0) return note('nothing waits for approval');
   const rows = waiting.map(approval => [
     nameOf(approval),
     approval.held_fingerprint?.slice(0, FINGERPRINT_CHARS) ?? '',
@@ -123,12 +123,12 @@ async function show(tool: string, options: Options): Promise<void> {
   const { held_fingerprint: fingerprint, held_definition: definition, diff } = whole;
   const lines = [`${nameOf(whole)} ${whyOf(whole)}; fingerprint ${fingerprint ?? 'none'}`];
   for (const { path, before, after } of diff?.changes ?? []) {
-    lines.push(path === '' ? '(all of it)' : path);
+    lines.push(path === '' ? '(the whole definition)' : path);
     if (before) lines.push(`  - ${before.shown}`);
     if (after) lines.push(`  + ${after.shown}`);
   }
-  if (diff && diff.more > 0) lines.push(`… and ${diff.more} changes more`);
-  if (!diff) lines.push(definition ?? 'its definition is too long to be shown');
+  if (diff && diff.more > 0) lines.push(`… and ${diff.more} more changes`);
+  if (!diff) lines.push(definition ?? 'its definition is too long to show');
   await writeOut(`${lines.map(visible).join('\n')}\n`);
 }
 
@@ -167,7 +167,7 @@ async function decide(verb: Verb, tools: string[], options: DecideOptions): Prom
   if (options.json) return writeJson(decided);
   const words = verb === 'approve' ? 'approved' : 'rejected';
   note(wanted.length === 0 ? 'nothing waits' : `${words}: ${wanted.map(nameOf).join(', ')}`);
-  for (const approval of left) note(`${nameOf(approval)} is left: it ${whyOf(approval)}`);
+  for (const approval of left) note(`${nameOf(approval)} is not approved: it ${whyOf(approval)}`);
 }
 
 interface Item {
@@ -186,7 +186,7 @@ function toItem(approval: Approval, lookedAt: string | undefined): Item {
   }
   if (lookedAt !== undefined && !fingerprint.startsWith(lookedAt)) {
     const now = fingerprint.slice(0, FINGERPRINT_CHARS);
-    throw new Failure(`${nameOf(approval)} has another definition by now: ${now}`);
+    throw new Failure(`${nameOf(approval)} has changed; its fingerprint is now ${now}`);
   }
   return { server_id, kind, name, fingerprint };
 }

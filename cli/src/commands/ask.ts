@@ -107,7 +107,7 @@ async function askFor(words: string[], options: AskOptions): Promise<void> {
   const { decision, message, reason } = asked.verdict;
   if (decision === 'refused') throw new Failure(`refused: ${message} (${reason})`, EXIT.refused);
   if (asked.error) throw new Failure(`${asked.error.message} (${asked.error.code})`);
-  if (asked.result?.isError === true) throw new Failure('the tool says that it failed');
+  if (asked.result?.isError === true) throw new Failure('the tool reported an error');
 }
 
 /** If the call failed because an account is missing, lets a person at a terminal connect it. @returns whether it is connected now */
@@ -143,7 +143,7 @@ async function allowTool(
   });
   if (options.json) return writeJson(entry);
   const what = entry.side_effects ? ', side effects included' : '';
-  note(`${entry.server} ${entry.tool} may be asked for${what}; ${entry.id}`);
+  note(`${entry.server} ${entry.tool} is on the allow-list${what}; ${entry.id}`);
 }
 
 function toSubject({ group, principal }: AllowOptions): Subject {
@@ -154,7 +154,7 @@ function toSubject({ group, principal }: AllowOptions): Subject {
 async function listAllowed(options: Options): Promise<void> {
   const entries = await apiOf(options).list<Entry>(ALLOWLIST, 'entries');
   if (options.json) return writeJson(entries);
-  if (entries.length === 0) return note('nothing may be asked for yet; portico ask allow');
+  if (entries.length === 0) return note('the allow-list is empty; portico ask allow SERVER TOOL');
   const rows = entries.map(({ id, subject, server, tool, side_effects: changes, description }) => [
     server,
     tool,

@@ -91,7 +91,7 @@ async function list({ limit, ...options }: ListOptions): Promise<void> {
   const query = toQuery(options, { limit });
   const { events } = await apiOf(options).json<{ events: Row[] }>('GET', `${AUDIT}?${query}`);
   if (options.json) return writeJson(events);
-  if (events.length === 0) return note('nothing is recorded of that');
+  if (events.length === 0) return note('no matching rows');
   const rows = events.map(row => [
     row.at.slice(0, 19),
     row.principal_name ?? row.principal,
@@ -122,7 +122,10 @@ export function readSince(text: string, now: number): string {
   const isDate = /^\d{4}-\d\d-\d\d/.test(text);
   const at = isDate ? Date.parse(text) : now - span;
   if (!Number.isNaN(at)) return new Date(at).toISOString();
-  throw new Failure(`'${text}' is no time; write 30m, 12h, 7d, or 2027-01-31T00:00Z`, EXIT.usage);
+  throw new Failure(
+    `'${text}' is not a valid time; write 30m, 12h, 7d, or 2027-01-31T00:00Z`,
+    EXIT.usage,
+  );
 }
 
 async function verify(options: Options): Promise<void> {
@@ -147,12 +150,12 @@ async function verify(options: Options): Promise<void> {
     const lines = found.map(({ shard, rows, first_broken_seq: seq }) => [
       shard,
       String(rows),
-      seq === undefined ? 'whole' : `broken from ${seq} on`,
+      seq === undefined ? 'intact' : `broken from ${seq} on`,
     ]);
     await writeTable(['CHAIN', 'CHECKED', 'STATE'], lines);
   }
   const broken = found.filter(({ first_broken_seq: seq }) => seq !== undefined);
   if (broken.length > 0) {
-    throw new Failure(`not as it was written: ${broken.map(({ shard }) => shard).join(', ')}`);
+    throw new Failure(`broken chains: ${broken.map(({ shard }) => shard).join(', ')}`);
   }
 }

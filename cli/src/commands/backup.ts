@@ -52,8 +52,8 @@ async function backup(file: string, { data, json }: Options): Promise<void> {
   note(`backing up ${data} …`);
   const { databases, bytes, keysFile } = await backUp(resolve(data), path);
   if (json) return writeJson({ file: path, keys_file: keysFile, databases, bytes });
-  note(`${databases} databases are in ${file} (${Math.ceil(bytes / 1024)} KiB)`);
-  note(`the keys that open them are in ${keysFile}; keep them in another place`);
+  note(`backed up ${databases} databases to ${file} (${Math.ceil(bytes / 1024)} KiB)`);
+  note(`the keys that open them are in ${keysFile}; keep them elsewhere`);
 }
 
 async function restoreBackup(file: string, { data, keys, json }: Options): Promise<void> {
@@ -65,5 +65,5 @@ async function restoreBackup(file: string, { data, keys, json }: Options): Promi
     keys === undefined ? undefined : resolve(keys),
   );
   if (json) return writeJson({ data: folder, at: new Date(at).toISOString() });
-  note(`${data} is as it was at ${new Date(at).toISOString()}; npm start -- --data ${data}`);
+  note(`restored ${data} as of ${new Date(at).toISOString()}; npm start -- --data ${data}`);
 }

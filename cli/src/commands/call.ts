@@ -96,7 +96,7 @@ async function callTool(
     await writeOut(shown.text);
     for (const line of shown.notes) note(line);
   }
-  if (result['isError'] === true) throw new Failure(`${tool.name} says that it failed`);
+  if (result['isError'] === true) throw new Failure(`${tool.name} reported an error`);
 }
 
 interface Sending {
@@ -151,7 +151,7 @@ async function send(
     params.set('inputResponses', JSON.stringify(responses));
     if (requestState !== undefined) params.set('requestState', JSON.stringify(requestState));
   }
-  throw new Failure(`${name} asked ${MAX_ROUNDS} times and was not content`);
+  throw new Failure(`${name} still asks for input after ${MAX_ROUNDS} rounds`);
 }
 
 /** Shows progress notifications to the person. */
@@ -166,7 +166,7 @@ function showProgress(method: string, params: JsonObject): void {
 /** Returns the JSON text of `--args` or `--args-file`; undefined where neither is given. */
 async function readArguments(args?: string, argsFile?: string): Promise<string | undefined> {
   if (args !== undefined && argsFile !== undefined) {
-    throw new Failure('--args and --args-file are two ways to say the same; use one', EXIT.usage);
+    throw new Failure('use --args or --args-file, not both', EXIT.usage);
   }
   const text = argsFile === undefined ? args : await readInput(argsFile);
   if (text === undefined) return undefined;

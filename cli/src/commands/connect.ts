@@ -151,7 +151,7 @@ async function findToken(options: ConnectOptions, origin: string, view: View): P
   const stored = await findStoredToken(path, origin);
   if (stored) return stored.token;
   throw new Failure(
-    `this machine is no connector of ${origin} yet; run \`portico connect --enroll NAME\` once`,
+    `this machine is not a connector of ${origin} yet; run \`portico connect --enroll NAME\` once`,
     EXIT.usage,
   );
 }

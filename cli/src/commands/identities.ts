@@ -61,5 +61,5 @@ async function addIdentity(name: string, options: AddOptions): Promise<void> {
   const made = await api.post<View>(IDENTITY.path, { provider, subject, principal });
   if (options.json) return writeJson(made);
   await writeOut(`${made.id}\n`);
-  note(`'${made.name}' can sign in by ${provider}`);
+  note(`'${made.name}' can sign in with ${provider}`);
 }

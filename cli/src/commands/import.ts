@@ -77,7 +77,7 @@ async function importFile(file: string, options: Options): Promise<void> {
   const bad = entries.filter(({ action }) => action === 'invalid' || action === 'failed');
   if (bad.length > 0) {
     const code = bad.some(({ action }) => action === 'failed') ? EXIT.failed : EXIT.usage;
-    throw new Failure(`${bad.length} of ${entries.length} entries are not right`, code);
+    throw new Failure(`${bad.length} of ${entries.length} entries are invalid or failed`, code);
   }
-  if (!options.yes && !options.json) note('nothing is done yet; do it with --yes');
+  if (!options.yes && !options.json) note('this is only a plan; add --yes to apply it');
 }

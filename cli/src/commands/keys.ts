@@ -78,14 +78,14 @@ async function rotateKeys({ batch, ...options }: Options & { batch: string }): P
   const { unreadable, report } = await rotateAll(keys, limit, ({ active, total, remaining }) => {
     const done = total - remaining;
     const share = total === 0 ? 100 : Math.floor((done / total) * 100);
-    note(`${String(share).padStart(3)} %  ${done} of ${total} under ${active}`);
+    note(`${String(share).padStart(3)} %  ${done} of ${total} sealed with ${active}`);
   });
   await show(report, options);
   if (report.remaining > 0) {
     const why = unreadable > 0 ? `; ${unreadable} cannot be opened with the keys of the ring` : '';
-    throw new Failure(`${report.remaining} not under ${report.active}${why}`);
+    throw new Failure(`${report.remaining} not sealed with ${report.active}${why}`);
   }
-  note(`everything that is sealed is under ${report.active}`);
+  note(`everything is sealed with ${report.active}`);
 }
 
 async function show(report: KeysView, { json }: Options): Promise<void> {
@@ -111,6 +111,8 @@ async function makeKey({ data, json }: { data: string; json?: boolean }): Promis
   const { addKey } = await import('../../../local/secrets.ts');
   const { id, former } = await addKey(resolve(data));
   if (json) return writeJson({ active: id, former });
-  note(`key ${id} is in the ring and active from the next start on; ${former} stays to open`);
-  note('start the gateway anew, then: portico keys rotate');
+  note(
+    `key ${id} is in the ring and active from the next start; ${former} stays to open what it sealed`,
+  );
+  note('restart the gateway, then run: portico keys rotate');
 }

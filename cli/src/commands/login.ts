@@ -97,7 +97,7 @@ async function logout(url: string | undefined, { local }: { local?: boolean }): 
       await askRevoke(origin, known, known.refresh_token);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      throw new Failure(`${error.message}; still signed in, --local forgets it here`);
+      throw new Failure(`${error.message}; still signed in; --local deletes the login here`);
     }
   }
   await removeLogin(folder, origin);

@@ -66,5 +66,7 @@ async function addClient(name: string, options: AddOptions): Promise<void> {
   if (options.json) return writeJson(made);
   const { id, client_secret: secret } = made;
   await writeOut(`client_id=${id}\n${secret === null ? '' : `client_secret=${secret}\n`}`);
-  note(`client '${made.name}' is made${secret === null ? '' : '; its secret is not shown again'}`);
+  note(
+    `client '${made.name}' is created${secret === null ? '' : '; its secret is not shown again'}`,
+  );
 }

@@ -146,7 +146,7 @@ async function settled(api: Api, record: ServerRecord): Promise<ServerRecord> {
 /** Message for a bad status without `last_error`. */
 const NO_REASON: Readonly<Record<string, string>> = {
   ERROR: 'it failed',
-  DEGRADED: 'it does not work as a whole',
+  DEGRADED: 'it works only in part',
 };
 
 /**
@@ -159,7 +159,7 @@ async function tell(server: ServerRecord, options: Options, wasAwaited: boolean)
   else note(`${name} is ${status}${status === 'CONNECTED' ? `, ${count} tools` : ''}`);
   const isLate = wasAwaited && status === 'CONNECTING';
   if (isLate)
-    throw new Failure(`${name} is not there after ${SETTLE_MS / 1000} s; see portico servers`);
+    throw new Failure(`${name} did not connect within ${SETTLE_MS / 1000} s; see portico servers`);
   const reason = NO_REASON[status];
   if (reason !== undefined) throw new Failure(`${name}: ${problem ?? reason}`);
 }

@@ -76,7 +76,7 @@ async function createToken(name: string, options: CreateOptions): Promise<void> 
   });
   if (options.json) return writeJson(made);
   await writeOut(`${made.token}\n`);
-  note(`token '${made.name}' is made; its value is not shown again`);
+  note(`token '${made.name}' is created; its value is not shown again`);
 }
 
 async function revokeToken(name: string, options: Options): Promise<void> {
@@ -97,5 +97,5 @@ export function readExpiry(text: string, now: number): string {
   const isDate = /^\d{4}-\d\d-\d\d/.test(text);
   const at = isDate ? Date.parse(text) : now + span;
   if (!Number.isNaN(at)) return new Date(at).toISOString();
-  throw new Failure(`'${text}' is no time; write 90d, or 2027-01-31T00:00Z`, EXIT.usage);
+  throw new Failure(`'${text}' is not a valid time; write 90d, or 2027-01-31T00:00Z`, EXIT.usage);
 }

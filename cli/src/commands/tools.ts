@@ -54,7 +54,7 @@ async function showTools(filter: string | undefined, options: Options): Promise<
   if (options.json) return writeJson(found);
   const held = await findHeldNote(new Api(url, token));
   if (held !== undefined) note(held);
-  if (found.length === 0) return note(word === '' ? 'no tools yet' : `no tool has '${word}' in it`);
+  if (found.length === 0) return note(word === '' ? 'no tools yet' : `no tool matches '${word}'`);
   const rows = found.map(({ name, title, description }) => [
     name,
     String(description ?? title ?? ''),

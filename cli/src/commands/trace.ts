@@ -51,8 +51,8 @@ export function addTrace(program: Command): void {
 async function showTrace(which: string | undefined, options: Options): Promise<void> {
   if (options.list) return showList(options);
   const { spans, odd } = await readSpans(await pathsOf(which, options));
-  if (odd > 0) note(`${odd} lines are no spans`);
-  if (spans.length === 0) throw new Failure('there is no span in it', EXIT.notFound);
+  if (odd > 0) note(`${odd} lines are not spans`);
+  if (spans.length === 0) throw new Failure('it contains no spans', EXIT.notFound);
   if (options.json) return writeJson(spans);
   const paint = { title: colors.bold, good: colors.green, bad: colors.red, dim: colors.dim };
   const traces = [...Map.groupBy(spans, span => span.trace_id).values()];

@@ -90,7 +90,10 @@ async function runUp(options: Options): Promise<void> {
   const up = await startOrJoin(options, entries);
   if (!('view' in up)) {
     started();
-    if (!options.quiet) note(`joined the gateway of this folder, ${up.origin}; its file counts`);
+    if (!options.quiet)
+      note(
+        `joined the gateway that already uses this data folder, ${up.origin}; its mcp.json applies`,
+      );
     return serveHost(options, up);
   }
   const stopWatching = watchConfig(
@@ -104,7 +107,7 @@ async function runUp(options: Options): Promise<void> {
     `ready: ${up.origin}/mcp; the tokens for clients (memberToken) and for administration (adminToken) are in ${up.secretsFile}`,
   );
   if (up.signInLink !== undefined) {
-    up.view.note(`console: ${up.signInLink} signs you in, once and within an hour`);
+    up.view.note(`console: ${up.signInLink} signs you in once, within an hour`);
   }
   if (options.stdio) {
     await serveHost(options, up);
@@ -159,7 +162,7 @@ async function load(): Promise<typeof import('../up/run-up.ts')> {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     note((error as Error).message);
     throw new Failure(
-      'the package miniflare is missing; install portico-cli with its optional packages',
+      'the package miniflare is missing; install portico-cli with its optional dependencies',
     );
   }
 }

@@ -83,10 +83,10 @@ async function run({ by, limit, csv, ...options }: Options): Promise<void> {
   query.set('limit', limit);
   const page = await api.json<Page>('GET', `${USAGE}?${query}`);
   if (options.json) return writeJson(page);
-  if (page.usage.length === 0) note('nothing is counted of that');
+  if (page.usage.length === 0) note('no matching calls');
   else await showTable(by.split(','), page.usage);
-  note(`calls that were stored until ${page.counted_until.slice(0, 19)} are counted`);
-  if (page.next_cursor !== undefined) note('there is more: raise --limit, or take --csv');
+  note(`includes calls recorded until ${page.counted_until.slice(0, 19)}`);
+  if (page.next_cursor !== undefined) note('there are more rows: raise --limit, or use --csv');
 }
 
 function showTable(by: readonly string[], rows: readonly Row[]): Promise<void> {

@@ -126,12 +126,12 @@ async function addWebhook(name: string, options: AddOptions): Promise<void> {
     events,
     ...limit,
   });
-  await tellSecret(made, 'is made', options);
+  await tellSecret(made, 'is created', options);
 }
 
 async function rotate(name: string, options: Options): Promise<void> {
   const made = await apiOf(options).post<WithSecret>(`${pathOf(name)}/rotate`);
-  await tellSecret(made, 'has another secret', options);
+  await tellSecret(made, 'has a new secret', options);
 }
 
 async function tellSecret(made: WithSecret, what: string, { json }: Options): Promise<void> {
@@ -151,7 +151,7 @@ async function test(name: string, options: Options): Promise<void> {
   const tested = await apiOf(options).post<z.infer<typeof TestedSchema>>(`${pathOf(name)}/test`);
   if (options.json) await writeJson(tested);
   if (!tested.delivered) throw new Failure(`not delivered: ${tested.problem}`, EXIT.failed);
-  if (!options.json) note(`delivered; it answered ${tested.status}`);
+  if (!options.json) note(`delivered; the receiver answered ${tested.status}`);
 }
 
 async function listDeliveries(name: string, options: Options & { state?: string }): Promise<void> {

@@ -55,13 +55,13 @@ export async function carryOut(changes: readonly Change[], work: Work): Promise<
     }
     const hasFailed = outcomes.some(({ problem }) => problem !== undefined);
     const kept =
-      change.verb === 'delete' && hasFailed ? 'left, since not all went well' : undefined;
+      change.verb === 'delete' && hasFailed ? 'not deleted, since other changes failed' : undefined;
     if (change.verb === 'replace' && stopped === undefined) await removeReplaced(change.kind);
     const make = () => attempt(() => makeOne(change, work, ids, written));
     const problem = stopped ?? kept ?? removed.get(change) ?? (await make());
     if (problem instanceof Failure) {
       const isEnd = problem instanceof Unanswered || problem.exitCode === EXIT.denied;
-      if (isEnd) stopped = 'not tried any more';
+      if (isEnd) stopped = 'not tried, since an earlier request failed';
       tell({ change, problem: problem.message });
     } else {
       tell(problem === undefined ? { change } : { change, problem });

@@ -52,7 +52,7 @@ export function checkReferences(file: Configuration, present: Present): Referenc
 
   for (const section of ['servers', 'toolsets', 'connectors'] as const) {
     for (const twin of twinsOf(keys(file[section]))) {
-      refuse([section, twin], 'is there already, in another case');
+      refuse([section, twin], 'duplicate name (differs only in case)');
     }
   }
   for (const [name, { connection_config: config }] of Object.entries(file.servers ?? {})) {
@@ -75,13 +75,13 @@ export function checkReferences(file: Configuration, present: Present): Referenc
     ([key, { server, tool }]) => [key, JSON.stringify([server.toLowerCase(), tool])] as const,
   );
   for (const [key] of twinsBy(cached, ([, said]) => said)) {
-    refuse(['cache_rules', key], 'is for the tools of another one');
+    refuse(['cache_rules', key], 'duplicate: another cache rule is for the same tools');
   }
   const limited = Object.entries(file.budgets ?? {}).map(
     ([key, { subject }]) => [key, JSON.stringify([subject.kind, subject.name])] as const,
   );
   for (const [key] of twinsBy(limited, ([, said]) => said)) {
-    refuse(['budgets', key], 'is for whom another one is');
+    refuse(['budgets', key], 'duplicate: another budget has the same subject');
   }
   for (const [name, toolset] of Object.entries(file.toolsets ?? {})) {
     const path = ['toolsets', name];

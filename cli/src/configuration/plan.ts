@@ -116,16 +116,19 @@ function judge(
   const { hasOneOfEach, fixed } = kindOf(kind);
   const isForeign = found !== undefined && found.owner?.owner !== owner;
   const [other] = others;
-  if (isForeign && !adopt) return `is there already and belongs to ${whose(found)}; see --adopt`;
-  if (isForeign && kind === 'principal' && other) return 'several are called that; use their ids';
+  if (isForeign && !adopt) return `already exists and belongs to ${whose(found)}; see --adopt`;
+  if (isForeign && kind === 'principal' && other)
+    return 'several principals have this name; use their ids';
   if (found && hasOneOfEach && other) {
     return other.owner?.owner === owner
-      ? `has the place of ${other.owner.key}, which is no longer in the file; see --prune`
-      : `another one, of ${whose(other)}, has its place`;
+      ? `conflicts with ${other.owner.key}, which is no longer in the file; see --prune`
+      : `conflicts with a record that belongs to ${whose(other)}`;
   }
   if (!found || fixed.isReplaced) return undefined;
   const stuck = differencesOf(found.content, content).find(({ field }) => isFixed(fixed, field));
-  return stuck && `${stuck.field} cannot be changed; choose another name, or delete it before`;
+  return (
+    stuck && `${stuck.field} cannot be changed; choose another name, or delete the record first`
+  );
 }
 
 const whose = ({ owner }: Known): string => (owner ? `the file of '${owner.owner}'` : 'people');

@@ -38,8 +38,8 @@ function printChange(change: Change, known: readonly Known[]): string {
   const notes = {
     create: '',
     update: '',
-    replace: ' (made anew)',
-    adopt: ' (taken over as it is)',
+    replace: ' (deleted and created again)',
+    adopt: ' (taken over unchanged)',
     delete: goesWith(change, known),
   };
   const title = `${SIGNS[verb]} ${titleOf(kind, key)}${colors.dim(notes[verb])}`;
@@ -61,7 +61,7 @@ function membersOf(content: Content, path = ''): string[] {
 
 function printDifference({ field, before, after }: Difference): string {
   const name = visible(field);
-  if (field === 'value') return `${name}: ${colors.dim('another one, from')} ${quote(after)}`;
+  if (field === 'value') return `${name}: ${colors.dim('a new value, from')} ${quote(after)}`;
   const was = before === undefined ? colors.dim('(none)') : quote(before);
   const is = after === undefined ? colors.dim('(none)') : quote(after);
   return `${name}: ${was} → ${is}`;
@@ -69,13 +69,13 @@ function printDifference({ field, before, after }: Difference): string {
 
 /** Names what the gateway deletes along with a record, even if it belongs to another owner. */
 function goesWith({ kind, before }: Change, known: readonly Known[]): string {
-  if (kind === 'principal') return ' (its tokens are revoked, and rules for it alone go)';
+  if (kind === 'principal') return ' (its tokens are revoked, and rules only for it are deleted)';
   if (kind !== 'server' || !before) return '';
   const { name } = before.content;
   const rules = known.filter(
     ({ kind: other, content }) => other === 'cache_rule' && content['server'] === name,
   );
-  return rules.length > 0 ? ` (and ${rules.length} cache rules of it)` : '';
+  return rules.length > 0 ? ` (and its ${rules.length} cache rules)` : '';
 }
 
 export function summaryOf(changes: readonly Change[]): string {

@@ -45,7 +45,7 @@ export function readConfiguration(text: string): ReadFile {
   const problems = parsed.error.issues.flatMap(issue => {
     const path = issue.path.filter(part => typeof part !== 'symbol');
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map(key => toProblem(lineOf, [...path, key], 'there is no such field'));
+      return issue.keys.map(key => toProblem(lineOf, [...path, key], 'unknown field'));
     }
     const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined;
     return toProblem(lineOf, path, message ?? issue.message);

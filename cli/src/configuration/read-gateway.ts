@@ -103,5 +103,8 @@ async function compare(
 export async function requireAllKinds(api: Api): Promise<void> {
   const response = await api.send('GET', '/api/v1/budgets?limit=1');
   if (response.status !== 404) return;
-  throw new Failure(`the gateway at ${api.origin} is too old for this; upgrade it`, EXIT.failed);
+  throw new Failure(
+    `the gateway at ${api.origin} is too old for this command; upgrade it`,
+    EXIT.failed,
+  );
 }

@@ -27,7 +27,7 @@ export function readValues(
     const parsed = PutSecretSchema.shape.value.safeParse(found.value);
     if (parsed.success) valueOf.set(name, parsed.data);
     else {
-      const message = found.problem ?? parsed.error.issues[0]?.message ?? 'is no value';
+      const message = found.problem ?? parsed.error.issues[0]?.message ?? 'is not a valid value';
       problems.push(toProblem(lineOf, ['secrets', name, 'value'], message));
     }
   }

@@ -45,8 +45,8 @@ export async function applyFile(options: FileOptions & { dryRun?: boolean }): Pr
     await writeJson(toJson(planned, change => ({ problem: problemOf(change) })));
   }
   if (failed.length > 0) {
-    const what = `${failed.length} of ${outcomes.length} changes are not made`;
-    throw new Failure(`${what}; apply again once that is put right`);
+    const what = `${failed.length} of ${outcomes.length} changes were not made`;
+    throw new Failure(`${what}; fix this and apply again`);
   }
   if (!options.json && outcomes.length > 0) note('done');
 }
@@ -55,7 +55,7 @@ export async function applyFile(options: FileOptions & { dryRun?: boolean }): Pr
 export async function diffFile(options: FileOptions): Promise<void> {
   const planned = await planFile(options);
   await showPlan(options, planned);
-  if (planned.plan.changes.length > 0) throw new Failure('the gateway is not what the file says');
+  if (planned.plan.changes.length > 0) throw new Failure('the gateway differs from the file');
 }
 
 interface Planned {

@@ -84,7 +84,7 @@ export class Calls<S> {
       return answer;
     }
     if (this.#live.size + this.cancelledCalls().length >= limits.calls) {
-      refuse('Too many calls are under way');
+      refuse('Too many calls are running');
       return answer;
     }
     const id = child.nextId();
@@ -98,7 +98,7 @@ export class Calls<S> {
     const known = { id, callerId, rawCallerId, owner, method, progressToken, wantsLog };
     const call: Call<S> = { ...known, answer, onResponse };
     if (!child.send(withMembers(request.raw, ...changes))) {
-      refuse('The server does not take requests now');
+      refuse('The server does not accept requests now');
       return answer;
     }
     this.#live.set(id, call);

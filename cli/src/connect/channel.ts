@@ -89,7 +89,7 @@ export class Channel {
   /** Ends the channel as if the server's answer were complete. */
   finish(): void {
     if (this.#isOver) return;
-    if (!this.#hasHead) return this.reset('offline', 'the connector is going away');
+    if (!this.#hasHead) return this.reset('offline', 'the connector is stopping');
     this.#sendEnd();
     this.close();
   }
@@ -132,7 +132,7 @@ export class Channel {
     const head = toHead(id, answer);
     if (!head) {
       stopReading(parts);
-      return this.reset('failed', 'the headers of the answer are too large');
+      return this.reset('failed', 'the headers of the response are too large');
     }
     await outboundFetch.sendInTurn(head, signal);
     this.#hasHead = true;

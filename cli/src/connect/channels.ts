@@ -41,10 +41,10 @@ export function createChannels(
     const request = parsePayload('open', payload);
     if (!request || id === 0 || open.has(id)) return false;
     const adapter = adapters.get(request.server);
-    if (isDraining) refuse(id, 'offline', 'the connector is going away');
+    if (isDraining) refuse(id, 'offline', 'the connector is stopping');
     else if (!adapter) refuse(id, 'unknown_server', 'the connector has no server of this name');
     else if (open.size >= MAX_CHANNELS)
-      refuse(id, 'failed', `${MAX_CHANNELS} requests run already`);
+      refuse(id, 'failed', `${MAX_CHANNELS} requests are already running`);
     else {
       const onEnd = () => {
         open.delete(id);
@@ -65,7 +65,7 @@ export function createChannels(
 
   const add = (channel: Channel, payload: Uint8Array): boolean => {
     if (waitingBytes + payload.length <= MAX_REQUESTS_BYTES) return channel.data(payload);
-    channel.reset('too_large', 'too much of other requests is under way');
+    channel.reset('too_large', 'too many bytes of other requests are waiting');
     return true;
   };
 

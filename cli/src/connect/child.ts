@@ -85,7 +85,7 @@ export class Child {
       if (this.#process.pid === undefined) void this.#end(`cannot be started: ${error.message}`);
     });
     this.#process.once('exit', (code, signal) => {
-      const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+      const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
       void this.#end(how);
     });
     this.#read = this.#readAll(stdout);
@@ -162,7 +162,7 @@ export class Child {
           const taken = this.#isOver ? undefined : this.#take(message);
           if (taken) await taken;
         } else if (this.#garbage.add(Buffer.byteLength(line) + 1, Date.now())) {
-          return 'wrote too much to its output that is no message';
+          return 'wrote too much output that is not a protocol message';
         }
       }
       return undefined;

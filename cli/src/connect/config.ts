@@ -129,10 +129,11 @@ function toServer(
 ): ServerConfig {
   const key = show(entry.name);
   const name = toServerName(entry.name);
-  if (name === undefined) throw usage(`${key} has no letter or digit that a name can have`);
+  if (name === undefined)
+    throw usage(`${key} contains no letter or digit that a server name can have`);
   const given = GivenSchema.safeParse(entry.given);
   if (!given.success) {
-    const { path, message } = given.error.issues[0] ?? { path: [], message: 'not right' };
+    const { path, message } = given.error.issues[0] ?? { path: [], message: 'invalid' };
     throw usage(`${key}: ${path.join('.')} in ${file}: ${message}`);
   }
   const { cwd, portico } = given.data;
@@ -168,7 +169,7 @@ function toServer(
   };
   if (missing.size === 0) return server;
   const names = [...missing].join(', ');
-  throw usage(`${key} needs ${names}, which the environment of this command does not have`);
+  throw usage(`${key} needs environment variables that are not set: ${names}`);
 }
 
 /** @throws Failure where two keys give the same registry name */

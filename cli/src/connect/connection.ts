@@ -119,7 +119,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     const frame = frames.parseFrame(new Uint8Array(data));
     if (frame && take(frame)) return;
     outboundFetch.send(frames.toJsonFrame('bye', 0, { reason: 'protocol' }));
-    finish(BROKEN, 'the gateway broke the rules of the connection');
+    finish(BROKEN, 'the gateway broke the protocol of the connection');
   });
   socket.addEventListener('error', () => finish(BROKEN));
   socket.addEventListener('close', ({ code }) => finish(code));

@@ -31,7 +31,7 @@ export function toTokenPath(env: Environment): string {
 export function toDeviceToken(text: string, from: string): string {
   const token = text.trim();
   if (FORMAT.test(token)) return token;
-  throw new Failure(`${from} holds no device token (portico_device_…)`, EXIT.usage);
+  throw new Failure(`${from} does not contain a device token (portico_device_…)`, EXIT.usage);
 }
 
 /** @throws Failure where the file is invalid, or others may read it */
@@ -54,6 +54,6 @@ async function readAll(path: string): Promise<Record<string, StoredToken>> {
   try {
     return FileSchema.parse(JSON.parse(text));
   } catch {
-    throw new Failure(`${path} is not as this command writes it; move it away and enrol again`);
+    throw new Failure(`${path} has an invalid format; move it away and enrol again`);
   }
 }

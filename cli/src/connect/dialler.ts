@@ -124,7 +124,7 @@ export function startDialler(options: DiallerOptions): Dialler {
 }
 
 /** The usual cause is that the names are taken, for example by servers of a removed connector. */
-const ROOM = 'portico servers shows what is there, portico servers remove NAME makes room';
+const ROOM = 'see portico servers; portico servers remove NAME frees a name';
 
 /** Sends the list of servers. @returns the adapters of the servers that the registry accepted */
 async function tell(
@@ -138,8 +138,8 @@ async function tell(
   const offered = new Map([...adapters].filter(([name]) => taken.has(name)));
   if (offered.size > 0 || offers.length === 0)
     return { connector: told.connector.name, adapters: offered };
-  const problem = told.servers.find(server => server.problem)?.problem ?? 'it does not say why';
-  throw new Failure(`the gateway took none of the servers: ${problem}; ${ROOM}`, EXIT.failed);
+  const problem = told.servers.find(server => server.problem)?.problem ?? 'it gives no reason';
+  throw new Failure(`the gateway accepted none of the servers: ${problem}; ${ROOM}`, EXIT.failed);
 }
 
 const toAdvertised = ({ name, description }: ServerConfig) => ({ name, description });

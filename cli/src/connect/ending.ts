@@ -28,14 +28,18 @@ export function toFailure({ code, bye }: Ending): Failure | undefined {
   if (code === REPLACED || bye === 'replaced') {
     return new Failure(
       'another `portico connect` with this token took over; ' +
-        'end one of them, or enrol each machine with a name of its own',
+        'stop one of them, or enrol each machine under its own name',
     );
   }
   if (bye === 'version') {
-    return new Failure('the gateway speaks another version of the connection; update portico-cli');
+    return new Failure(
+      'the gateway uses another version of the connection protocol; update portico-cli',
+    );
   }
   if (bye === 'protocol') {
-    return new Failure('the gateway says that this command broke the rules of the connection');
+    return new Failure(
+      'the gateway reports that this command broke the protocol of the connection',
+    );
   }
   return undefined;
 }
@@ -44,8 +48,8 @@ export function toFailure({ code, bye }: Ending): Failure | undefined {
 export function toReason({ code, bye, because, livedMs }: Ending): string {
   if (because !== undefined) return because;
   if (bye === 'draining' || bye === 'restarting' || code === 1001 || code === 1012) {
-    return 'the gateway restarts';
+    return 'the gateway is restarting';
   }
-  if (livedMs === 0) return 'the gateway did not take the connection';
+  if (livedMs === 0) return 'the gateway did not accept the connection';
   return code === 1006 ? 'the connection broke' : `the connection was closed (${code})`;
 }

@@ -134,17 +134,17 @@ async function ask(
 
 /** Says why a request failed, in a few words. */
 function toCause(error: unknown): string {
-  if (error instanceof BodyTooLarge) return 'its answer is too large';
+  if (error instanceof BodyTooLarge) return 'its response is too large';
   if (!(error instanceof Error)) return 'unknown reason';
-  if (error.name === 'TimeoutError') return 'no answer in time';
+  if (error.name === 'TimeoutError') return 'no response in time';
   const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
   return code ?? error.message;
 }
 
 function toError(origin: string, status: number, text: string): Error {
-  if (status >= 500 || status === 429) return new Unreachable(`answers ${status}`);
-  if (status === 404) return new OddAnswer(`${origin} is no gateway that takes connectors`);
-  const message = `${origin} answers ${status}${readDetail(text)}`;
+  if (status >= 500 || status === 429) return new Unreachable(`answered ${status}`);
+  if (status === 404) return new OddAnswer(`${origin} is not a gateway that supports connectors`);
+  const message = `${origin} answered ${status}${readDetail(text)}`;
   return new OddAnswer(message, status === 401 || status === 403 ? EXIT.denied : EXIT.failed);
 }
 
@@ -157,7 +157,7 @@ function readDetail(text: string): string {
 function parse<T>(schema: z.ZodType<T>, origin: string, text: string): T {
   const parsed = schema.safeParse(tryJson(text));
   if (parsed.success) return parsed.data;
-  throw new OddAnswer(`${origin} does not answer as a gateway does`);
+  throw new OddAnswer(`${origin} sent an unexpected response; is it a Portico gateway?`);
 }
 
 function tryJson(text: string): unknown {

@@ -87,7 +87,7 @@ export class Handshake {
     const probed = late && (await Promise.race([late, pause(probeMs ?? 0)]));
     if (probed?.isModern) return { era: 'modern' };
     if (probed && !probed.isLegacy) {
-      throw new HandshakeFailed('speaks no version of the protocol that is known here');
+      throw new HandshakeFailed('speaks no known version of the protocol');
     }
     if (late && !probed) this.#late = late.then(({ isModern }) => isModern);
     try {
@@ -132,7 +132,7 @@ export class Handshake {
       }
       const { protocolVersion } = body;
       if (typeof protocolVersion !== 'string' || !LEGACY_VERSIONS.includes(protocolVersion)) {
-        throw new HandshakeFailed('speaks no version of the protocol that is known here');
+        throw new HandshakeFailed('speaks no known version of the protocol');
       }
       this.#child.send(notificationText('notifications/initialized'));
       const initialized = response.raw.get('result') ?? '{}';

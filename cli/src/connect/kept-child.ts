@@ -225,7 +225,7 @@ export class KeptChild<F extends RunAdapter> {
     while (this.#adapter === adapter && adapter.isBusy) await pause(QUIET_MS, signal);
     if (this.#adapter !== adapter || signal.aborted) return;
     this.#era = 'modern';
-    await child.stop('is started anew: it was slow to say that it speaks the modern era');
+    await child.stop('is restarted: it answered the probe for the modern era too late');
   }
 
   #tell(state: ServerState): void {

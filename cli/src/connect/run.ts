@@ -92,7 +92,7 @@ export function startRun(options: RunOptions): Run {
     onLink: state => view.link(state),
     onTold(told) {
       for (const { name, id, problem, registered_as: as } of told.servers) {
-        const why = problem ?? 'the gateway does not say why';
+        const why = problem ?? 'the gateway gives no reason';
         const alias = as === name ? undefined : (as ?? undefined);
         show(name, { problem: id === null ? why : undefined, alias });
       }
@@ -111,7 +111,7 @@ export function startRun(options: RunOptions): Run {
     });
     await Promise.all(ending);
     for (const { name } of change.gone) {
-      show(name, { state: 'stopped', reason: 'not in the file any more' });
+      show(name, { state: 'stopped', reason: 'no longer in the file' });
     }
     [...change.added, ...change.changed].forEach(open);
     await started.refresh();
@@ -155,11 +155,11 @@ function compare(before: readonly ServerConfig[], next: readonly ServerConfig[])
 }
 
 function toWords(change: Change): string {
-  const verbs = { added: 'started', changed: 'started anew', gone: 'ended' } as const;
+  const verbs = { added: 'started', changed: 'restarted', gone: 'stopped' } as const;
   const parts = (['added', 'changed', 'gone'] as const)
     .filter(kind => change[kind].length > 0)
     .map(kind => `${verbs[kind]} ${change[kind].map(({ name }) => name).join(', ')}`);
-  return parts.join('; ') || 'no program is another';
+  return parts.join('; ') || 'no program changed';
 }
 
 /** A request of the gateway waits at least this long for a starting server, in milliseconds. */

@@ -6,6 +6,6 @@ export function readSeconds(least: number, most: number): (text: string) => numb
   return text => {
     const seconds = text.trim() === '' ? NaN : Number(text);
     if (seconds >= least && seconds <= most) return seconds;
-    throw new InvalidArgumentError(`It is a number of seconds from ${least} to ${most}.`);
+    throw new InvalidArgumentError(`It must be a number of seconds from ${least} to ${most}.`);
   };
 }

@@ -74,7 +74,7 @@ export class Questions {
     const place = this.place(session => answers(session.capabilities, method, params), ASKING);
     if (!place?.push(fromRawMembers(raw))) {
       if (!this.#isSupported(method, params)) return void child.send(refusalText(rawId, method));
-      return this.#refuse(rawId, 'No client can be asked this');
+      return this.#refuse(rawId, 'No client can answer this');
     }
     const { elicitationId, _meta } = params;
     if (typeof elicitationId === 'string') remember(place.session, elicitationId);
@@ -158,7 +158,7 @@ export class Questions {
   #giveUp(id: RequestId): void {
     const open = this.#open.get(id);
     this.#open.delete(id);
-    if (open) this.#refuse(open.rawId, 'The client went away');
+    if (open) this.#refuse(open.rawId, 'The client disconnected');
   }
 
   #refuse(rawId: string, message: string): void {

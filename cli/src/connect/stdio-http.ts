@@ -149,7 +149,7 @@ export class StdioServer implements HttpAdapter {
       }
       message = readMessage(new TextDecoder().decode(body));
       if (!message) {
-        const text = 'The body is no JSON-RPC message';
+        const text = 'The body is not a JSON-RPC message';
         return plainAnswer(400, errorText('null', RPC.invalidRequest, text));
       }
     }

@@ -57,11 +57,11 @@ export function toLinkText(link: LinkState): { text: string; tone: Tone } {
       return { text: `connected as ${toLine(link.connector, MAX_NAME_CHARS)}`, tone: 'good' };
     case 'waiting': {
       const seconds = (link.waitMs / 1000).toFixed(1);
-      return { text: `${toLine(link.reason, 200)}; again in ${seconds} s`, tone: 'bad' };
+      return { text: `${toLine(link.reason, 200)}; retrying in ${seconds} s`, tone: 'bad' };
     }
     case 'draining': {
       const what = link.channels === 1 ? 'request' : 'requests';
-      return { text: `ending: ${link.channels} ${what} under way`, tone: 'busy' };
+      return { text: `stopping: ${link.channels} ${what} running`, tone: 'busy' };
     }
     case 'closed':
       return { text: 'disconnected', tone: 'faint' };
@@ -78,7 +78,7 @@ export function toRowText({ state, reason, problem, alias }: Row): string {
 /** Traffic of the connection, in words. */
 export function toCountsText({ channels, ...counts }: Counts): string {
   const inward = `${counts.framesIn} frames in (${toSize(counts.bytesIn)})`;
-  return `${channels} under way, ${inward}, ${counts.framesOut} out (${toSize(counts.bytesOut)})`;
+  return `${channels} running, ${inward}, ${counts.framesOut} out (${toSize(counts.bytesOut)})`;
 }
 
 /** Returns the whole picture as lines that fit. @param columns at least 20 @param height lines available */

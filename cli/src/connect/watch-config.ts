@@ -24,12 +24,13 @@ export function watchConfig(
     if (text === known) return;
     known = text;
     // A file that is missing for a moment is being replaced.
-    if (text === undefined) return view.note(`${file} is gone; all goes on as before`, 'busy');
+    if (text === undefined)
+      return view.note(`${file} is missing; everything keeps running`, 'busy');
     try {
       view.note(`${file} was edited: ${await apply(text)}`, 'good');
     } catch (error) {
       const reason = toLine(error instanceof Error ? error.message : '', MAX_REASON_CHARS);
-      view.note(`${file} was edited and is not applied: ${reason}`, 'bad');
+      view.note(`${file} was edited, but not applied: ${reason}`, 'bad');
     }
   };
   const onChange = () => void (applying = applying.then(look));

@@ -74,29 +74,29 @@ function checkVersion(version: string): Finding {
   const toFamily = (text: string) => /^(0\.\d+|\d+)/.exec(text)?.[0];
   if (toFamily(version) === toFamily(own)) return ok('version', version);
   const detail = `the gateway is ${version}, this command ${own}`;
-  return failed('version', detail, 'install portico-cli of the version of the gateway');
+  return failed('version', detail, "install the gateway's version of portico-cli");
 }
 
 function checkClock(date: string | null, now: number): Finding {
   const theirs = Date.parse(date ?? '');
-  if (Number.isNaN(theirs)) return skipped('clock', 'the gateway does not say its time');
+  if (Number.isNaN(theirs)) return skipped('clock', 'the gateway does not report its time');
   const seconds = Math.round(Math.abs(now - theirs) / 1000);
   if (seconds <= MAX_CLOCK_SECONDS) return ok('clock', `${seconds} s apart`);
   const detail = `${seconds} s apart from the gateway`;
-  return failed('clock', detail, 'set the clock of this machine by a time server');
+  return failed('clock', detail, 'synchronise the clock of this machine with a time server');
 }
 
 async function checkToken(api: Api, token: TokenSource | undefined): Promise<Finding[]> {
   if (token === undefined) {
-    const advice = 'run portico login, put one in PORTICO_TOKEN or name its --token-file';
-    return [failed('token', 'none is named', advice), skipped('servers', 'a token is needed')];
+    const advice = 'run portico login, set PORTICO_TOKEN or use --token-file';
+    return [failed('token', 'none is given', advice), skipped('servers', 'a token is needed')];
   }
   const scopes: string[] = [];
   for (const [scope, path] of PROBES) {
     const response = await api.send('GET', path);
     await response.body?.cancel();
     if (response.status === 401) {
-      const advice = 'make another with portico token create';
+      const advice = 'create another with portico token create';
       return [
         failed(
           'token',
@@ -109,7 +109,7 @@ async function checkToken(api: Api, token: TokenSource | undefined): Promise<Fin
     if (response.ok) scopes.push(scope);
   }
   if (scopes.length === 0) {
-    const advice = 'make one with portico token create --scope tools:read --scope tools:call';
+    const advice = 'create one with portico token create --scope tools:read --scope tools:call';
     return [
       failed('token', 'it may not even list tools', advice),
       skipped('servers', 'the token may not read servers'),
@@ -135,7 +135,7 @@ async function checkServers(api: Api): Promise<Finding[]> {
   const holding = Object.entries(waiting).flatMap(([name, held = []]) => toHolding(name, held));
   if (bad.length > 0) return [...bad.map(toFinding), ...holding];
   const down = servers.filter(({ status }) => status !== 'CONNECTED').length;
-  const note = down > 0 ? `, ${down} taken down` : '';
+  const note = down > 0 ? `, ${down} not connected` : '';
   return [ok('servers', `${servers.length - down} connected${note}`), ...holding];
 }
 
@@ -147,5 +147,5 @@ function toHolding(server: string, waiting: readonly Approval[]): Finding[] {
 
 function toFinding({ name, status, last_error: problem }: ServerRecord): Finding {
   const detail = `${status}: ${problem ?? 'no reason is known'}`;
-  return failed(`server ${name}`, detail, `mend it, then portico servers connect ${name}`);
+  return failed(`server ${name}`, detail, `fix it, then run portico servers connect ${name}`);
 }

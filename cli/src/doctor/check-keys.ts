@@ -8,12 +8,13 @@ export async function checkKeys(api: Api): Promise<Finding[]> {
   const response = await api.send('GET', '/api/v1/keys');
   if (!response.ok) {
     await response.body?.cancel();
-    return [skipped('keys', `the gateway does not tell (${response.status})`)];
+    return [skipped('keys', `the gateway does not report them (${response.status})`)];
   }
   const { keys, active } = (await response.json()) as { active: string; keys?: KeyUse[] };
   // A gateway of another version may return something else.
-  if (!keys) return [skipped('keys', 'the gateway does not tell of them')];
+  if (!keys) return [skipped('keys', 'the gateway does not report them')];
   const lost = lostKeys(keys);
-  if (lost.length === 0) return [ok('keys', `${active} is active; all that is kept can be opened`)];
+  if (lost.length === 0)
+    return [ok('keys', `${active} is active; everything stored can be opened`)];
   return lost.map(line => failed('keys', line, PUT_BACK));
 }

@@ -21,8 +21,9 @@ export function checkNode(version: string): Finding {
 
 /** @param found the global `WebSocket` */
 export function checkWebSocket(found: unknown): Finding {
-  if (typeof found === 'function') return ok('WebSocket', 'there');
-  const advice = 'take --no-experimental-websocket out of NODE_OPTIONS; portico connect needs it';
+  if (typeof found === 'function') return ok('WebSocket', 'available');
+  const advice =
+    'remove --no-experimental-websocket from NODE_OPTIONS; portico connect needs WebSocket';
   return failed('WebSocket', 'this Node has none', advice);
 }
 
@@ -49,7 +50,7 @@ export async function checkConfig(
   }
   const parsed = parseMcpJson(text);
   if ('problem' in parsed) {
-    return [failed(check, `${file} ${parsed.problem}`, 'mend the file; it is an mcp.json')];
+    return [failed(check, `${file} ${parsed.problem}`, 'fix the file; it must be an mcp.json')];
   }
   const { entries } = parsed;
   const broken = entries.flatMap(entry =>
@@ -59,7 +60,7 @@ export async function checkConfig(
   );
   const whole =
     broken.length > 0
-      ? failed(check, `${file}: ${broken.join('; ')}`, 'mend these entries')
+      ? failed(check, `${file}: ${broken.join('; ')}`, 'fix these entries')
       : ok(check, `${file}, ${entries.length} ${entries.length === 1 ? 'server' : 'servers'}`);
   const programs = entries.filter(entry => entry.kind === 'stdio');
   return [whole, ...(await Promise.all(programs.map(entry => checkProgram(entry, env))))];
@@ -69,7 +70,7 @@ async function checkProgram({ name, command }: StdioEntry, env: Environment): Pr
   const check = `command of ${name}`;
   const found = await findProgram(command, env);
   if (found !== undefined) return ok(check, found);
-  return failed(check, `${command} is not in PATH`, 'install it, or write its whole path');
+  return failed(check, `${command} is not in PATH`, 'install it, or write its full path');
 }
 
 /** Returns the file that a command runs. */
@@ -106,10 +107,10 @@ async function checkTokenFile(file: string, isStored: boolean): Promise<Finding>
     const { mode } = await stat(file);
     const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0;
     if (isOpen) return failed(check, `others can read ${file}`, `chmod 600 ${file}`);
-    return ok(check, `${file}, for its owner alone`);
+    return ok(check, `${file}, readable only by its owner`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (isStored && code === 'ENOENT') return skipped(check, 'this machine is no connector');
-    return failed(check, `${file} cannot be read (${code})`, 'name another --token-file');
+    if (isStored && code === 'ENOENT') return skipped(check, 'this machine is not a connector');
+    return failed(check, `${file} cannot be read (${code})`, 'use another --token-file');
   }
 }

@@ -16,7 +16,7 @@ export async function checkModel(api: Api): Promise<Finding[]> {
   const response = await api.send('GET', '/api/v1/model');
   if (!response.ok) {
     await response.body?.cancel();
-    return [skipped('model', `the gateway does not tell (${response.status})`)];
+    return [skipped('model', `the gateway does not report it (${response.status})`)];
   }
   const { model, usage } = (await response.json()) as ModelView;
   if (!model) return [skipped('model', 'the gateway has none: it does not need one')];
@@ -26,7 +26,7 @@ export async function checkModel(api: Api): Promise<Finding[]> {
     if (settings !== undefined) return [failed(check, `${problem}`, `see ${settings}`)];
     if (calls < model.calls_per_day && tokens < model.tokens_per_day) return [];
     const advice = 'wait until tomorrow (UTC), or raise PORTICO_MODEL_CALLS_PER_DAY';
-    return [failed(check, 'its budget for today is spent', advice)];
+    return [failed(check, 'its budget for today is used up', advice)];
   });
   const calls = usage.reduce((sum, one) => sum + one.calls, 0);
   return bad.length > 0 ? bad : [ok('model', `${model.name}; ${calls} calls today`)];

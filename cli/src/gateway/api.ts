@@ -121,7 +121,7 @@ export class Api {
   }
 
   #noGateway(): Failure {
-    return new Failure(`what answers at ${this.#origin} is no Portico gateway; is --url right?`);
+    return new Failure(`${this.#origin} is not a Portico gateway; is --url right?`);
   }
 
   /** Returns the JSON of a response to a request that may be repeated: retries if the gateway is busy or cannot be reached. */
@@ -161,7 +161,7 @@ export class Api {
       yield* readEvents(response.body, MAX_EVENT_CHARS, undefined, whenAborted(signal));
     } catch (error) {
       if (signal.reason instanceof Failure) throw signal.reason;
-      throw new Failure(`the gateway broke off (${reasonOf(error)})`);
+      throw new Failure(`the response of the gateway broke off (${reasonOf(error)})`);
     }
     if (signal.reason instanceof Failure) throw signal.reason;
   }
@@ -174,7 +174,7 @@ export class Api {
     try {
       for await (const chunk of response.body ?? []) yield decoder.decode(chunk, { stream: true });
     } catch (error) {
-      throw new Failure(`the gateway broke off (${reasonOf(error)})`);
+      throw new Failure(`the response of the gateway broke off (${reasonOf(error)})`);
     }
   }
 
@@ -249,7 +249,7 @@ async function toFailure(response: Response, origin: string): Promise<Failure> {
   const problem: unknown = await response.json().catch(() => undefined);
   const { detail, title, errors } = (problem ?? {}) as Problem;
   const fields = (errors ?? []).map(({ field, message }) => `${field}: ${message}`).join('; ');
-  const said = fields || (detail ?? title) || `the gateway answers ${status}`;
+  const said = fields || (detail ?? title) || `the gateway answered ${status}`;
   if (status === 429 || status >= 500) return new Busy(said);
   return new Failure(said, EXIT_OF[status] ?? EXIT.failed);
 }

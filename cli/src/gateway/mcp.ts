@@ -113,7 +113,7 @@ export class Mcp {
       signal.throwIfAborted();
       throw new Failure(toRelayError(error, this.#gatewayEndpoint.origin, hasAnswer).message);
     }
-    throw new Failure('the gateway ended its answer without a result');
+    throw new Failure('the response of the gateway ended without a result');
   }
 }
 
@@ -146,7 +146,8 @@ function parse(text: string): JsonObject | undefined {
 }
 
 function toFailure({ message, code }: JsonObject, status: number): Failure {
-  if (status === 401) return new Failure('the token is not known; see PORTICO_TOKEN', EXIT.denied);
+  if (status === 401)
+    return new Failure('the gateway does not know the token; see PORTICO_TOKEN', EXIT.denied);
   const said = typeof message === 'string' ? message : `the call failed (${String(code)})`;
   return new Failure(said, DENIED.has(status) ? EXIT.denied : EXIT.failed);
 }

@@ -30,7 +30,8 @@ export interface KeysApi {
 
 const PATH = '/api/v1/keys';
 const MAX_PASSES = 3;
-const NO_PROGRESS = 'the answer does not say how far the rotation is; is --url a Portico gateway?';
+const NO_PROGRESS =
+  'the response does not report the progress of the rotation; is --url a Portico gateway?';
 
 /** The routes of a gateway. Repeating a request is harmless, so requests to a busy gateway are retried. */
 export const keysOf = (api: Pick<Api, 'withRetries'>): KeysApi => ({

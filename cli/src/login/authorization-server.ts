@@ -109,7 +109,7 @@ export function toLogin(
 }
 
 const noGateway = (origin: string) =>
-  new Failure(`what answers at ${origin} is no Portico gateway that one can sign in to`);
+  new Failure(`${origin} is not a Portico gateway with sign-in`);
 
 /** Runs work with a gateway, and turns its errors into one line. @throws Failure */
 export async function during<T>(origin: string, work: () => Promise<T>): Promise<T> {
@@ -132,10 +132,10 @@ function toFailure(error: unknown, origin: string): unknown {
     error instanceof oauth.ResponseBodyError ||
     error instanceof oauth.AuthorizationResponseError
   ) {
-    if (error.error === 'access_denied') return new Failure('it was not allowed', EXIT.denied);
-    return new Failure(`${origin} refuses: ${error.error_description ?? error.error}`, EXIT.denied);
+    if (error.error === 'access_denied') return new Failure('access was denied', EXIT.denied);
+    return new Failure(`${origin} refused: ${error.error_description ?? error.error}`, EXIT.denied);
   }
-  if (isTrouble(error)) return new Failure(`${origin} has trouble now; try again`);
+  if (isTrouble(error)) return new Failure(`${origin} is temporarily failing; try again`);
   if (error instanceof oauth.OperationProcessingError) return noGateway(origin);
   if (error instanceof BodyTooLarge) return noGateway(origin);
   if (error instanceof TypeError || error instanceof DOMException) {

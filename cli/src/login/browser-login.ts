@@ -53,7 +53,7 @@ export async function loginByBrowser(
     note(
       isOpened
         ? 'Sign in on the page that opens. If none does, open this one:'
-        : 'Open this page in a browser of this machine:',
+        : 'Open this page in a browser on this machine:',
     );
     note(`\n  ${page.href}\n`);
     const { query, show } = await untilAborted(callback.arrival, AbortSignal.any([signal, late]));

@@ -64,7 +64,7 @@ export async function listenForCallback(state: string): Promise<Callback> {
     const isOurs = url?.pathname === CALLBACK_PATH && request.method === 'GET';
     const query = url?.searchParams ?? new URLSearchParams();
     if (!isOurs || query.getAll('state').join() !== state) {
-      void answer(response, 404, 'Nothing is here', 'This page belongs to no sign-in.');
+      void answer(response, 404, 'Nothing here', 'This page does not belong to a sign-in.');
       return;
     }
     arrive({ query, show: (title, text) => answer(response, 200, title, text) });

@@ -29,7 +29,7 @@ export async function loginByDevice(
 ): Promise<Login> {
   const { origin, as } = server;
   if (as.device_authorization_endpoint === undefined) {
-    throw new Failure(`${origin} gives out no codes; sign in by a browser of this machine`);
+    throw new Failure(`${origin} does not support codes; sign in with a browser on this machine`);
   }
   const client = { client_id: clientId };
   const shown = await during(origin, async () => {
@@ -53,7 +53,7 @@ function showCode(shown: oauth.DeviceAuthorizationResponse): void {
   note('and type this code there:');
   note(`\n    ${[...visible(shown.user_code)].join(' ')}\n`);
   if (shown.verification_uri_complete !== undefined) {
-    note(`Or open ${visible(shown.verification_uri_complete)}, which has it typed.`);
+    note(`Or open ${visible(shown.verification_uri_complete)}, which contains the code.`);
   }
 }
 
@@ -72,7 +72,7 @@ async function poll(
   try {
     while (Date.now() < until) {
       const left = Math.ceil((until - Date.now()) / 60_000);
-      noteProgress(`Waiting; the code is good for ${left} min more. Ctrl-C ends this.`);
+      noteProgress(`Waiting; the code is valid for ${left} more min. Ctrl-C stops.`);
       await pause(seconds * 1000, undefined, { signal });
       try {
         const options = optionsFor(origin, signal);

@@ -71,7 +71,7 @@ export async function readLogin(folder: string, origin: string): Promise<Login |
   try {
     return LoginSchema.parse(JSON.parse(text));
   } catch {
-    throw new Failure(`${path} is not as this command writes it; remove it and run portico login`);
+    throw new Failure(`${path} has an invalid format; remove it and run portico login`);
   }
 }
 

@@ -32,7 +32,9 @@ export function formatAsked(asked: Asked, isForEyes: boolean): { data: string; n
   }
   if (typed?.status === 'mismatch' || typed?.status === 'absent') {
     const detail = typed.detail === undefined ? '' : `: ${typed.detail}`;
-    notes.push(visible(`the result is not what the tool promises (${typed.status}${detail})`));
+    notes.push(
+      visible(`the result does not match the output schema of the tool (${typed.status}${detail})`),
+    );
   }
   if (summary) {
     const claims = summary.claims.map(
@@ -40,10 +42,10 @@ export function formatAsked(asked: Asked, isForEyes: boolean): { data: string; n
         `- ${visible(text)}\n  evidence: ${visible(JSON.stringify(evidence))}\n`,
     );
     if (claims.length > 0) data += `\nSummary\n${claims.join('')}`;
-    if (summary.dropped > 0) notes.push(`${summary.dropped} of the claims had no evidence`);
+    if (summary.dropped > 0) notes.push(`${summary.dropped} claims without evidence are left out`);
     if (summary.problem !== undefined) notes.push(`no summary: ${visible(summary.problem)}`);
   }
-  const used = `${usage.tokens} tokens, ${usage.questions} question${usage.questions === 1 ? '' : 's'}`;
+  const used = `${usage.tokens} tokens, ${usage.questions} model request${usage.questions === 1 ? '' : 's'}`;
   notes.push(visible(`${usage.model}: ${used}; trace ${asked.trace_id}`));
   return { data, notes };
 }

@@ -55,7 +55,7 @@ export async function makeRecord(
   const api = apiOf(options);
   const body = await bodyOf(api, resource.fields, options);
   const view = await api.post<View>(resource.path, name === undefined ? body : { ...body, name });
-  await tell(resource, view, 'is made', options);
+  await tell(resource, view, 'is created', options);
 }
 
 export async function editRecord(
@@ -67,7 +67,7 @@ export async function editRecord(
   const body = await bodyOf(api, editedFieldsOf(resource), options);
   if (Object.keys(body).length === 0) {
     const hint = `see portico ${resource.name} edit --help`;
-    throw new Failure(`name what to change; ${hint}`, EXIT.usage);
+    throw new Failure(`nothing to change is given; ${hint}`, EXIT.usage);
   }
   const { path } = await find(api, resource, wanted);
   const view = await api.json<View>('PATCH', path, JSON.stringify(body));
@@ -80,12 +80,12 @@ export async function putValue(resource: Resource, name: string, options: Option
   const known = (await viewsOf(api, resource)).find(each => each.name === name);
   const body = { origins: known?.origins, ...readFields(resource.fields, options) };
   if (body.origins === undefined) {
-    throw new Failure(`${name} is new; say by --origin where it may be sent`, EXIT.usage);
+    throw new Failure(`${name} is new; add --origin: where it may be sent`, EXIT.usage);
   }
   const path = `${resource.path}/${encodeURIComponent(name)}`;
   const text = JSON.stringify({ ...body, value });
   const view = await api.json<View>('PUT', path, text, ifStill(known?.revision));
-  await tell(resource, view, known ? 'has another value' : 'is made', options);
+  await tell(resource, view, known ? 'has a new value' : 'is created', options);
 }
 
 export async function removeRecord(

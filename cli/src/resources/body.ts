@@ -17,7 +17,7 @@ export function toOption({ flags, about, takes, choices }: Field): Option {
 /** @throws InvalidArgumentError where it is not a whole number; the gateway checks its range */
 function readNumber(given: string): number {
   if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw new InvalidArgumentError('It is no whole number.');
+  throw new InvalidArgumentError('It must be a whole number.');
 }
 
 /** Reads the fields from the options; a subject is still text. */
@@ -39,7 +39,7 @@ export function readBody(json: string, source: string): Body {
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body;
   const what = source === '-' ? 'standard input' : source;
-  throw new Failure(`${what} holds no JSON object`, EXIT.usage);
+  throw new Failure(`${what} does not contain a JSON object`, EXIT.usage);
 }
 
 /** Formats a field: lists on one line, records in them by name or id. */

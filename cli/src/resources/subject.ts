@@ -29,5 +29,5 @@ export async function readSubject(
   if (kind === 'group' && name !== '') return { kind, name };
   if (kind === 'principal' && name !== '') return { kind, id: await findPrincipal(name) };
   const hint = 'write everyone, group:NAME or principal:NAME';
-  throw new Failure(`'${text}' is no subject; ${hint}`, EXIT.usage);
+  throw new Failure(`'${text}' is not a subject; ${hint}`, EXIT.usage);
 }

@@ -42,7 +42,7 @@ export function parseMessage(text: string): HostMessage {
   try {
     message = withExactIds(JSON.parse(text), text);
   } catch {
-    return refused(null, RPC.parseError, 'the line is no JSON');
+    return refused(null, RPC.parseError, 'the line is not JSON');
   }
   if (Array.isArray(message)) {
     if (message.length === 0) return refused(null, RPC.invalidRequest, 'the batch is empty');
@@ -50,7 +50,7 @@ export function parseMessage(text: string): HostMessage {
     return { kind: 'batch', text, ids: ids.filter(isRequestId) };
   }
   if (!isObject(message) || message['jsonrpc'] !== '2.0') {
-    return refused(null, RPC.invalidRequest, 'the line is no JSON-RPC 2.0 message');
+    return refused(null, RPC.invalidRequest, 'the line is not a JSON-RPC 2.0 message');
   }
   const { id, method, params = {} } = message;
   if (typeof method !== 'string') {

@@ -40,7 +40,7 @@ export class NotificationStream {
     this.#following = following;
     void this.#keepOpen(session, following.signal).catch(error => {
       if (!following.signal.aborted)
-        this.#ports.note(`no news from the gateway: ${reasonOf(error)}`);
+        this.#ports.note(`the notification stream failed: ${reasonOf(error)}`);
     });
   }
 
@@ -57,7 +57,8 @@ export class NotificationStream {
       const status = await this.#readOnce(session, lastEventId, parser, signal).catch(() => 0);
       if (signal.aborted) return;
       if (FINAL.has(status)) {
-        if (status !== 405) this.#ports.note(`no news from the gateway: it answers ${status}`);
+        if (status !== 405)
+          this.#ports.note(`the notification stream failed: the gateway answered ${status}`);
         return;
       }
       if (status === 404) await this.#ports.onForgotten(session).catch(() => {});

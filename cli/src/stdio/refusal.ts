@@ -34,8 +34,8 @@ export function errorText(id: RequestId | null, error: RelayError): string {
 export function toRelayError(thrown: unknown, origin: string, hasAnswer: boolean): RelayError {
   if (thrown instanceof RelayError) return thrown;
   if (hasAnswer) {
-    const why = `the answer of the gateway broke off: ${reasonOf(thrown)}`;
-    return new RelayError(`${why}; whether the request was carried out is not known`);
+    const why = `the response of the gateway broke off: ${reasonOf(thrown)}`;
+    return new RelayError(`${why}; it is unknown whether the request was carried out`);
   }
   return new RelayError(
     `the gateway at ${origin} cannot be reached (${reasonOf(thrown)}); is it running?`,
@@ -59,7 +59,7 @@ export function reasonOf(thrown: unknown): string {
 const HINTS: Readonly<Record<number, string>> = {
   401: 'the token is missing, wrong or revoked; see PORTICO_TOKEN',
   403: 'the token may not do this',
-  404: 'nothing is there for this token; see PORTICO_URL',
+  404: 'not found for this token; see PORTICO_URL',
   413: 'the message is too large',
   429: 'too many requests; try again later',
 };

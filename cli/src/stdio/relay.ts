@@ -138,7 +138,7 @@ export class Relay {
   #reasonAgainst(ids: readonly RequestId[]): RelayError | undefined {
     const isBusy = ids.some(id => this.#calls.get(id) !== undefined);
     if (!isBusy && !this.#calls.isFull) return undefined;
-    const reason = isBusy ? 'a request with this id is under way' : 'too many requests at once';
+    const reason = isBusy ? 'a request with this id is still running' : 'too many requests at once';
     return new RelayError(reason, RPC.invalidRequest);
   }
 
@@ -171,10 +171,10 @@ export class Relay {
         const response = await send();
         await response.body?.cancel();
         if (!response.ok)
-          this.#ports.note(`the gateway did not take a message: ${response.status}`);
+          this.#ports.note(`the gateway did not accept a message: ${response.status}`);
       } catch (error) {
         if (this.#over.signal.aborted) return;
-        this.#ports.note(`a message did not get to the gateway: ${reasonOf(error)}`);
+        this.#ports.note(`a message did not reach the gateway: ${reasonOf(error)}`);
       }
     });
   }
@@ -204,7 +204,7 @@ export class Relay {
         hasAnswer = true;
         takenOver();
         await this.#pass(response, ids, call, onResponse);
-        await fail(new RelayError('the gateway ended its answer without a response'));
+        await fail(new RelayError('the gateway ended the exchange without a response'));
       } catch (error) {
         await fail(toRelayError(error, this.#ports.gatewayEndpoint.origin, hasAnswer));
       } finally {
@@ -227,7 +227,7 @@ export class Relay {
         isObject(message) && ids.some(id => id === message['id']) && !('method' in message);
       if (!response.ok && !isOwn) throw refusedByGateway(response.status, message);
       if (!isObject(message) && !Array.isArray(message)) {
-        throw new RelayError('the answer holds something other than messages');
+        throw new RelayError('the response contains something other than messages');
       }
       if (call.abort.signal.aborted) return;
       if (isOwn) onResponse(message, response);

@@ -40,6 +40,6 @@ async function relayAll(relay: Relay, say: (text: string) => void): Promise<void
   try {
     for await (const line of readLines(process.stdin, MAX_LINE_BYTES)) await relay.accept(line);
   } catch (error) {
-    say(`the host broke off: ${String(error)}`);
+    say(`reading from the host failed: ${String(error)}`);
   }
 }

@@ -83,7 +83,7 @@ export class Session {
       session = sessionOf(response, JSON.parse(text));
     }
     if (session?.protocolVersion !== forgotten.protocolVersion) {
-      throw new RelayError('the gateway forgot the session and opens none like it; connect again');
+      throw new RelayError('the gateway lost the session and cannot reopen it; connect again');
     }
     for (const text of [INITIALIZED, ...this.#settings.values()]) {
       const told = await this.#gatewayEndpoint.post(text, legacyHeaders(session), signal);

@@ -52,7 +52,9 @@ export class GatewayEndpoint {
     });
     if (response.status < 300 || response.status > 399) return response;
     await response.body?.cancel();
-    throw new RelayError('the gateway redirects, which is not followed; use the URL it leads to');
+    throw new RelayError(
+      'the gateway redirects, and redirects are not followed; use the target URL',
+    );
   }
 }
 
@@ -77,12 +79,12 @@ export async function* readMessages(
     const text = await readText(response, response.headers, MAX_MESSAGE_CHARS);
     if (text.trim() === '') return;
     if (!/^application\/json\b/i.test(type)) {
-      throw new RelayError('the answer is neither JSON nor an event stream; see PORTICO_URL');
+      throw new RelayError('the response is neither JSON nor an event stream; see PORTICO_URL');
     }
     yield toLine(text);
   } catch (error) {
     if (!(error instanceof BodyTooLarge) && !(error instanceof EventTooLarge)) throw error;
-    throw new RelayError('the answer is larger than a line may be');
+    throw new RelayError('the response is too large for one line');
   }
 }
 

@@ -45,7 +45,7 @@ function toHeading(spans: readonly SpanLine[], { paint }: TreeLook): string {
   const [root] = spans;
   const count = `${spans.length} span${spans.length === 1 ? '' : 's'}`;
   const lost = spans.reduce((sum, span) => sum + (span.dropped_spans ?? 0), 0);
-  const more = lost === 0 ? '' : `, ${lost} more had no room`;
+  const more = lost === 0 ? '' : `, ${lost} more were dropped`;
   return `${paint.title(plain(root?.trace_id ?? ''))}  ${plain(root?.start ?? '')}  ${count}${more}`;
 }
 

@@ -19,7 +19,7 @@ export async function enrolSelf(
   if (!made && known) return known.token;
   // Otherwise its token was lost with the file, since no other machine can be this connector.
   const enrolled = made ?? (await takeOver(origin, adminToken, NAME));
-  const token = toDeviceToken(enrolled.token, 'the answer of the gateway');
+  const token = toDeviceToken(enrolled.token, 'the response of the gateway');
   await storeToken(path, NAME, { name: NAME, token });
   return token;
 }

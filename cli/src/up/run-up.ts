@@ -74,7 +74,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   };
   try {
     if (port !== 0 && !(await isFreePort(port))) {
-      throw new Failure(`port ${port} is taken; name another one with --port`, EXIT.failed);
+      throw new Failure(`port ${port} is taken; choose another with --port`, EXIT.failed);
     }
     const secrets = await loadSecrets(dataDir, environment['PORTICO_ADMIN_TOKEN'] || undefined);
     const log = openLogFile(join(dataDir, 'log'));
@@ -96,7 +96,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
         api,
         names,
         stateOf: run.stateOf,
-        onCount: (there, all) => view.progress(`${there} of ${all} servers are there`),
+        onCount: (there, all) => view.progress(`${there} of ${all} servers are connected`),
       },
       options.settleMs,
     );
@@ -145,7 +145,7 @@ async function applyEdit(
   for (const remote of next.remotes) {
     const former = known.get(remote.name);
     if (!former || isDeepStrictEqual(former, remote)) continue;
-    view.note(`${remote.name} stays as it is registered; see portico servers edit`, 'busy');
+    view.note(`${remote.name} keeps its registered settings; see portico servers edit`, 'busy');
   }
   const added = next.remotes.filter(({ name }) => !known.has(name)).map(({ name }) => name);
   return added.length === 0 ? done : `${done}; registered ${added.join(', ')}`;
@@ -162,8 +162,8 @@ async function startPrograms(
     const { promise: done, resolve: stop } = Promise.withResolvers<void>();
     const update = (servers: readonly ServerConfig[]) =>
       servers.length === 0
-        ? Promise.resolve('no program is another')
-        : Promise.reject(new Failure('start portico up anew to run programs'));
+        ? Promise.resolve('no program changed')
+        : Promise.reject(new Failure('restart portico up to run programs'));
     return { done, stop, kill: stop, update, stateOf: () => undefined };
   }
   const token = await enrolSelf(dataDir, origin, adminToken);

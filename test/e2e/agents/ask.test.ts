@@ -156,7 +156,7 @@ describe('portico ask', () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ title: 'Onboarding plan' });
     expect(err).toMatch(
-      /^plan: documents\.fetch_document \{"id":"doc-3"\}\nfake: \d+ tokens, 1 question; trace [0-9a-f]{32}\n$/,
+      /^plan: documents\.fetch_document \{"id":"doc-3"\}\nfake: \d+ tokens, 1 model request; trace [0-9a-f]{32}\n$/,
     );
   });
 

@@ -130,7 +130,7 @@ it('[LLM-6] [CLI-4] prints a trace as a tree, lists traces, and gives them to pr
   const input = await readFile(join(folder(), file), 'utf8');
   expect((await runPortico(['trace', '-'], { input })).out).toBe(tree.out);
   const odd = await runPortico(['trace', '-'], { input: `${input}no json\n` });
-  expect([odd.out, odd.err]).toEqual([tree.out, '1 lines are no spans\n']);
+  expect([odd.out, odd.err]).toEqual([tree.out, '1 lines are not spans\n']);
 });
 
 it('[LLM-6] [CLI-4] reports a missing trace in one line', async () => {

@@ -103,7 +103,7 @@ describe('portico apply', () => {
     await change();
     const env = { SHARED: `${SECRET}-renewed` };
     const diff = await portico(['diff', '-f', FILE], gateway, env);
-    expect(diff.out).toContain('~ secret WHOLE_SHARED\n    value: another one');
+    expect(diff.out).toContain('~ secret WHOLE_SHARED\n    value: a new value');
     expect((await portico(['apply', '-f', FILE], gateway, env)).code).toBe(0);
     expect((await portico(['diff', '-f', FILE], gateway, env)).code).toBe(0);
     expect(await change()).toMatchObject([{ verb: 'update', kind: 'secret', key: 'WHOLE_SHARED' }]);
@@ -184,7 +184,7 @@ principals:
     expect(ran.err.split('\n')).toEqual([
       'portico.yaml:4: secrets.ABSENT.value: the variable NOT_SET is not set',
       'portico.yaml:11: servers.a.connection_config.headers.X-Key: there is no secret NOWHERE',
-      'portico.yaml:13: principals.first-member: is there already and belongs to people; see --adopt',
+      'portico.yaml:13: principals.first-member: already exists and belongs to people; see --adopt',
       'portico: 3 problems in portico.yaml; nothing is changed',
       '',
     ]);
@@ -213,7 +213,7 @@ rules:
     const ran = await portico(['apply', '-f', FILE]);
     expect(ran.code).toBe(1);
     expect(ran.err).toContain('portico.yaml:5: server partly-bad: connection_config.url: ');
-    expect(ran.err).toContain('1 of 3 changes are not made');
+    expect(ran.err).toContain('1 of 3 changes were not made');
     expect(await owned('partly')).toEqual(['principal partly-one', 'rule good']);
   });
 

@@ -63,7 +63,7 @@ it('[CLI-4] [SEC-7] says that nothing waits', async () => {
   expect(await portico(['approvals'])).toMatchObject({
     code: 0,
     out: '',
-    err: 'nothing waits for an approval\n',
+    err: 'nothing waits for approval\n',
   });
   const all = await portico(['approvals', 'approve', '--server', 'moody']);
   expect(all).toMatchObject({ code: 0, err: 'nothing waits\n' });
@@ -91,10 +91,12 @@ it('[CLI-4] [SEC-7] lists held tools, and shows what differs', async () => {
   const lines = out.trimEnd().split('\n');
   expect(lines[0]).toMatch(/^NAME +FINGERPRINT +SINCE +WHY$/);
   const rest = lines.slice(1).toSorted();
-  expect(rest[0]).toMatch(/^moody\.act +[0-9a-f]{12} +\S+ +is another than was approved$/);
+  expect(rest[0]).toMatch(/^moody\.act +[0-9a-f]{12} +\S+ +differs from the approved definition$/);
   expect(rest[1]).toMatch(/^moody\.later +[0-9a-f]{12} +\S+ +is new$/);
   const shown = await portico(['approvals', 'show', 'moody.act']);
-  expect(shown.out).toMatch(/^moody\.act is another than was approved; fingerprint [0-9a-f]{64}\n/);
+  expect(shown.out).toMatch(
+    /^moody\.act differs from the approved definition; fingerprint [0-9a-f]{64}\n/,
+  );
   expect(shown.out).toContain('/description\n  + ');
   expect(shown.out).toContain('all of it');
   expect(shown.out).not.toContain('\u001B');
@@ -107,7 +109,7 @@ it('[CLI-4] [SEC-7] approves only what was shown', async () => {
   const stale = await portico([...args, '0123456789ab']);
   expect(stale).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/moody\.act has another definition by now: [0-9a-f]{12}\n$/),
+    err: expect.stringMatching(/moody\.act has changed; its fingerprint is now [0-9a-f]{12}\n$/),
   });
   const act = (await listed()).find(({ name }) => name === 'act');
   const done = await portico([...args, act?.held_fingerprint.slice(0, 12) ?? '']);
@@ -130,7 +132,9 @@ it('[CLI-4] [SEC-7] approves all tools of a server except misleading ones, which
   await change([{ other: MISLEADING }, { other: 'more' }], 2);
   const all = await portico(['approvals', 'approve', '--server', 'moody']);
   expect(all.code).toBe(0);
-  expect(all.err).toMatch(/^approved: moody\.more\nmoody\.\S+ is left: it reads like act\n$/);
+  expect(all.err).toMatch(
+    /^approved: moody\.more\nmoody\.\S+ is not approved: it reads like act\n$/,
+  );
   await whenOffered(['moody.act', 'moody.more']);
   const args = ['approvals', 'approve', `moody.${MISLEADING}`];
   expect(await portico(args)).toMatchObject({

@@ -60,7 +60,7 @@ it('[CLI-4] [SEC-6] shows calls and changes, by names', async () => {
 it('[CLI-4] [SEC-6] verifies every chain', async () => {
   const { out, code } = await portico(['audit', 'verify']);
   expect(code).toBe(0);
-  expect(out).toMatch(/^admin +\d+ +whole$/m);
+  expect(out).toMatch(/^admin +\d+ +intact$/m);
 });
 
 it('[OPS-8] [SEC-6] exports everything, one row per line, and resumes where it broke off', async () => {

@@ -64,10 +64,10 @@ describe.each(['modern', 'legacy'])('a tool of a %s server', server => {
 
   it('[CLI-4] [MCP-5] gets choices by number, title or value, once they are valid', async () => {
     const terminal = call(`${server}.test_elicitation_sep1330_enums`);
-    const first = await terminal.see('untitledSingle (1 to 3, or nothing): ');
+    const first = await terminal.see('untitledSingle (1 to 3, or empty): ');
     expect(first).toMatch(/1\. option1\s+2\. option2\s+3\. option3/);
     terminal.type('9');
-    await terminal.see('It has to be one of 1 to 3.');
+    await terminal.see('It must be one of 1 to 3.');
     terminal.type('2');
     await terminal.see('titledSingle (');
     terminal.type('Third Option');
@@ -119,7 +119,7 @@ describe.each(['modern', 'legacy'])('a tool of a %s server', server => {
     const terminal = call(`${server}.test_elicitation_url`);
     await terminal.see('asks: Please open this page');
     await terminal.see('at example.com, in a browser: https://example.com/confirm');
-    await terminal.see('Go on with it? ');
+    await terminal.see('Continue? ');
     terminal.type('y');
     expect((await terminal.end()).rest).toContain('action=accept');
   });

@@ -86,7 +86,7 @@ it('[CLI-4] [LLM-3] reports which calls of a truncated answer were not made, and
   const first = await portico(['close it', '--yes']);
   expect(first).toMatchObject({ code: 1, out: '' });
   expect(first.err).toContain('✗ tickets.close_ticket was not called');
-  expect(first.err).toContain('portico: the answer is cut');
+  expect(first.err).toContain('portico: the answer was cut off');
   const again = await portico(['--resume', idIn(first.err)], { input: '' });
   expect(again).toMatchObject({ code: 0, out: 'Never mind.\n' });
   expect((await closed()) - before).toBe(0);
@@ -96,7 +96,7 @@ it('[CLI-4] [LLM-3] ends with the reason of the stop, and how to continue', asyn
   await chats.script({ turns: [{ text: 'Again.', calls: [search] }], repeat: 'last' });
   const { code, err } = await portico(['look for ever', '--max-steps', '2']);
   expect(code).toBe(1);
-  expect(err).toContain('as many questions to the model as one run may have');
+  expect(err).toContain('the maximum number of model requests is reached');
   await chats.script({ turns: [{ text: 'Enough.' }] });
   const ran = await portico(['--resume', idIn(err), 'enough']);
   expect(ran).toMatchObject({ code: 0, out: 'Enough.\n' });
@@ -127,7 +127,7 @@ it('[CLI-4] [LLM-3] Ctrl-C stops the run at the gateway, and the command says ho
 
 it('[CLI-4] [LLM-3] reports errors in one line', async () => {
   const wrong: [args: string[], code: number, line: string][] = [
-    [['x', '--max-steps', 'many'], 2, 'portico: --max-steps must be a number from 1 on'],
+    [['x', '--max-steps', 'many'], 2, 'portico: --max-steps must be a whole number of at least 1'],
     [
       ['x', '--max-cost', 'all'],
       2,

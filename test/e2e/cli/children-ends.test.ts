@@ -165,7 +165,7 @@ describe('[CLI-1] limits', () => {
     const refused = await session.call('pid');
     await refused.over;
     expect(refused.status).toBe(503);
-    expect(refused.text()).toContain('Too many calls are under way');
+    expect(refused.text()).toContain('Too many calls are running');
     await stand.close();
   });
 });

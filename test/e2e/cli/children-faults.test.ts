@@ -51,7 +51,7 @@ describe('[CLI-1] a child that ends', () => {
     await asking.over;
     expect(asking.messages().at(-1)).toMatchObject({
       id: 1,
-      error: { message: 'The server was ended by SIGKILL before it answered' },
+      error: { message: 'The server was killed by SIGKILL before it answered' },
     });
     await stand.close();
   });
@@ -206,7 +206,7 @@ describe('[CLI-1] a child that is slow or old', () => {
       }),
     );
     await refused.over;
-    expect(refused.text()).toContain('The server does not take requests now');
+    expect(refused.text()).toContain('The server does not accept requests now');
     await stand.close();
     await Promise.allSettled(calls);
   });
@@ -222,7 +222,7 @@ describe('[CLI-1] output of a child that is no message', () => {
   });
 
   it.each([
-    ['flood', {}, 'wrote too much to its output that is no message'],
+    ['flood', {}, 'wrote too much output that is not a protocol message'],
     ['long-line', { lineBytes: 1_000_000 }, 'wrote a line longer than 1000000 bytes'],
   ])('ends the child in large amounts: %s', async (name, limits, reason) => {
     const stand = await openStand(odd(), { limits });

@@ -173,7 +173,7 @@ describe('[CLI-1] a question in mid-call', () => {
     const asking = await one.call('ask', { method: 'roots/list' });
     const question = await asking.heard('the question', isQuestion);
     expect(await answeredAs(two, 'roots/list', {})).toMatchObject({
-      error: { message: 'No client can be asked this' },
+      error: { message: 'No client can answer this' },
     });
     expect(asking.messages()).toHaveLength(1);
     await one.send({ id: question['id'], result: {} });
@@ -250,7 +250,7 @@ describe('[CLI-1] a question in mid-call', () => {
     await three.listen();
     await askLater(two);
     await until('a refusal', 60_000, async () =>
-      (await answersLater(two)).includes('No client can be asked this') ? true : undefined,
+      (await answersLater(two)).includes('No client can answer this') ? true : undefined,
     );
     await stand.close();
   });

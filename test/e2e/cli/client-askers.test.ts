@@ -49,7 +49,7 @@ describe('the caller', () => {
     });
     const ran = await home.run(['add', 'cursor'], { PORTICO_TOKEN: token });
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(/more than a host needs \(servers:write\)/);
+    expect(ran.err).toMatch(/more than a client needs \(servers:write\)/);
     const entry = { url: `${home.gateway.origin}/mcp?names=underscore` };
     const headers = { Authorization: `Bearer ${home.gateway.adminToken}` };
     await home.put('cursor', JSON.stringify({ mcpServers: { portico: { ...entry, headers } } }));
@@ -101,7 +101,7 @@ describe('the caller', () => {
       expect((await home.run(['list'])).out).toMatch(/^cursor +works/m);
       expect(await home.run(['add', 'cursor'])).toMatchObject({ code: 2 });
       const removed = await home.run(['remove', 'cursor']);
-      expect(removed.err).toContain(`its token is of http://127.0.0.1:${port}; revoke it there`);
+      expect(removed.err).toContain(`its token is for http://127.0.0.1:${port}; revoke it there`);
       expect(seen).toEqual(['Bearer theirs']);
     } finally {
       other.close();
@@ -110,10 +110,10 @@ describe('the caller', () => {
 
   it.each([
     [['add', 'emacs'], 2, /Allowed choices are claude-code, /],
-    [['add', 'zed', '--scope', 'project'], 2, /--scope project is for claude-code/],
+    [['add', 'zed', '--scope', 'project'], 2, /--scope project is only for claude-code/],
     [['add', 'zed', '--name', 'a b'], 2, /--name takes/],
     [['add', 'zed', '--url', 'http://127.0.0.1:9'], 1, /cannot be reached/],
-    [['add', 'zed', '--url', 'http://mcp.example.com'], 2, /in the clear/],
+    [['add', 'zed', '--url', 'http://mcp.example.com'], 2, /unencrypted/],
     [['add', 'zed', '--token', 'nobody'], 3, /does not know the token/],
   ])('[CLI-4] is told what is wrong: %j', async (args, code, why) => {
     const ran = await home.run(args);

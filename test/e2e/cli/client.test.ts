@@ -110,12 +110,14 @@ describe('an existing file', () => {
     await home.put('cursor', '{"mcpServers": {');
     const ran = await home.run(['add', 'cursor']);
     expect(ran).toMatchObject({ code: 1, out: '' });
-    expect(ran.err).toBe(`portico: ${home.pathOf('cursor')} is no JSON; nothing was changed\n`);
+    expect(ran.err).toBe(
+      `portico: ${home.pathOf('cursor')} is not valid JSON; nothing was changed\n`,
+    );
     await writeFile(home.pathOf('cursor'), Buffer.from([0xff, 0xfe, 0x7b, 0x00]));
-    expect((await home.run(['add', 'cursor'])).err).toMatch(/is no text in UTF-8/);
+    expect((await home.run(['add', 'cursor'])).err).toMatch(/is not UTF-8 text/);
     await rm(home.pathOf('cursor'));
     await symlink(join(home.folder, 'nowhere'), home.pathOf('cursor'));
-    expect((await home.run(['add', 'cursor'])).err).toMatch(/is a link that leads nowhere/);
+    expect((await home.run(['add', 'cursor'])).err).toMatch(/is a broken link (to/);
     const { out, err } = await home.run(['list']);
     expect(out).toMatch(/^cursor +not set up/m);
     expect(err).toBe('');
@@ -138,7 +140,7 @@ describe('an existing file', () => {
     const refused = await home.run(['add', 'codex']);
     expect(refused).toMatchObject({ code: 2 });
     expect(refused.out).toContain('- url = "https://x.example.com"\n+ url = "');
-    expect(refused.err).toMatch(/^portico: .*; put this in its place with --replace\n$/);
+    expect(refused.err).toMatch(/^portico: .*; add --replace to replace it\n$/);
     expect([await home.read('codex'), await home.made('codex')]).toEqual([before, []]);
     const replaced = await home.run(['add', 'codex', '--replace', '--json']);
     expect(replaced.json()).toMatchObject({

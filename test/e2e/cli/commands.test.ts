@@ -108,7 +108,7 @@ describe('call', () => {
   });
 
   it.each([
-    [['rich.refused'], 1, /rich\.refused says that it failed/],
+    [['rich.refused'], 1, /rich\.refused reported an error/],
     [['rich.broken'], 1, /Broken on purpose/],
     [['rich.slow'], 2, /rich\.slow needs --ms/],
     [['rich.slow', '--ms', 'soon'], 2, /--ms must be a whole number/],
@@ -149,7 +149,7 @@ describe('token', () => {
       '--expires',
       '1d',
     ]);
-    expect(made.err).toBe("token 'ada' is made; its value is not shown again\n");
+    expect(made.err).toBe("token 'ada' is created; its value is not shown again\n");
     const value = made.out.trim();
     const tools = await portico(['tools', '--json'], { env: { PORTICO_TOKEN: value } });
     const names = tools.json<{ name: string }[]>().map(({ name }) => name);
@@ -193,7 +193,7 @@ describe('import', () => {
     };
     await writeFile(file, `// of a client\n${JSON.stringify({ mcpServers: servers })}`);
     const plan = await portico(['import', file]);
-    expect(plan).toMatchObject({ code: 0, err: 'nothing is done yet; do it with --yes\n' });
+    expect(plan).toMatchObject({ code: 0, err: 'this is only a plan; add --yes to apply it\n' });
     expect(plan.out).toMatch(/^NAME +ACTION +NOTES\nimported +create\nwith space → \S+ +create/);
     expect(plan.out).toMatch(/^files +unsupported +it is a program/m);
     expect(await names()).not.toContain('imported');
@@ -204,7 +204,7 @@ describe('import', () => {
   });
 
   it.each([
-    ['{"mcpServers": {"a": {"url": 7}}}', /1 of 1 entries are not right/],
+    ['{"mcpServers": {"a": {"url": 7}}}', /1 of 1 entries are invalid or failed/],
     ['{"a"', /JSON/],
   ])('[CLI-4] reports errors: %s', async (text, message) => {
     const ran = await portico(['import', '-'], { input: text });

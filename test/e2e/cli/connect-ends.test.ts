@@ -103,7 +103,7 @@ it('[CLI-1] ends at once at an address that is no gateway', async () => {
   gateway.refuseWith = 404;
   const connecting = start();
   await expect(connecting.ended).resolves.toBe(1);
-  expect(connecting.output()).toContain('is no gateway that takes connectors');
+  expect(connecting.output()).toContain('is not a gateway that supports connectors');
 });
 
 it('[CLI-1] on a signal, lets running calls end, takes no new ones, and leaves no program', async () => {
@@ -112,7 +112,7 @@ it('[CLI-1] on a signal, lets running calls end, takes no new ones, and leaves n
   const held = callTool(link, 'tools', 'hold', { text: 'late' });
   await stand.logs('tools', 'hold late');
   connecting.child.kill('SIGTERM');
-  await connecting.says('ending: 1 request under way');
+  await connecting.says('stopping: 1 request running');
   const refused = callTool(link, 'tools', 'echo', { text: 'new' });
   await expect(textOf(refused)).rejects.toMatchObject({ code: 'offline' });
   stand.write('go', '');
@@ -139,7 +139,7 @@ it('[CLI-1] a second signal ends it and its programs at once', async () => {
   callTool(link, 'tools', 'wait', { text: 'a' });
   await stand.logs('tools', 'wait a');
   connecting.child.kill('SIGINT');
-  await connecting.says('ending: 1 request under way');
+  await connecting.says('stopping: 1 request running');
   connecting.child.kill('SIGINT');
   await expect(connecting.ended).resolves.toBe(1);
   await isGone();
@@ -213,7 +213,7 @@ it('[CLI-1] reports what is missing before anything is started', async () => {
   const lacking = start();
   await expect(lacking.ended).resolves.toBe(2);
   expect(lacking.output()).toBe(
-    'portico: tools needs MISSING_KEY, which the environment of this command does not have\n',
+    'portico: tools needs environment variables that are not set: MISSING_KEY\n',
   );
   expect(stand.log('tools')).toEqual([]);
   expect(gateway.told).toEqual([]);
@@ -233,6 +233,6 @@ it('[CLI-1] ends if no server is accepted, and says what makes room', async () =
   const connecting = start();
   await expect(connecting.ended).resolves.toBe(1);
   expect(connecting.output()).toContain(
-    'took none of the servers: another server has this name; portico servers shows what is there, portico servers remove NAME makes room',
+    'accepted none of the servers: another server has this name; see portico servers; portico servers remove NAME frees a name',
   );
 });

@@ -91,7 +91,7 @@ it('[CLI-1] a running call is answered when the machine is told to end', async (
   const held = call('hold', { text: 'late' });
   await stand.logs(name, 'hold late');
   connecting.child.kill('SIGTERM');
-  await connecting.says('ending: 1 request under way');
+  await connecting.says('stopping: 1 request running');
   stand.write('go', '');
   await expect(held).resolves.toEqual({ status: 200, text: 'late' });
   await expect(connecting.ended).resolves.toBe(0);
@@ -112,7 +112,7 @@ it('[CLI-1] a machine whose token was lost takes over its own place, and its ser
     stand.start(['--url', gateway.origin, '--enroll', name, ...more], env);
   const refused = enrol();
   await expect(refused.ended).resolves.toBe(2);
-  expect(refused.output()).toContain(`take its place with --replace`);
+  expect(refused.output()).toContain(`take it over with --replace`);
   expect(connecting.child.exitCode).toBeNull();
   const replacing = enrol('--replace');
   await expect(connecting.ended).resolves.toBe(3);

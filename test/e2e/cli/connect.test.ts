@@ -118,7 +118,7 @@ it('[CLI-1] reconnects when the connection is cut, and sends nothing twice', asy
   expect(calls).toEqual(['wait once', 'echo again']);
   expect(stand.log('tools').filter(line => line.startsWith('started'))).toHaveLength(1);
   expect(gateway.told).toHaveLength(2);
-  await connecting.says('the connection broke; again in');
+  await connecting.says('the connection broke; retrying in');
 });
 
 it('[CLI-1] reconnects when the gateway restarts, and connects when the gateway starts later', async () => {
@@ -127,9 +127,9 @@ it('[CLI-1] reconnects when the gateway restarts, and connects when the gateway 
   await gateway.close();
   gateway = await startConnectorGateway(ORDINARY_TOKEN, Number(new URL(origin).port));
   gateway.refuseWith = 404;
-  await connecting.says('is no gateway that takes connectors; again in');
+  await connecting.says('is not a gateway that supports connectors; retrying in');
   gateway.refuseWith = 503;
-  await connecting.says('answers 503; again in');
+  await connecting.says('answers 503; retrying in');
   gateway.refuseWith = undefined;
   const second = await gateway.nextLink();
   expect(second.hello?.servers).toEqual(first.hello?.servers);
@@ -146,7 +146,7 @@ it('[CLI-1] gives up a connection whose other end is silent, and dials again', a
   const opened = gateway.nextLink();
   gateway.links.at(-1)?.freeze();
   await expect(textOf(callTool(await opened, 'tools', 'echo', { text: 'a' }))).resolves.toBe('a');
-  await connecting.says('the gateway stopped answering; again in');
+  await connecting.says('the gateway stopped answering; retrying in');
 });
 
 it('[CLI-1] reports a server that ended and came back', async () => {

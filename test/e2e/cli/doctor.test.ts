@@ -146,7 +146,9 @@ describe('a gateway', () => {
   it('[CLI-4] whose clock differs is reported', async () => {
     const date = new Date(Date.now() + 600_000).toUTCString();
     await behind(like({ status: 'ok', version: '0.1.0' }, { date }), async origin => {
-      expect(await failure(['--url', origin])).toMatch(/^clock: [56]\d\d s apart.*set the clock/);
+      expect(await failure(['--url', origin])).toMatch(
+        /^clock: [56]\d\d s apart.*synchronise the clock/,
+      );
     });
   });
 
@@ -161,7 +163,7 @@ describe('a gateway', () => {
 describe('a token', () => {
   it('[CLI-4] that is missing is reported', async () => {
     expect(await failure([], { PORTICO_TOKEN: '' })).toMatch(
-      /^token: none is named; .*PORTICO_TOKEN/,
+      /^token: none is given; .*PORTICO_TOKEN/,
     );
   });
 
@@ -225,7 +227,7 @@ describe('a configuration file', () => {
   it.each([
     ['{"mcpServers": {', /is not valid JSON/],
     ['{"other": 1}', /has no "mcpServers"/],
-    ['{"mcpServers": {"a": {"url": 7}}}', /mcpServers\.a.*mend these entries/],
+    ['{"mcpServers": {"a": {"url": 7}}}', /mcpServers\.a.*fix these entries/],
   ])('[CLI-4] that is invalid is reported: %s', async (text, message) => {
     const file = await write('wrong.json', text);
     expect(await failure(['--config', file])).toMatch(message);

@@ -59,7 +59,7 @@ it('[CLI-1] programs are added, changed and removed with the file of portico con
     two: stand.tools('two', { MORE: '1' }),
     three: stand.tools('three'),
   });
-  await connecting.says('mcp.json was edited: started three; started anew two');
+  await connecting.says('mcp.json was edited: started three; restarted two');
   await becomes(origin, adminToken, 'three', 'CONNECTED');
   await until('two was started anew', WAIT_MS, async () => startsOf('two') === 2 || undefined);
   const call = async (name: string) => {
@@ -72,7 +72,7 @@ it('[CLI-1] programs are added, changed and removed with the file of portico con
   // Unchanged programs keep running.
   expect(startsOf('one')).toBe(1);
   stand.write('mcp.json', '{"mcpServers": {');
-  await connecting.says('mcp.json was edited and is not applied:');
+  await connecting.says('mcp.json was edited, but not applied:');
   expect(JSON.stringify(await call('three.echo'))).toContain('"hi"');
   write({ one: stand.tools('one'), three: stand.tools('three') });
   await connecting.says('mcp.json was edited: ended two');
@@ -106,7 +106,7 @@ it('[CLI-3] programs and URLs are added with the file of portico up', async () =
   await becomes(origin, adminToken, 'two', 'CONNECTED');
   await becomes(origin, adminToken, 'web', 'CONNECTED');
   write({ one: stand.tools('one'), two: stand.tools('two'), web: { url: `${url}?x=1` } });
-  await says(/web stays as it is registered; see portico servers edit/);
+  await says(/web keeps its registered settings; see portico servers edit/);
   expect(startsOf('one')).toBe(1);
   child.kill('SIGTERM');
   await ended;

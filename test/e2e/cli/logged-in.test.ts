@@ -126,7 +126,7 @@ describe('the end of a login', () => {
       const before = await other.kept();
       await other.rename(gone);
       const out = await other.run('logout', gone);
-      expect([out.code, out.err]).toEqual([1, expect.stringContaining('still signed in, --local')]);
+      expect([out.code, out.err]).toEqual([1, expect.stringContaining('still signed in; --local')]);
       expect(await other.kept()).toMatchObject({ refresh_token: before.refresh_token });
       const forgotten = await other.run('logout', gone, '--local');
       expect([forgotten.code, forgotten.err]).toEqual([0, `signed out of ${gone}\n`]);

@@ -101,7 +101,7 @@ describe('with a browser', () => {
     const mixed = await visit({ code: 'x', state, iss: 'https://evil.example.com' });
     expect(await mixed.text()).toContain('You are not signed in');
     const { code, err } = await beginning.ended;
-    expect([code, err]).toEqual([1, expect.stringContaining('is no Portico gateway')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('is not a Portico gateway')]);
     expect((await machine.run('tools', '--url', origin)).code).toBe(2);
   });
 
@@ -111,7 +111,7 @@ describe('with a browser', () => {
     const answer = { error: 'access_denied', state: asked.get('state') ?? '', iss: origin };
     await fetch(`${asked.get('redirect_uri')}?${new URLSearchParams(answer)}`);
     const { code, err } = await beginning.ended;
-    expect([code, err]).toEqual([3, expect.stringContaining('portico: it was not allowed')]);
+    expect([code, err]).toEqual([3, expect.stringContaining('portico: access was denied')]);
     const other = machine.begin(origin, '--no-browser');
     await other.said(/authorize/);
     other.interrupt();
@@ -136,7 +136,7 @@ describe('with a code', () => {
       const refused = await second.ended;
       expect([refused.code, refused.err]).toEqual([
         3,
-        expect.stringContaining('portico: it was not allowed'),
+        expect.stringContaining('portico: access was denied'),
       ]);
       await expect(other.kept()).rejects.toThrow('ENOENT');
     } finally {
@@ -147,7 +147,7 @@ describe('with a code', () => {
   it('[CLI-4] shows that it waits, and Ctrl-C ends it with an empty line', async () => {
     const terminal = startTerminal(['login', origin, '--device'], machine.env);
     await terminal.see('Open this page');
-    await terminal.see('min more. Ctrl-C ends this.');
+    await terminal.see('more min. Ctrl-C stops.');
     terminal.type('\u0003');
     const { code, rest } = await terminal.end();
     expect([code, rest.trim()]).toEqual([130, expect.stringMatching(/portico: cancelled$/)]);
@@ -157,8 +157,8 @@ describe('with a code', () => {
 describe('without a gateway', () => {
   it.each([
     ['that is there', 'http://127.0.0.1:9', /cannot be reached/, 1],
-    ['that is a URL', 'nonsense', /is no URL of a gateway/, 2],
-    ['under https', 'http://portico.example.com', /in the clear/, 2],
+    ['that is a URL', 'nonsense', /is not a gateway URL/, 2],
+    ['under https', 'http://portico.example.com', /unencrypted/, 2],
   ])('[CLI-4] %s it says so in one line', async (_what, url, message, code) => {
     const ran = await machine.run('login', url);
     expect([ran.code, ran.out, ran.err.trim().split('\n')]).toEqual([
@@ -170,7 +170,7 @@ describe('without a gateway', () => {
 
   it('[CLI-4] but with a server that is no gateway it says so', async () => {
     const ran = await machine.run('login', stand.upstream.origin);
-    expect([ran.code, ran.err]).toEqual([1, expect.stringContaining('is no Portico gateway')]);
+    expect([ran.code, ran.err]).toEqual([1, expect.stringContaining('is not a Portico gateway')]);
   });
 });
 

@@ -130,7 +130,7 @@ describe('the package', () => {
     await writeFile(file, exported.out);
     const diff = await portico('diff', '-f', file, '--adopt');
     expect(diff).toMatchObject({ code: 1 });
-    expect(diff.out).toContain('= server rich (taken over as it is)');
+    expect(diff.out).toContain('= server rich (taken over unchanged)');
   });
 
   it('[CLI-2] is a server for a host', async () => {

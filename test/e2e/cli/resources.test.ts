@@ -56,7 +56,7 @@ const json = async <T>(words: string): Promise<T> => (await portico(`${words} --
 
 it('[OPS-8] a principal is created, shown, edited and removed', async () => {
   const said = await says('principals add Ada --group staff --group on-call');
-  expect(said).toBe(`principal 'Ada' is made\n`);
+  expect(said).toBe(`principal 'Ada' is created\n`);
   expect(await json('principals show Ada')).toMatchObject({
     groups: ['on-call', 'staff'],
     scopes: null,
@@ -71,7 +71,7 @@ it('[OPS-8] a principal is created, shown, edited and removed', async () => {
   await refused(
     'principals edit Eda',
     2,
-    'name what to change; see portico principals edit --help',
+    'nothing to change is given; see portico principals edit --help',
   );
   await refused('principals edit Eda --group Staff!', 2, /groups\.0: use 1 to 63 of a-z/);
   await says('principals add Eda');
@@ -123,7 +123,7 @@ it('[OPS-8] a toolset is created, shown, edited and removed', async () => {
     JSON.stringify({ include: ['*.all_*'], members: { groups: ['staff'] }, tools: 'search' }),
   );
   const add = 'toolsets add triage --include *.get_* --include *.list_* --from toolset.json';
-  expect(await says(add)).toBe(`toolset 'triage' is made\n`);
+  expect(await says(add)).toBe(`toolset 'triage' is created\n`);
   // Options override the file.
   expect(await json('toolsets show triage')).toMatchObject({
     include: ['*.get_*', '*.list_*'],
@@ -151,16 +151,16 @@ it('[OPS-8] [SEC-1] a secret is set, shown without its value, and removed', asyn
     const answer = await gateway.api('POST', '/api/v1/secrets/compare', body);
     return (answer.json['same'] as string[]).length === 1;
   };
-  await refused(`secrets set ${name}`, 2, /is new; say by --origin where/, SECRET);
+  await refused(`secrets set ${name}`, 2, /is new; add --origin: where/, SECRET);
   await refused(`secrets set ${name} --origin ${ORIGIN} --from-env NONE`, 2, 'NONE is not set');
   await refused(`secrets set ${name} --origin ${ORIGIN}`, 2, /value: /, `${SECRET}\n${SECRET}`);
   const set = `secrets set ${name} --origin ${ORIGIN}`;
-  expect(await says(set, { input: `${SECRET}\n` })).toBe(`secret '${name}' is made\n`);
+  expect(await says(set, { input: `${SECRET}\n` })).toBe(`secret '${name}' is created\n`);
   expect(await isValue(SECRET)).toBe(true);
   // Its origins stay if only a value is given.
   const env = { NEXT: `${SECRET}-next` };
   expect(await says(`secrets set ${name} --from-env NEXT`, { env })).toBe(
-    `secret '${name}' has another value\n`,
+    `secret '${name}' has a new value\n`,
   );
   expect(await isValue(env.NEXT)).toBe(true);
   expect(await json(`secrets show ${name}`)).toMatchObject({

@@ -72,7 +72,7 @@ it('[CLI-2] refuses a line of more than 16 MiB, one that is no message, and an i
   expect((await host.answer(5)).error?.message).toContain('16 MiB');
   host.send('{"jsonrpc":', '[1', '{"jsonrpc":"2.0","id":6}', modern(7, 'wait'), modern(7, 'other'));
   expect((await host.answer(6)).error?.code).toBe(-32600);
-  expect((await host.answer(7)).error?.message).toContain('under way');
+  expect((await host.answer(7)).error?.message).toContain('still running');
   host.send('', modern(8, 'ping'));
   await host.answer(8);
   const codes = host.lines.map(

@@ -210,7 +210,7 @@ it('[CLI-2] answers with an error if the connection breaks, and sends nothing ag
   });
   host.send(...[1, 2, 3].map(id => modern(id, 'tools/call', { name: 'a' })));
   expect((await host.answer(1)).error?.message).toMatch(/cannot be reached/);
-  expect((await host.answer(2)).error?.message).toMatch(/broke off.*is not known/);
+  expect((await host.answer(2)).error?.message).toMatch(/broke off.*it is unknown/);
   expect((await host.answer(3)).error?.message).toMatch(/without a response/);
   expect(gateway.came).toHaveLength(3);
 });

@@ -27,7 +27,7 @@ it('[OPS-7] [OPS-8] [SEC-1] a webhook is created, tested, switched off, given an
   const url = `http://127.0.0.1:${port}/canary-in-address`;
   const made = await portico('webhooks add mine --event server.down', `${url}\n`);
   expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^whsec_\S+=\n$/)]);
-  expect(made.err).toBe("webhook 'mine' is made; the secret is not shown again\n");
+  expect(made.err).toBe("webhook 'mine' is created; the secret is not shown again\n");
   const untold = await portico('webhooks test mine');
   expect([untold.code, untold.err]).toEqual([
     1,
@@ -35,7 +35,7 @@ it('[OPS-7] [OPS-8] [SEC-1] a webhook is created, tested, switched off, given an
   ]);
 
   const receiver = await startWebhookReceiver(port, made.out.trim());
-  expect((await portico('webhooks test mine')).err).toBe('delivered; it answered 204\n');
+  expect((await portico('webhooks test mine')).err).toBe('delivered; the receiver answered 204\n');
   expect(receiver.taken.map(({ body }) => body.type)).toEqual(['webhook.test']);
   const other = await portico('webhooks rotate mine');
   expect(other.out).toMatch(/^whsec_\S+=\n$/);

@@ -125,9 +125,9 @@ describe('a key ring', () => {
     await new Promise(resolve => setTimeout(resolve, 1_000));
     const results = await end();
 
-    expect(rotated.text).toContain('everything that is sealed is under k2');
+    expect(rotated.text).toContain('everything is sealed with k2');
     // Beside the secrets: headers of one server, credential of the other, and its access token.
-    expect(rotated.text).toContain(`100 %  ${SECRETS + 3} of ${SECRETS + 3} under k2`);
+    expect(rotated.text).toContain(`100 %  ${SECRETS + 3} of ${SECRETS + 3} sealed with k2`);
     expect(rotated.code).toBe(0);
     expect(results.length).toBeGreaterThan(CALLS_PER_SECOND);
     expect(results.filter(result => result !== SERVED)).toEqual([]);

@@ -84,7 +84,7 @@ async function backUpUnderLoad(): Promise<Set<number>> {
   const { code, err } = await runPortico(args);
   load.isOver = true;
   await Promise.all(clients);
-  expect([code, err.includes('databases are in')]).toEqual([0, true]);
+  expect([code, err.includes('databases to')]).toEqual([0, true]);
   return before;
 }
 

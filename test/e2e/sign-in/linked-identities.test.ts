@@ -38,7 +38,7 @@ it('[ACC-7] [OPS-8] signs in as the principal that an administrator linked, and 
   expect(await signIn()).toBeUndefined();
   const words = ['add', 'Grace', '--provider', 'mock', '--subject', 'johndoe'];
   const made = await portico(...words);
-  expect([made.code, made.err]).toEqual([0, "'Grace' can sign in by mock\n"]);
+  expect([made.code, made.err]).toEqual([0, "'Grace' can sign in with mock\n"]);
   const id = made.out.trim();
   const again = await portico(...words);
   expect([again.code, again.err]).toEqual([

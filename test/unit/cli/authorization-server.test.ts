@@ -72,6 +72,6 @@ describe('a gateway', () => {
     ['is a web page', () => ({})],
   ])('[ACC-5] [SEC-5] that %s is not', async (_what, documents) => {
     const origin = await serve(documents);
-    await expect(findServer(origin)).rejects.toThrow(`what answers at ${origin} is no Portico`);
+    await expect(findServer(origin)).rejects.toThrow(`${origin} is not a Portico`);
   });
 });

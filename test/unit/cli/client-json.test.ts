@@ -193,11 +193,11 @@ describe('a JSON file', () => {
   });
 
   it.each([
-    ['{"a": ', /is no JSON$/],
-    ['[]', /is no JSON object/],
-    ['# a', /is no JSON$/],
-    ['{"mcpServers": []}', /"mcpServers" that is no object/],
-    ['{"mcpServers": {"portico": {"a": 1}, "portico": {}}}', /cannot be edited here/],
+    ['{"a": ', /is not valid JSON$/],
+    ['[]', /is not a JSON object/],
+    ['# a', /is not valid JSON$/],
+    ['{"mcpServers": []}', /"mcpServers" that is not an object/],
+    ['{"mcpServers": {"portico": {"a": 1}, "portico": {}}}', /this command cannot edit/],
     ['{"mcpServers": {}, "mcpServers": {}}', /"mcpServers" twice/],
   ])('[CLI-4] is left as it is where it is something else: %s', (text, why) => {
     expect(() => withJsonMember(text, OF, NAME, ENTRY)).toThrow(why);

@@ -99,13 +99,13 @@ describe('a TOML file', () => {
   it.each([
     ['mcp_servers = { hub = {} }\n', /has mcp_servers as one value/],
     ['[[mcp_servers]]\n', /has mcp_servers as a list/],
-    ['a = 1\nb\n', /is no TOML in line 2/],
-    ['a = "open\n', /is no TOML in line 1/],
-    ['a = """open\n', /is no TOML in line 1/],
-    ['a = [1, 2\n', /is no TOML in line 2/],
-    ['[a\n', /is no TOML in line 1/],
-    ['{"a": 1}', /is no TOML in line 1/],
-    ['a = 1 b = 2\n', /is no TOML in line 1/],
+    ['a = 1\nb\n', /is invalid TOML in line 2/],
+    ['a = "open\n', /is invalid TOML in line 1/],
+    ['a = """open\n', /is invalid TOML in line 1/],
+    ['a = [1, 2\n', /is invalid TOML in line 2/],
+    ['[a\n', /is invalid TOML in line 1/],
+    ['{"a": 1}', /is invalid TOML in line 1/],
+    ['a = 1 b = 2\n', /is invalid TOML in line 1/],
   ])('[CLI-4] is left as it is where it is something else: %j', (text, why) => {
     expect(() => withTomlTable(text, OF, NAME, ENTRY)).toThrow(why);
   });

@@ -23,11 +23,11 @@ describe('a file', () => {
     ['no YAML', 'a: [', /^1: /],
     ['one key twice', 'owner: a\nowner: b', '2: Map keys must be unique'],
     ['two documents', 'owner: a\n---\nowner: b', /document/],
-    ['a field that is none', 'owner: a\nserver: {}', '2: server: there is no such field'],
+    ['a field that is none', 'owner: a\nserver: {}', '2: server: unknown field'],
     [
       'a field of a record that is none',
       'connectors:\n  a:\n    x: 1',
-      '3: connectors.a.x: there is no such field',
+      '3: connectors.a.x: unknown field',
     ],
     ['a list for a section', 'rules:\n  - a', /^1: rules: /],
     ['a name that is none', 'toolsets:\n  a/b: {include: [x]}', /^2: toolsets\.a\/b: use 1 to 63 /],
@@ -120,14 +120,14 @@ describe('references', () => {
   it('[OPS-6] of budgets are to one subject each', () => {
     const budget = { subject: { kind: 'group', name: 'staff' }, calls_per_day: 5 };
     expect(problemsOf({ budgets: { a: budget, b: { ...budget, calls_per_day: 6 } } })).toEqual([
-      'budgets.b: is for whom another one is',
+      'budgets.b: duplicate: another budget has the same subject',
     ]);
   });
 
   it('[OPS-6] by names that differ in case only are twins', () => {
     const include = ['*'];
     expect(problemsOf({ toolsets: { a: { include }, A: { include } } })).toEqual([
-      'toolsets.A: is there already, in another case',
+      'toolsets.A: duplicate name (differs only in case)',
     ]);
   });
 });

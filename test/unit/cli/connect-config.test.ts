@@ -147,7 +147,7 @@ describe('[CLI-1] variables', () => {
   it('that are missing are named with their server, and no value is', () => {
     const a = { command: 'x', args: ['${ONE}', '${KEY}'], env: { A: '${TWO}', B: '${ONE}' } };
     const message = thrown({ mcpServers: { a } }, env);
-    expect(message).toBe('a needs ONE, TWO, which the environment of this command does not have');
+    expect(message).toBe('a needs environment variables that are not set: ONE, TWO');
   });
 
   it('in args are warned of, in env they are not', () => {

@@ -45,13 +45,13 @@ describe('[CLI-1] the picture', () => {
   it('says how long it waits and why', () => {
     const link = { kind: 'waiting', reason: 'the connection broke', waitMs: 1234 } as const;
     const [line] = plain(toLines(picture([], { link }), 80, 24));
-    expect(line).toContain('✗ the connection broke; again in 1.2 s');
+    expect(line).toContain('✗ the connection broke; retrying in 1.2 s');
   });
 
   it('counts what went over the connection', () => {
     const counts = { channels: 2, framesIn: 3, bytesIn: 12, framesOut: 40, bytesOut: 9_000_000 };
     const [, line] = plain(toLines(picture([], { counts }), 80, 24));
-    expect(line).toContain('2 under way, 3 frames in (12 B), 40 out (8.6 MiB)');
+    expect(line).toContain('2 running, 3 frames in (12 B), 40 out (8.6 MiB)');
   });
 
   it('fits in a narrow terminal', () => {
@@ -97,7 +97,7 @@ describe('[CLI-1] the views', () => {
     view.row(row('a'));
     expect(text.split('\n')).toEqual([
       'http://gateway: connecting',
-      'http://gateway: cannot be reached; again in 0.2 s',
+      'http://gateway: cannot be reached; retrying in 0.2 s',
       'http://gateway: connected as laptop',
       'a: starting',
       'a: ready',
@@ -130,10 +130,10 @@ it('[CLI-1] what went over a connection that is gone is not shown', () => {
   const view = createLiveView({ write: part => (text = part) }, 'http://gateway', false);
   view.counts({ channels: 1, framesIn: 1, bytesIn: 1, framesOut: 1, bytesOut: 1 });
   view.note('connected');
-  expect(text).toContain('1 under way');
+  expect(text).toContain('1 running');
   view.link({ kind: 'closed' });
   view.close();
-  expect(text).not.toContain('under way');
+  expect(text).not.toContain('running');
 });
 
 describe('[CLI-1] an end', () => {
@@ -150,7 +150,7 @@ describe('[CLI-1] an end', () => {
     [end({ code: 4409 }), 1, 'took over'],
     [end({ bye: 'replaced' }), 1, 'took over'],
     [end({ bye: 'version' }), 1, 'update'],
-    [end({ bye: 'protocol' }), 1, 'rules'],
+    [end({ bye: 'protocol' }), 1, 'protocol'],
   ])('for good: %j', (ending, exitCode, text) => {
     expect(toFailure(ending)).toMatchObject({ exitCode });
     expect(toFailure(ending)?.message).toContain(text);
@@ -159,10 +159,10 @@ describe('[CLI-1] an end', () => {
   it.each([
     [end({}), 'the connection broke'],
     [end({ code: 1011 }), 'the connection was closed (1011)'],
-    [end({ code: 1001 }), 'the gateway restarts'],
-    [end({ code: 1012 }), 'the gateway restarts'],
-    [end({ code: 1000, bye: 'draining' }), 'the gateway restarts'],
-    [end({ livedMs: 0 }), 'the gateway did not take the connection'],
+    [end({ code: 1001 }), 'the gateway is restarting'],
+    [end({ code: 1012 }), 'the gateway is restarting'],
+    [end({ code: 1000, bye: 'draining' }), 'the gateway is restarting'],
+    [end({ livedMs: 0 }), 'the gateway did not accept the connection'],
     [end({ because: 'it was silent' }), 'it was silent'],
   ])('for now: %j', (ending, reason) => {
     expect(toFailure(ending)).toBeUndefined();

@@ -79,9 +79,9 @@ describe('a login by a code', () => {
   });
 
   it.each<[string, RegExp]>([
-    ['access_denied', /^it was not allowed$/],
+    ['access_denied', /^access was denied$/],
     ['expired_token', /^the code has expired; run portico login again$/],
-    ['invalid_grant', /refuses: invalid_grant$/],
+    ['invalid_grant', /refused: invalid_grant$/],
   ])('[ACC-5] [CLI-4] ends by %s', async (name, message) => {
     const { server, came } = await serve([error(name), [200, TOKENS]]);
     await expect(log(server)).rejects.toThrow(message);

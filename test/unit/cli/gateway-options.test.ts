@@ -27,14 +27,14 @@ describe('the URL', () => {
   });
 
   it.each([
-    ['example.com', /is no URL/],
-    ['ftp://example.com', /is no URL/],
-    ['https://user:secret@a.example', /holds a credential/],
-    ['http://a.example', /in the clear/],
-    ['http://127.evil.example', /in the clear/],
-    ['http://localhost.example', /in the clear/],
-    ['https://a.example/api', /no endpoint/],
-    ['https://a.example/mcp/servers/a/b', /no endpoint/],
+    ['example.com', /is not a gateway URL/],
+    ['ftp://example.com', /is not a gateway URL/],
+    ['https://user:secret@a.example', /contains a credential/],
+    ['http://a.example', /unencrypted/],
+    ['http://127.evil.example', /unencrypted/],
+    ['http://localhost.example', /unencrypted/],
+    ['https://a.example/api', /not a gateway endpoint/],
+    ['https://a.example/mcp/servers/a/b', /not a gateway endpoint/],
   ])('[CLI-2] [CLI-4] is refused: %s', (url, message) => {
     expect(() => readGatewayUrl({ url }, {})).toThrow(message);
     expect(() => readGatewayUrl({ url }, {})).not.toThrow(/secret/);
@@ -58,7 +58,7 @@ describe('the token', () => {
   it.each(['two words', 'line\nbreak', 'ümlaut', 'x'.repeat(5_000)])(
     '[CLI-2] [CLI-4] is refused, and not shown: %j',
     token => {
-      expect(() => readToken({ token }, {})).toThrow(/^the token holds characters/);
+      expect(() => readToken({ token }, {})).toThrow(/^the token is too long or contains/);
     },
   );
 

@@ -65,7 +65,7 @@ describe('a login', () => {
     chmodSync(fileOf(), 0o600);
     writeFileSync(fileOf(), '{"access_token": "s3cret"');
     const problem = await readLogin(folder, ORIGIN).catch((error: Error) => error.message);
-    expect(problem).toMatch(/is not as this command writes it/);
+    expect(problem).toMatch(/has an invalid format/);
     expect(problem).not.toContain('s3cret');
   });
 

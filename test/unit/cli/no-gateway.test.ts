@@ -21,8 +21,7 @@ async function answering(body: string, status = 200): Promise<Api> {
   return new Api(new URL(`http://127.0.0.1:${port}`), undefined);
 }
 
-const NO_GATEWAY =
-  /^what answers at http:\/\/127\.0\.0\.1:\d+ is no Portico gateway; is --url right\?$/;
+const NO_GATEWAY = /^http:\/\/127\.0\.0\.1:\d+ is not a Portico gateway; is --url right\?$/;
 
 it.each([['null'], ['[]'], ['5'], ['"tools"'], [''], ['{"a":'], ['<html>']])(
   '[CLI-4] a value is asked for, and %j is none of a gateway',
@@ -55,7 +54,7 @@ it.each([['{}'], ['{"remaining":1}'], ['{"remaining":"1","next":"a"}']])(
   async body => {
     const seen: unknown[] = [];
     const rotated = rotateAll(keysOf(await answering(body)), 50, progress => seen.push(progress));
-    await expect(rotated).rejects.toThrow('does not say how far the rotation is');
+    await expect(rotated).rejects.toThrow('does not report the progress of the rotation');
     expect(seen).toEqual([]);
   },
 );

@@ -87,7 +87,7 @@ describe('an expiry', () => {
   });
 
   it.each(['soon', '90', '-1d', ''])('[CLI-4] is not %j', text => {
-    expect(() => readExpiry(text, now)).toThrow(/is no time/);
+    expect(() => readExpiry(text, now)).toThrow(/is not a valid time/);
   });
 });
 
@@ -104,7 +104,7 @@ describe('a time that was', () => {
   });
 
   it.each(['yesterday', '5', '12', '999999d', '2026-13-01', ''])('[CLI-4] is not %j', text => {
-    expect(() => readSince(text, now)).toThrow(`'${text}' is no time; write 30m`);
+    expect(() => readSince(text, now)).toThrow(`'${text}' is not a valid time; write 30m`);
   });
 });
 

@@ -90,8 +90,8 @@ describe('arguments', () => {
     [['--title'], /--title needs a value/],
     [['--title', '--count', '1'], /--title needs a value.*--title=/],
     [['--titel', 'a'], /takes no --titel; it takes --title, --count/],
-    [['a', '--title', 'b'], /'a' is no flag/],
-    [['-t', 'a'], /'-t' is no flag/],
+    [['a', '--title', 'b'], /'a' is not a flag/],
+    [['-t', 'a'], /'-t' is not a flag/],
     [['--no-title'], /takes no --no-title/],
   ])('[CLI-4] are refused: %j', (words, message) => {
     expect(() => read(words)).toThrow(message);

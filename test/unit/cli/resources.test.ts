@@ -50,8 +50,8 @@ describe('fields', () => {
   it('[OPS-8] come from JSON too, if it is an object', () => {
     expect(readBody('{"groups":[]}', 'a.json')).toEqual({ groups: [] });
     for (const json of ['', '[]', 'null', '"text"', '{']) {
-      expect(() => readBody(json, 'a.json')).toThrow('a.json holds no JSON object');
-      expect(() => readBody(json, '-')).toThrow('standard input holds no JSON object');
+      expect(() => readBody(json, 'a.json')).toThrow('a.json does not contain a JSON object');
+      expect(() => readBody(json, '-')).toThrow('standard input does not contain a JSON object');
     }
   });
 });
@@ -82,7 +82,7 @@ describe('a subject', () => {
     ':a',
   ])('[OPS-8] is not written "%s"', async text => {
     await expect(readSubject(text, findPrincipal)).rejects.toMatchObject({
-      message: `'${text}' is no subject; write everyone, group:NAME or principal:NAME`,
+      message: `'${text}' is not a subject; write everyone, group:NAME or principal:NAME`,
       exitCode: 2,
     });
   });

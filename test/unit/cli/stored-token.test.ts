@@ -135,19 +135,19 @@ describe('the token of a login', () => {
   );
 
   it.each<[string, Answer, RegExp]>([
-    ['has trouble', refused('temporarily_unavailable', 503), /has trouble now; try again/],
-    ['is busy', { status: 429 }, /has trouble now; try again/],
+    ['has trouble', refused('temporarily_unavailable', 503), /is temporarily failing; try again/],
+    ['is busy', { status: 429 }, /is temporarily failing; try again/],
     [
       'redirects',
       { status: 307, headers: { location: 'https://evil.example.com/' } },
-      /no Portico gateway/,
+      /not a Portico gateway/,
     ],
     [
       'is no gateway',
       { body: '<html>', headers: { 'content-type': 'text/html' } },
-      /no Portico gateway/,
+      /not a Portico gateway/,
     ],
-    ['says too much', { body: ' '.repeat(1_000_000) }, /no Portico gateway/],
+    ['says too much', { body: ' '.repeat(1_000_000) }, /not a Portico gateway/],
   ])('[ACC-5] [CLI-4] stays where the gateway %s', async (_what, answer, message) => {
     const { origin, came } = await serve(() => answer);
     await keep(origin, '1', 0);
