@@ -69,7 +69,9 @@ describe('the caller', () => {
     expect(await home.made('vscode')).toEqual([]);
     await home.run(['add', 'vscode']);
     const text = await home.read('vscode');
-    expect((await home.run(['remove', 'vscode', '--dry-run'])).err).toMatch(/^nothing is done yet/);
+    expect((await home.run(['remove', 'vscode', '--dry-run'])).err).toMatch(
+      /^nothing is changed yet/,
+    );
     expect([await home.read('vscode'), (await home.made('vscode')).length]).toEqual([text, 1]);
     await home.run(['remove', 'vscode']);
   });
@@ -111,7 +113,7 @@ describe('the caller', () => {
   it.each([
     [['add', 'emacs'], 2, /Allowed choices are claude-code, /],
     [['add', 'zed', '--scope', 'project'], 2, /--scope project is only for claude-code/],
-    [['add', 'zed', '--name', 'a b'], 2, /--name takes/],
+    [['add', 'zed', '--name', 'a b'], 2, /--name must be/],
     [['add', 'zed', '--url', 'http://127.0.0.1:9'], 1, /cannot be reached/],
     [['add', 'zed', '--url', 'http://mcp.example.com'], 2, /unencrypted/],
     [['add', 'zed', '--token', 'nobody'], 3, /does not know the token/],

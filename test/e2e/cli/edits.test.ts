@@ -75,7 +75,7 @@ it('[CLI-1] programs are added, changed and removed with the file of portico con
   await connecting.says('mcp.json was edited, but not applied:');
   expect(JSON.stringify(await call('three.echo'))).toContain('"hi"');
   write({ one: stand.tools('one'), three: stand.tools('three') });
-  await connecting.says('mcp.json was edited: ended two');
+  await connecting.says('mcp.json was edited: stopped two');
   await becomes(origin, adminToken, 'two', 'ERROR');
   expect(connecting.child.exitCode).toBeNull();
   connecting.child.kill('SIGTERM');

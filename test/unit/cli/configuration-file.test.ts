@@ -35,12 +35,12 @@ describe('a file', () => {
     [
       'a value in a header',
       'servers:\n  a:\n    transport_type: HTTP\n    connection_config:\n      url: https://a\n      headers:\n        X-Y: abc',
-      /^7: servers\.a\.connection_config\.headers\.X-Y: a value has no place/,
+      /^7: servers\.a\.connection_config\.headers\.X-Y: the file cannot contain a value/,
     ],
     [
       'a value in auth',
       'servers:\n  a:\n    transport_type: HTTP\n    connection_config:\n      url: https://a\n      auth:\n        type: bearer\n        token: abc',
-      /^8: servers\.a\.connection_config\.auth\.token: a value has no place/,
+      /^8: servers\.a\.connection_config\.auth\.token: the file cannot contain a value/,
     ],
     [
       'a rule without an effect',
