@@ -152,7 +152,7 @@ describe.each(CASES)('$name by $way', { timeout: 300_000 }, ({ name, way }) => {
     expect(told).toEqual(SERVERS.filter(isThere).map(server => `- ${server}`));
   });
 
-  it('[ACC-3] [FIND-2] finds on a toolset only the tools of it that the caller may use', async () => {
+  it('[ACC-3] [FIND-2] finds on a toolset only those of its tools that the caller may use', async () => {
     const person = personOf(name, way);
     const triage = personOf('triage');
     const client = await connect(person, 'modern', '/mcp/toolsets/triage?tools=search');

@@ -90,7 +90,7 @@ describe.each(PROVIDERS)('a model that speaks $api', provider => {
     expect((await chats.requests()).length).toBeGreaterThan(2);
   });
 
-  it('[LLM-3] goes on with the conversation', async () => {
+  it('[LLM-3] continues the conversation', async () => {
     await chats.script(TASK);
     const { chat: first } = await chats.stream({ message });
     await chats.script({ turns: [{ text: 'Since this morning.' }] });

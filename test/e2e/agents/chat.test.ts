@@ -122,7 +122,7 @@ describe('a person', () => {
   });
 });
 
-describe('who may', () => {
+describe('access to a chat', () => {
   it('[LLM-3] [ACC-2] only the owner of a chat sees, continues, stops and deletes it', async () => {
     await chats.script({ turns: [{ text: 'Hello.' }], repeat: 'last' });
     const { id } = await chats.chat({ message: 'Hi' });

@@ -49,7 +49,7 @@ it('[CLI-1] shows no secret in a process list or in the output, whatever happens
   });
   const link = await opened;
   const known = callTool(link, 'tools', 'env', { text: 'SECRET' });
-  // It has the secret, but what it says of it is redacted before it leaves the machine.
+  // It has the secret, but its results are redacted before they leave the machine.
   await expect(textOf(known)).resolves.toBe('[redacted]');
   const echoed = callTool(link, 'tools', 'echo', { text: `a ${SECRET} b` });
   await expect(textOf(echoed)).resolves.toBe('a [redacted] b');

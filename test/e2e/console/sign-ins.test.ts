@@ -174,7 +174,7 @@ it('[OPS-1] [ACC-7] shows a passkey that the person added, and deletes it', asyn
   );
 });
 
-it('[OPS-1] [ACC-7] keeps what was typed when the sign-in ends, and goes on after a new one in another tab', async () => {
+it('[OPS-1] [ACC-7] keeps the input when the sign-in ends, and continues after a new one in another tab', async () => {
   const { token } = await gateway.createToken({ name: 'Cleo', scopes: ['admin'] });
   const name = 'Kept over a sign-in';
   await inSection(

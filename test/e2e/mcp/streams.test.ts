@@ -182,7 +182,7 @@ describe('a broken stream', () => {
     );
     const again = await readEvents(target, sessionId, 5, first.id);
     const all = [...second.methods, ...third.methods, ...fourth.methods];
-    // What a server's monitor could not finish notifying it notifies again.
+    // The server's monitor repeats notifications that it could not complete.
     expect(again.methods.slice(0, all.length)).toEqual(all);
   });
 });

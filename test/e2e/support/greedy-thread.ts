@@ -6,7 +6,7 @@ import { parentPort } from 'node:worker_threads';
 import { headersFor, type CallResult } from './raw-client.ts';
 import { startScripted, type ScriptedCall } from './scripted-upstream.ts';
 
-/** So many equal calls at once. */
+/** A number of equal calls to make at once. */
 export interface Burst {
   gateway: string;
   token: string;
@@ -16,7 +16,7 @@ export interface Burst {
   mib?: number;
   /** Additional content of the arguments. */
   fill?: 'text' | 'objects';
-  /** So many of them must end before the waiting ones are answered. */
+  /** How many of them must end before the waiting ones are answered. */
   endFirst?: number;
 }
 

@@ -71,7 +71,7 @@ const capabilities = {
   roots: {},
   extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
 };
-/** What a client does not answer, so that the server takes it back. */
+/** A question that a client does not answer, so that the server cancels it. */
 export const UNANSWERED = 'never mind';
 const REQUEST_TIMEOUT_MS = 60_000;
 const AnySchema = z.looseObject({});
