@@ -87,7 +87,7 @@ eachCell('[UP-2] {session at the server: modern > legacy} is kept between calls'
   expect(await count()).toBe(first + 1);
 });
 
-eachCell('[MCP-4] [UP-3] {progress: * > *} is heard step by step', async cell => {
+eachCell('[MCP-4] [UP-3] {progress: * > *} arrives step by step', async cell => {
   const progressToken = `steps of ${cell.upstream}`;
   const { content } = await cell.call(cell.rich('steps'), {}, { _meta: { progressToken } });
   expect(content).toEqual([{ type: 'text', text: 'done' }]);
@@ -146,7 +146,7 @@ eachCell(
 );
 
 eachCell(
-  '[MCP-11] [UP-2] {Last-Event-ID at the server: * > legacy} brings a result whose stream was closed',
+  '[MCP-11] [UP-2] {Last-Event-ID at the server: * > legacy} fetches a result whose stream was closed',
   async cell => {
     expect(textOf(await cell.call(cell.of('test_reconnection')))).toBe(
       'The client came back for this result',

@@ -52,7 +52,7 @@ eachCell('[MCP-4] {Mcp-Param-*, checked: modern > *} must match', async cell => 
 });
 
 eachCell(
-  '[MCP-1] [MCP-4] {Mcp-Method, Mcp-Name, written: * > modern} {Mcp-Param-*, written: * > modern} by the body',
+  '[MCP-1] [MCP-4] {Mcp-Method, Mcp-Name, written: * > modern} {Mcp-Param-*, written: * > modern} repeat the body',
   async cell => {
     await cell.client.learnTools();
     const told = textOf(await cell.call(cell.rich('mirrored'), { region: 'us-west1' }));
@@ -82,7 +82,7 @@ eachCell(
   },
 );
 
-eachCell('[MCP-11] {Last-Event-ID: legacy > *} goes on after the last event', async cell => {
+eachCell('[MCP-11] {Last-Event-ID: legacy > *} resumes after the last event', async cell => {
   const target = targetOf(cell);
   const { sessionId = '' } = await openLegacy(target);
   const first = await readEvents(target, sessionId, 0);

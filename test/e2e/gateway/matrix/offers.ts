@@ -36,7 +36,7 @@ const capabilities = {
   logging: {},
 };
 
-eachCell('[MCP-1] [MCP-2] {initialize: legacy, sse > *} offers what the server can', async cell => {
+eachCell('[MCP-1] [MCP-2] {initialize: legacy, sse > *} shows server capabilities', async cell => {
   const client = await cell.alone(cell.upstream);
   await client.close();
   expect(client.opening).toMatchObject({
@@ -46,7 +46,7 @@ eachCell('[MCP-1] [MCP-2] {initialize: legacy, sse > *} offers what the server c
   });
 });
 
-eachCell('[MCP-1] {server/discover: modern > *} offers what the server can', async cell => {
+eachCell('[MCP-1] {server/discover: modern > *} shows server capabilities', async cell => {
   const client = await cell.alone(cell.upstream);
   const discovered = await client.request('server/discover');
   await client.close();
@@ -62,7 +62,7 @@ eachCell('[MCP-4] {extensions in the capabilities: * > *} are those of the serve
   expect(shown).toMatchObject({ extensions: UI_EXTENSION });
 });
 
-eachCell('[MCP-3] [MCP-8] {tools/list: * > *} shows each tool as its server has it', async cell => {
+eachCell('[MCP-3] [MCP-8] {tools/list: * > *} lists tools as their server does', async cell => {
   const tools = await listTools(cell);
   const own = tools.filter(({ name }) => name.startsWith(`${cell.upstream}.`));
   const names = conformanceTools.map(({ name }) => cell.of(name));
@@ -74,7 +74,7 @@ eachCell('[MCP-3] [MCP-8] {tools/list: * > *} shows each tool as its server has 
   });
 });
 
-eachCell('[MCP-4] {pagination: * > *} gives every item once, in both directions', async cell => {
+eachCell('[MCP-4] {pagination: * > *} returns each item once, in both directions', async cell => {
   const pages = await cell.list<Tool>('tools/list', 'tools');
   expect(pages.slice(0, -1).map(page => page.length)).toEqual(pages.slice(1).map(() => PAGE_SIZE));
   expect(pages.length).toBeGreaterThan(2);
@@ -92,7 +92,7 @@ eachCell('[MCP-4] {pagination: * > *} gives every item once, in both directions'
   expect(uris).toHaveLength(richResources.length);
 });
 
-eachCell('[MCP-4] {annotations: * > *} arrive, of tools and of resources', async cell => {
+eachCell('[MCP-4] {annotations: * > *} arrive for tools and resources', async cell => {
   const [shown, own] = await pairOf(cell, 'echo');
   expect(shown?.['annotations']).toEqual(own?.['annotations']);
   expect(await noteOf(cell)).toMatchObject({
@@ -102,14 +102,14 @@ eachCell('[MCP-4] {annotations: * > *} arrive, of tools and of resources', async
   expect(content[0]?.['annotations']).toEqual({ audience: ['user'], priority: 0.25 });
 });
 
-eachCell('[MCP-4] {icons: * > *} arrive, of tools and of resources', async cell => {
+eachCell('[MCP-4] {icons: * > *} arrive for tools and resources', async cell => {
   const [shown, own] = await pairOf(cell, 'echo');
   expect(shown?.['icons']).toEqual(own?.['icons']);
   const { icons } = richResources[1] ?? {};
   expect(await noteOf(cell)).toMatchObject({ icons });
 });
 
-eachCell('[MCP-4] {_meta: * > *} arrives, of items, of calls and of results', async cell => {
+eachCell('[MCP-4] {_meta: * > *} arrives for items, calls and results', async cell => {
   const [shown, own] = await pairOf(cell, 'echo');
   expect(shown).toEqual(own);
   expect(await noteOf(cell)).toMatchObject({ _meta: { 'example.org/kept': [1] } });
@@ -121,7 +121,7 @@ eachCell('[MCP-4] {_meta: * > *} arrives, of items, of calls and of results', as
   expect(JSON.parse(told.content[0]?.text ?? '')).toMatchObject(sent);
 });
 
-eachCell('[MCP-4] {resources/list: * > *} shows each resource as its server has it', async cell => {
+eachCell('[MCP-4] {resources/list: * > *} lists resources as their server does', async cell => {
   const resources = (await cell.list<Resource>('resources/list', 'resources')).flat();
   for (const own of conformanceResources) {
     const uri = cell.uriOf(own.uri);
@@ -161,7 +161,7 @@ eachCell('[MCP-4] {prompts/list: * > *} shows prompts with their arguments', asy
   });
 });
 
-eachCell('[MCP-4] {prompts/get: * > *} gives the messages', async cell => {
+eachCell('[MCP-4] {prompts/get: * > *} returns the messages', async cell => {
   const { messages } = await cell.client.request('prompts/get', {
     name: cell.of('test_prompt_with_arguments'),
     arguments: { arg1: 'one', arg2: 'zwei ü' },

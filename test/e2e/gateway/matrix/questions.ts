@@ -54,7 +54,7 @@ eachCell('[MCP-4] [MCP-5] {roots/list: * > *} is answered', async cell => {
   expect(methodsOf(cell)).toEqual(['roots/list']);
 });
 
-eachCell('[MCP-4] [MCP-5] {several questions at once: * > *} are answered each', async cell => {
+eachCell('[MCP-4] [MCP-5] {several questions at once: * > *} are each answered', async cell => {
   const { kind } = cell.client;
   const tool = cell.of('test_input_required_result_multiple_inputs');
   expect(textOf(await cell.call(tool))).toBe(`sampled by ${kind} ${kind}, 1 root(s)`);
@@ -76,7 +76,7 @@ eachCell('[MCP-4] [MCP-5] {multi round-trip requests: * > *} go through all roun
 });
 
 eachCell(
-  '[MCP-4] {cancellation by the server: legacy, sse > legacy, sse, stdio} takes its question back',
+  '[MCP-4] {cancellation by the server: legacy, sse > legacy, sse, stdio} cancels its question',
   async cell => {
     expect(textOf(await cell.call(cell.rich('withdraw')))).toBe('taken back');
     expect(JSON.stringify(cell.client.asked)).toContain(UNANSWERED);

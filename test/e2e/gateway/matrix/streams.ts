@@ -20,7 +20,7 @@ async function stateOf(cell: Place, list: (typeof LISTS)[number]): Promise<strin
 }
 
 eachCell(
-  '[MCP-4] [MCP-5] [REG-5] {notifications/tools/list_changed: * > *} {notifications/prompts/list_changed: * > *} {notifications/resources/list_changed: * > *} come when the list is another',
+  '[MCP-4] [MCP-5] [REG-5] {notifications/tools/list_changed: * > *} {notifications/prompts/list_changed: * > *} {notifications/resources/list_changed: * > *} arrive when the list changed',
   async cell => {
     const stop = await cell.client.listen({
       toolsListChanged: true,
@@ -49,7 +49,7 @@ const updatesOf = ({ client }: Place) =>
     .map(({ params }) => params?.['uri']);
 
 eachCell(
-  '[MCP-4] [MCP-5] {resources/subscribe: legacy, sse > *} {notifications/resources/updated: legacy, sse > *} tells of the URI',
+  '[MCP-4] [MCP-5] {resources/subscribe: legacy, sse > *} {notifications/resources/updated: legacy, sse > *} names the URI',
   async cell => {
     const uri = cell.uriOf(WATCHED);
     expect(await cell.client.request('resources/subscribe', { uri })).toEqual({});
@@ -63,7 +63,7 @@ eachCell(
 );
 
 eachCell(
-  '[MCP-4] [MCP-5] {subscriptions/listen: modern > *} {notifications/resources/updated: modern > *} tells of the URI',
+  '[MCP-4] [MCP-5] {subscriptions/listen: modern > *} {notifications/resources/updated: modern > *} names the URI',
   async cell => {
     const uri = cell.uriOf(WATCHED);
     const stop = await cell.client.listen({ resourceSubscriptions: [uri] });
