@@ -129,7 +129,7 @@ const remove = createRoute({
   description: `Stops it first if it is running. ${NONE}: 404.`,
   ...needs('tools:call'),
   request: { params },
-  responses: responsesOf(204, 'It is gone', undefined, {
+  responses: responsesOf(204, 'It is deleted', undefined, {
     errors: ['forbidden', 'not_found', 'validation_failed'],
   }),
 });

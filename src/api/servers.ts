@@ -138,7 +138,7 @@ const disconnect = createRoute({
   request: { params },
   responses: responsesOf(
     200,
-    'Taken down',
+    'Disconnected',
     z.object({ status: ServerStatusSchema, pending_requests: z.number().int() }),
     {
       errors: [...ACT_ERRORS, 'not_found', 'validation_failed'],

@@ -52,7 +52,7 @@ const UsageSchema = z
     server_name: z.string().optional().meta({ description: 'Its name at that time' }),
     tool: z.string().optional().meta({ description: 'Qualified name; empty for resources' }),
     action: z.string().optional(),
-    calls: count('All of them'),
+    calls: count('All calls'),
     errors: count('Calls that failed, or whose result is an error'),
     denied: count('Calls that were refused: not allowed, hidden, unknown or past a limit'),
     cancelled: count('Calls that their client cancelled'),

@@ -103,7 +103,7 @@ const test = createRoute({
   description: 'It is sent at once and only once; the answer gives the outcome.',
   ...needs('admin'),
   request: { params: idOf(key) },
-  responses: responsesOf(200, 'What came of it', TestedSchema.meta({ id: 'WebhookTest' }), {
+  responses: responsesOf(200, 'The outcome', TestedSchema.meta({ id: 'WebhookTest' }), {
     errors: [...ACT_ERRORS, 'not_found', 'conflict'],
     example: { delivered: true, status: 204, problem: null },
   }),

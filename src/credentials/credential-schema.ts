@@ -33,7 +33,7 @@ export const HeadersSchema = z
     headers => Object.values(headers).every(value => HEADER_VALUE.test(value)),
     'a header value may hold visible ASCII characters only',
   )
-  .meta({ description: '`${NAME}` in a value stands for that secret, which may come later' });
+  .meta({ description: '`${NAME}` in a value stands for that secret, which may be created later' });
 export type Headers = z.infer<typeof HeadersSchema>;
 
 const TextSchema = z
@@ -47,7 +47,7 @@ const GRANT_SHAPE = {
   token_url: z.string().max(2048).optional(),
   scope: z
     .string()
-    .regex(/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/, 'use words with one space between')
+    .regex(/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/, 'use words with one space between them')
     .max(2000)
     .optional(),
   /** Absent: the server's address. */

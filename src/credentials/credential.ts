@@ -73,7 +73,7 @@ export async function checkCredential(
     fields.push({ field: 'connection_config', message });
   }
   if (auth && Object.keys(headers).some(name => name.toLowerCase() === 'authorization')) {
-    const message = 'the headers have an Authorization already';
+    const message = 'the headers already contain Authorization';
     fields.push({ field: 'connection_config.auth', message });
   }
   refuseFields(fields);

@@ -31,4 +31,4 @@ export function lostKeys(keys: readonly KeyUse[]): string[] {
 
 /** Advice that ends such a message. */
 export const PUT_BACK =
-  'put it back into the ring, start the gateway anew, then portico keys rotate';
+  'put it back into the ring, restart the gateway, then run portico keys rotate';

@@ -78,7 +78,11 @@ export class Rotation {
     const act = { action: 'keys.rotate', subject: keys.active };
     return adminAudit.perform(caller, 'admin', act, async commit => {
       const from = parseCursor(cursor);
-      if (!from) throw new PorticoError('validation_failed', 'cursor: it is none of ours');
+      if (!from)
+        throw new PorticoError(
+          'validation_failed',
+          'cursor: is not a cursor of this route; start again without one',
+        );
       const records = await this.#next(from, limit);
       const made = await Promise.all(records.map(record => this.#rewrap(record)));
       const statements = records.flatMap((record, i) => {

@@ -155,7 +155,10 @@ export function createLists(ports: ListPorts): Lists {
       }
       if (isOfAccounts(server) && !keepsSessions(server)) {
         // The monitor subscribes with an account that is not the caller's.
-        throw new PorticoError('method_not_found', `${server.name} tells accounts nothing`);
+        throw new PorticoError(
+          'method_not_found',
+          `${server.name} has no subscriptions for personal accounts`,
+        );
       }
       const qualifier = viewer.naming.kind === 'qualified' ? { qualifier: server.name } : {};
       return { serverId: server.id, uri: name, as: uri, ...qualifier };

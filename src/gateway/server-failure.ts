@@ -32,7 +32,7 @@ export function withConnectUrl({ name }: Server, thrown: unknown, told: Told): u
   if (!(thrown instanceof PorticoError) || thrown.code !== 'account_required') return thrown;
   const { principalId, origin } = told;
   if (principalId === SETUP_TOKEN.principalId) {
-    const detail = `${thrown.message}; the token of the deployment has none, that of a principal may`;
+    const detail = `${thrown.message}; the token of the deployment has no account, use the token of a principal`;
     return new PorticoError('account_required', detail);
   }
   if (origin === undefined) return thrown;
@@ -43,7 +43,7 @@ export function withConnectUrl({ name }: Server, thrown: unknown, told: Told): u
 
 /** The text that people see beside the link, which their client shows by itself. */
 export const askText = ({ name }: Pick<Server, 'name'>): string =>
-  `Connect your account at ${name} on this page, then go on`;
+  `Connect your account at ${name} on this page, then continue`;
 
 /** Returns the link to connect the account that a failure is about; undefined if it is about none. */
 export function linkOf({ code, extras }: PorticoError): string | undefined {

@@ -20,7 +20,8 @@ const HOST_LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
  * @param address the text as supplied
  */
 export function decideAddress(address: string, allowsLoopback: boolean): AddressDecision {
-  if (/[\s\\\p{Cc}]/u.test(address)) return refuse('the address holds a character that no URL has');
+  if (/[\s\\\p{Cc}]/u.test(address))
+    return refuse('the address contains a character that no URL may have');
   let url: URL;
   try {
     url = new URL(address);
@@ -47,7 +48,9 @@ export function decideAddress(address: string, allowsLoopback: boolean): Address
     return refuse('the host is not a public name');
   }
   if (isWithin(REDIRECTING_NAMES, host)) {
-    return refuse('the host resolves to addresses that are not its own');
+    return refuse(
+      'the host is under a name that resolves to any address; use the name of the server itself',
+    );
   }
   return { allowed: true, url };
 }

@@ -185,7 +185,9 @@ function preflight({ headers }: Request, origin: string): Response {
     .map(name => name.trim().toLowerCase())
     .filter(name => name !== '');
   if (asked.length > MAX_ASKED) {
-    return toProblemResponse(new PorticoError('invalid_request', 'Too many headers are asked for'));
+    return toProblemResponse(
+      new PorticoError('invalid_request', 'Access-Control-Request-Headers names too many headers'),
+    );
   }
   const granted = asked.filter(name => REQUEST_HEADERS.includes(name) || REQUEST_HEADER.test(name));
   return new Response(null, {

@@ -58,7 +58,7 @@ export function toHostSettings(settings: z.infer<typeof SettingsSchema>): HostSe
     throw new Error('Setting PORTICO_PUBLIC_URL: PORTICO_MODE=server needs it');
   }
   if (mode === 'local' && publicOrigin !== undefined) {
-    throw new Error('Setting PORTICO_PUBLIC_URL: PORTICO_MODE=local has none');
+    throw new Error('Setting PORTICO_PUBLIC_URL: leave it out with PORTICO_MODE=local');
   }
   const { PORTICO_CLIENT_DOCUMENT_URL: documentUrl } = settings;
   if (documentUrl !== '' && !isDocumentUrl(documentUrl)) {
@@ -66,7 +66,7 @@ export function toHostSettings(settings: z.infer<typeof SettingsSchema>): HostSe
   }
   const network = settings.PORTICO_NETWORK ?? (mode === 'local' ? 'private' : 'public');
   if (mode === 'production' && network !== 'public') {
-    throw new Error('Setting PORTICO_NETWORK: on Cloudflare there is the public network only');
+    throw new Error('Setting PORTICO_NETWORK: on Cloudflare only the public network is possible');
   }
   return {
     mode,

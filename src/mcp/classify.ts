@@ -163,7 +163,8 @@ function classifyBatch(messages: unknown[]): Classified {
     if (isObject(params) && metaOf(params)?.[META.protocolVersion] !== undefined) {
       throw new PorticoError('invalid_request', 'A batch may not hold a 2026-07-28 request');
     }
-    if (Array.isArray(message)) throw new PorticoError('invalid_request', 'A batch in a batch');
+    if (Array.isArray(message))
+      throw new PorticoError('invalid_request', 'A batch may not contain a batch');
     classify(message, { version: null, method: null, name: null });
   }
   return { era: 'legacy', kind: 'batch', messages };

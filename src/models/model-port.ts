@@ -32,18 +32,18 @@ export interface Model {
 
 const TEXTS = {
   timeout: 'The model did not answer in time',
-  aborted: 'The question to the model was given up',
-  rate_limited: 'The model limits the rate',
+  aborted: 'The request to the model was cancelled',
+  rate_limited: 'The model refused the request because of its rate limit',
   unavailable: 'The model cannot be reached or failed',
   broken: 'The answer of the model broke off',
-  auth: 'The model does not take the key: see the setting PORTICO_MODEL_KEY',
+  auth: 'The model API refuses the key: see the setting PORTICO_MODEL_KEY',
   no_key:
-    'There is no key for the model: the secret that the setting PORTICO_MODEL_KEY names is missing, or may not be sent to where the model is',
-  no_binding: 'The deployment has no binding AI to the models of the platform',
+    'There is no key for the model: the secret that the setting PORTICO_MODEL_KEY names is missing, or may not be sent to the origin of the model',
+  no_binding: 'The deployment lacks the binding AI, which the models of the platform need',
   not_found:
     'There is no such model: see the settings PORTICO_MODEL, PORTICO_MODEL_API and PORTICO_MODEL_URL',
   refused: 'The model refused the request',
-  nonsense: 'The answer of the model does not have the form that was asked for',
+  nonsense: 'The answer of the model does not have the required form',
   budget: 'The budget for the model is spent for today',
 };
 

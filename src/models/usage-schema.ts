@@ -13,11 +13,11 @@ export const ModelViewSchema = z.object({
       tokens_per_day: z.number().int(),
     })
     .nullable()
-    .meta({ description: 'Null where the deployment has none' }),
-  day: z.string().meta({ description: 'Of UTC' }),
+    .meta({ description: 'Null if the deployment has none' }),
+  day: z.string().meta({ description: 'Day in UTC' }),
   ends_at: z.iso
     .datetime()
-    .meta({ description: 'When the next day begins, with a budget of its own' }),
+    .meta({ description: 'When the next day begins and the budgets start again' }),
   usage: z
     .array(
       z.object({
@@ -33,7 +33,7 @@ export const ModelViewSchema = z.object({
         last_problem: z
           .enum(MODEL_PROBLEMS)
           .nullable()
-          .meta({ description: 'What the last request failed with; null where it did not' }),
+          .meta({ description: 'Error of the last request; null if it succeeded' }),
         last_failed_at: z.iso.datetime().nullable(),
       }),
     )

@@ -186,7 +186,7 @@ const isCompletion = (answer: unknown): boolean =>
 /** @throws FormatError */
 function toOwn(answer: unknown): OwnAnswer {
   const own = OwnAnswerSchema.safeParse(answer);
-  if (!own.success) throw new FormatError('The answer has another form');
+  if (!own.success) throw new FormatError('The answer has an unexpected form');
   return own.data;
 }
 

@@ -140,7 +140,10 @@ export class Pinning {
       ]);
       if (claimed?.meta.changes !== 0) return { judgement, stamp: claim.nextStamp };
     }
-    throw new PorticoError('busy', 'Its tools are being decided on; they are judged again soon');
+    throw new PorticoError(
+      'busy',
+      'Somebody is deciding on its tools; they are evaluated again soon',
+    );
   }
 }
 

@@ -49,7 +49,7 @@ const LOOK_MS = 20_000;
 /** Time limit of a check, in milliseconds. */
 const CHECK_MS = 5_000;
 /** Error text in the row when calls fail too often; without the share, which changes too often. */
-const ELEVATED = 'elevated_errors: More calls fail than may';
+const ELEVATED = 'elevated_errors: Too many calls fail';
 
 export interface CheckCyclePorts {
   db: D1Database;

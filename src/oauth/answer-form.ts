@@ -34,6 +34,6 @@ async function readParameters(request: Request): Promise<URLSearchParams> {
   }
   const names = [...form.keys()];
   const twice = names.find((name, at) => name !== 'resource' && names.indexOf(name) !== at);
-  if (twice !== undefined) throw new OAuthError('invalid_request', 'A parameter is there twice');
+  if (twice !== undefined) throw new OAuthError('invalid_request', 'A parameter is given twice');
   return form;
 }

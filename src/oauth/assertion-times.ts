@@ -20,7 +20,7 @@ export function whyNotNow({ exp, nbf, iat }: AssertionTimes, now: number): strin
   if (exp <= seconds - SKEW_S) return 'has expired';
   if (exp > seconds + MAX_LIFE_S + SKEW_S) return `is good for more than ${MAX_LIFE_S} s`;
   const isOfLater = [nbf, iat].some(at => at !== undefined && at > seconds + SKEW_S);
-  return isOfLater ? 'is of the future' : undefined;
+  return isOfLater ? 'is dated in the future' : undefined;
 }
 
 /** Returns until when the assertion could be replayed, in milliseconds since the epoch. */

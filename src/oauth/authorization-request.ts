@@ -49,7 +49,7 @@ export function findReturn(
   const [only, ...others] = client.redirectUris;
   const redirectUri = asked ?? (others.length === 0 ? only : undefined);
   if (redirectUri === undefined || more.length > 0 || !matches(client.redirectUris, redirectUri)) {
-    throw new OAuthError('invalid_request', 'The redirect_uri is none of this client');
+    throw new OAuthError('invalid_request', 'The redirect_uri is not registered for this client');
   }
   const state = query.getAll('state').length === 1 ? query.get('state') : null;
   if (state !== null && state.length > MAX_STATE_CHARS) {
@@ -70,7 +70,7 @@ export function parseAuthorization(
   origin: string,
 ): AuthorizationRequest {
   const twice = ONCE.find(name => query.getAll(name).length > 1);
-  if (twice !== undefined) throw new OAuthError('invalid_request', `${twice} is there twice`);
+  if (twice !== undefined) throw new OAuthError('invalid_request', `${twice} is given twice`);
   if (query.get('response_type') !== 'code') {
     throw new OAuthError('unsupported_response_type', 'response_type must be code');
   }
@@ -82,7 +82,10 @@ export function parseAuthorization(
   }
   const challenge = query.get('code_challenge') ?? '';
   if (query.get('code_challenge_method') !== 'S256' || !CHALLENGE.test(challenge)) {
-    throw new OAuthError('invalid_request', 'PKCE is required: a code_challenge by S256');
+    throw new OAuthError(
+      'invalid_request',
+      'PKCE is required: send a code_challenge with the method S256',
+    );
   }
   const audience = parseAudience(query.getAll('resource'), origin);
   const scopes = parseScopes(query.get('scope'));

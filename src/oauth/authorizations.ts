@@ -56,7 +56,7 @@ export class Authorizations {
     const scopes = within(found.request.scopes, signedIn);
     const request = { ...found.request, scopes };
     if (scopes.length === 0) {
-      const description = 'This person may not hand on any of these scopes';
+      const description = 'This person may not grant any of these scopes';
       return refused(request, issuer, new OAuthError('access_denied', description));
     }
     const { db, keys, now } = this.#ports;
@@ -87,11 +87,11 @@ export class Authorizations {
       throw new OAuthError('invalid_request', 'This page is too old; go back to your program');
     }
     if (!isAllowed) {
-      return refused(request, issuer, new OAuthError('access_denied', 'It was not allowed'));
+      return refused(request, issuer, new OAuthError('access_denied', 'The user did not allow it'));
     }
     const client = await clients.find(request.clientId);
     if (!client || !matchesRedirect(client.redirectUris, request.redirectUri)) {
-      throw new OAuthError('invalid_client', 'The client is gone');
+      throw new OAuthError('invalid_client', 'The client no longer exists');
     }
     return this.#allow(client, request, issuer, signedIn);
   }
@@ -104,7 +104,7 @@ export class Authorizations {
   > {
     const [clientId, ...more] = query.getAll('client_id');
     if (clientId === undefined || more.length > 0) {
-      throw new OAuthError('invalid_request', 'client_id must be there once');
+      throw new OAuthError('invalid_request', 'client_id must be given exactly once');
     }
     const client = await this.#ports.clients.find(clientId);
     if (!client) {

@@ -81,10 +81,13 @@ async function useCode(
   if (grant?.client_id !== client.id || grant.code_challenge === null) throw unknown('code');
   const redirect = form.get('redirect_uri');
   if (redirect !== null && redirect !== grant.redirect_uri) {
-    throw new OAuthError('invalid_grant', 'The redirect_uri is another than before');
+    throw new OAuthError(
+      'invalid_grant',
+      'The redirect_uri differs from that of the authorization request',
+    );
   }
   if (!(await isVerifierOf(grant.code_challenge, form.get('code_verifier') ?? ''))) {
-    throw new OAuthError('invalid_grant', 'The code_verifier is not that of the code_challenge');
+    throw new OAuthError('invalid_grant', 'The code_verifier does not match the code_challenge');
   }
   requireAudience(form.getAll('resource'), grant, origin);
   return issueForCode(grant, ports);

@@ -88,8 +88,7 @@ export class Connector extends DurableObject<Env> {
     this.ctx.acceptWebSocket(own, [CALL, tagOf(channel)]);
     own.serializeAttachment({ kind: 'call', channel } satisfies Attachment);
     if (!this.#machine()) endCall(own, 'offline', 'Its connector is not connected');
-    else if (calls >= MAX_CALLS)
-      endCall(own, 'failed', 'Its connector has too many calls under way');
+    else if (calls >= MAX_CALLS) endCall(own, 'failed', 'Its connector has too many running calls');
   }
 
   /** Accepts a machine's socket and disconnects the previous machine. */

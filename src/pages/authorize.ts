@@ -64,7 +64,7 @@ async function takeDecision(
 ): Promise<Response> {
   requireOwnPage(request, url);
   const signedIn = await signIns.of(request, url);
-  if (!signedIn) throw new OAuthError('access_denied', 'You are not signed in any more');
+  if (!signedIn) throw new OAuthError('access_denied', 'You are no longer signed in');
   const form = await readForm(request, MAX_FORM_BYTES);
   const handle = form.get('handle') ?? '';
   const isAllowed = form.get('decision') === 'allow';

@@ -110,7 +110,7 @@ async function showPage(
 async function startAdding(request: Request, url: URL, { signIns, passkeys }: PasskeyPagePorts) {
   requireOwnPage(request, url);
   const who = await signIns.of(request, url);
-  if (!who) throw new PorticoError('forbidden', 'You are not signed in any more');
+  if (!who) throw new PorticoError('forbidden', 'You are no longer signed in');
   return toAsked(url, await passkeys.askForNew(url, who));
 }
 

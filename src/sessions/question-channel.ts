@@ -35,7 +35,7 @@ export async function openLine(object: SocketPort, timeoutMs: number): Promise<Q
     headers: { upgrade: 'websocket' },
   });
   const socket = response.webSocket;
-  if (!socket) throw new Error('The session object opened no line');
+  if (!socket) throw new Error('The session object opened no channel');
   const waiting = new Map<string, (answer: RawAnswer) => void>();
   const timers = new Set<ReturnType<typeof setTimeout>>();
   socket.accept();

@@ -18,7 +18,7 @@ export interface BrowserPorts extends SignInPorts {
 }
 
 const SETUP_ADMIN =
-  'The token of the deployment signs nobody in. Take the address that the start printed, or make a token of your own: portico token create NAME';
+  'The token of the deployment cannot sign in. Use the address that was printed at the start, or make a token of your own: portico token create NAME';
 const NO_TLS = 'Signing in needs https';
 
 export class BrowserSignIns implements SignIns {

@@ -34,7 +34,7 @@ export interface Way
 
 export const refused = (detail: string) => new PorticoError('forbidden', detail);
 export const NOBODY =
-  'This signs nobody in: it is unknown, was used, has expired, or is of no person';
+  'You cannot sign in with this: it is unknown, was used, has expired, or does not belong to a person';
 
 /** @returns the value of the cookie @throws PorticoError `forbidden` if the credential is no longer valid */
 export async function makeSignIn(

@@ -117,18 +117,14 @@ export class RequestMetrics {
       [
         this.#denials,
         'denials',
-        'Requests that were refused for want of a right or a limit, or as unknown.',
+        'Requests that were refused: no permission, past a limit, or unknown.',
       ],
-      [this.#hits, 'cache_hits', 'Calls that were answered with a result of before.'],
-      [this.#questions, 'questions', 'Questions that servers asked in the midst of a call.'],
+      [this.#hits, 'cache_hits', 'Calls that were answered from the cache.'],
+      [this.#questions, 'questions', 'Requests that servers sent to clients during a call.'],
     ] as const;
     const durations = [
       [this.#durations, 'request', 'Time of requests.'],
-      [
-        this.#gateway,
-        'gateway',
-        'Time of requests without the time in which a server was waited for.',
-      ],
+      [this.#gateway, 'gateway', 'Time of requests without the time spent waiting for servers.'],
       [this.#upstream, 'upstream', 'Time of requests to servers.'],
     ] as const;
     return [

@@ -38,7 +38,7 @@ export function toOtlpSettings(
     throw new Error('Setting PORTICO_OTLP_URL: must be https');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new Error('Setting PORTICO_OTLP_URL: credentials belong into PORTICO_OTLP_HEADERS');
+    throw new Error('Setting PORTICO_OTLP_URL: credentials belong in PORTICO_OTLP_HEADERS');
   }
   if (!url.pathname.endsWith(TRACES_PATH)) {
     url.pathname = `${withoutEnd(url.pathname, '/')}${TRACES_PATH}`;
@@ -55,7 +55,9 @@ function parseHeaders(text: string): Record<string, string> {
     const value = decode(raw);
     const isTaken = OWN_HEADERS.has(name.toLowerCase());
     if (!NAME.test(name) || value === undefined || !VALUE.test(value) || isTaken) {
-      throw new Error(`Setting PORTICO_OTLP_HEADERS: entry ${at + 1} is no name=value of a header`);
+      throw new Error(
+        `Setting PORTICO_OTLP_HEADERS: entry ${at + 1} is not name=value of a header`,
+      );
     }
     return [name.toLowerCase(), value] as const;
   });

@@ -31,11 +31,14 @@ export const DeliveryViewSchema = z.object({
   subject: z.string(),
   state: z.enum(DELIVERY_STATES),
   attempts: z.number().int(),
-  status: z.number().int().nullable().meta({ description: 'Of the last answer' }),
+  status: z.number().int().nullable().meta({ description: 'Status of the last answer' }),
   problem: z.string().nullable().meta({ description: 'Why the last try failed' }),
   occurred_at: z.iso.datetime(),
-  next_at: z.iso.datetime().nullable().meta({ description: 'When it is tried; null at its end' }),
-  ended_at: z.iso.datetime().nullable().meta({ description: 'When it was taken or given up' }),
+  next_at: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'When it is tried next; null once it has ended' }),
+  ended_at: z.iso.datetime().nullable().meta({ description: 'When it was delivered or given up' }),
 });
 
 const toTime = (at: number | null) => (at === null ? null : new Date(at).toISOString());

@@ -47,8 +47,8 @@ const edited = {
   format: FormatSchema.meta({ description: '`slack` for an incoming webhook of Slack' }),
   events: EventsSchema.min(1)
     .transform(events => [...new Set(events)])
-    .meta({ description: 'What it is told of' }),
-  enabled: z.boolean().meta({ description: 'Whether it is told of anything' }),
+    .meta({ description: 'Types of the events that are sent to it' }),
+  enabled: z.boolean().meta({ description: 'Whether events are sent to it' }),
   denials_over: z.number().int().min(1).max(1_000_000).meta({
     description: '`denials.rate`: more denied calls of one principal within ten minutes than this',
   }),
@@ -75,7 +75,7 @@ export type WebhookQuery = z.infer<typeof WebhookQuerySchema>;
 export const WebhookViewSchema = z.object({
   id: z.string(),
   name: z.string(),
-  origin: z.string().meta({ description: 'Of its address, whose rest is never shown' }),
+  origin: z.string().meta({ description: 'Origin of its address; the rest is never shown' }),
   format: FormatSchema,
   events: z.array(z.string()),
   enabled: z.boolean(),
@@ -102,6 +102,10 @@ export const toWebhookView = (webhook: StoredWebhook): z.infer<typeof WebhookVie
 /** Result of a test. */
 export const TestedSchema = z.object({
   delivered: z.boolean(),
-  status: z.number().int().nullable().meta({ description: 'Of the answer; null without one' }),
+  status: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'Status of the answer; null without one' }),
   problem: z.string().nullable(),
 });

@@ -83,7 +83,7 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
   const open = async (webhook: StoredWebhook): Promise<Target> => {
     const target = await openTarget(keys, webhook);
     if (target) return target;
-    throw new PorticoError('conflict', 'Its key is not in the ring; delete it and make it anew');
+    throw new PorticoError('conflict', 'Its key is not in the ring; delete it and make it again');
   };
 
   const kind: EditedKind<StoredWebhook, Made, WebhookQuery, UpdateWebhook> = {

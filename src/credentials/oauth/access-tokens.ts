@@ -67,7 +67,7 @@ export class AccessTokens implements AccessTokenSource {
    * @throws PorticoError `credential_unavailable`
    */
   async of(server: CredentialOwner, { key, grant }: OpenedCredential): Promise<AccessToken> {
-    if (!grant) throw unavailable('The server is not reached with client credentials');
+    if (!grant) throw unavailable('The server does not use client credentials');
     const now = Date.now();
     const known = this.#newest(server);
     const isKept = known !== undefined && isUsable(known, key, now);

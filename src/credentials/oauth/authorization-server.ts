@@ -84,14 +84,17 @@ async function readMetadata(
     if (!answer?.json) continue;
     const { success, data } = MetadataSchema.safeParse(answer.json);
     if (!success || !isSame(issuer, data.issuer)) {
-      throw new UnfitServer('The metadata of the authorization server is of another issuer');
+      throw new UnfitServer('The metadata of the authorization server names another issuer');
     }
     return withoutGaps(data);
   }
   if (fails) {
-    throw new PorticoError('credential_unavailable', 'The authorization server fails at present');
+    throw new PorticoError(
+      'credential_unavailable',
+      'The authorization server is failing; try again later',
+    );
   }
-  throw new UnfitServer('The authorization server says nothing of itself');
+  throw new UnfitServer('The authorization server publishes no metadata');
 }
 
 const withoutGaps = (data: z.output<typeof MetadataSchema>): AuthorizationServer => ({

@@ -35,13 +35,15 @@ function restrict(
   if (isNamed && !named.issuers.includes(issuer)) {
     throw new OtherIssuer();
   }
-  if (!URL.canParse(issuer)) throw new UnfitServer('The issuer that was set up is no address');
+  if (!URL.canParse(issuer)) throw new UnfitServer('The configured issuer is not a URL');
   return { ...named, issuers: [issuer] };
 }
 
 function checkCodeFlow(metadata: AuthorizationServer): AuthorizationServer {
   if (!metadata.authorization_endpoint || !metadata.token_endpoint) {
-    throw new UnfitServer('The authorization server names no place to sign in');
+    throw new UnfitServer(
+      'The authorization server names no valid authorization endpoint and token endpoint',
+    );
   }
   // Without PKCE with S256 a stolen code may be usable; the specification requires to stop here.
   if (!metadata.code_challenge_methods_supported?.includes('S256')) {

@@ -72,7 +72,7 @@ export class ClientCredentials {
     });
     const { access_token: token, token_type: type, expires_in: lifetime } = answer;
     if (type !== 'bearer' || token.length > MAX_TOKEN_CHARS || !/^[\x21-\x7e]+$/.test(token)) {
-      throw unavailable('The authorization server gave a token of another kind');
+      throw unavailable('The authorization server gave a token that is not a valid bearer token');
     }
     const seconds = Math.floor(lifetime ?? DEFAULT_LIFETIME_S);
     const lifetimeMs = Math.min(Math.max(seconds, LIFETIME_S.min), LIFETIME_S.max) * 1000;

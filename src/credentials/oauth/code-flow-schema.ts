@@ -82,7 +82,7 @@ export class OtherIssuer extends PorticoError {
   constructor() {
     super(
       'credential_unavailable',
-      'The server names another authorization server than its client is of',
+      'The server names an authorization server other than the one of its client',
     );
   }
 }

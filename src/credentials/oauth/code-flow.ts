@@ -218,5 +218,8 @@ function readAnswer(
 }
 
 const notOfThisRequest = () =>
-  new GrantRefused('other', 'The answer is not one to this request, or not of its issuer');
+  new GrantRefused(
+    'other',
+    'The answer does not belong to this request, or is from another issuer',
+  );
 const unavailable = (detail: string) => new PorticoError('credential_unavailable', detail);

@@ -39,7 +39,10 @@ export async function registerClient(
   const { registration_endpoint: endpoint } = metadata;
   const wanted = methodOf(metadata);
   if (endpoint === undefined || wanted === undefined) {
-    throw new GrantRefused('other', 'The authorization server registers no clients like this one');
+    throw new GrantRefused(
+      'other',
+      'The authorization server does not register clients like this one',
+    );
   }
   const response = await fetch(endpoint, {
     method: 'POST',
@@ -64,7 +67,7 @@ export async function registerClient(
   const method = methodIn(data.token_endpoint_auth_method ?? METHODS[wanted]);
   const clientSecret = method === 'none' ? undefined : (data.client_secret ?? undefined);
   if (method === undefined || (method !== 'none' && clientSecret === undefined)) {
-    throw new GrantRefused('other', 'The authorization server wants a client of another kind');
+    throw new GrantRefused('other', 'The authorization server requires a client of another kind');
   }
   return { clientId: data.client_id, clientSecret, method, source: 'registered' };
 }

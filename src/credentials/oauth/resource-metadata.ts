@@ -48,7 +48,7 @@ export async function readResource(
     } = (await readObject(place, fetch))?.json ?? {};
     if (resource === undefined && servers === undefined) continue;
     if (typeof resource !== 'string' || !isPartOf(server, resource)) {
-      throw unavailable('The metadata of the server is of another resource');
+      throw unavailable('The metadata of the server names another resource');
     }
     const issuers = (Array.isArray(servers) ? servers : [])
       .filter((each): each is string => typeof each === 'string' && URL.canParse(each))

@@ -28,6 +28,6 @@ function toEndpoint(metadata: AuthorizationServer): Omit<TokenEndpoint, 'resourc
     : takes.includes('client_secret_post')
       ? 'post'
       : undefined;
-  if (!method) throw new UnfitServer('The authorization server takes no client secret');
+  if (!method) throw new UnfitServer('The authorization server does not accept client secrets');
   return { url, origin: new URL(url).origin, method };
 }

@@ -102,13 +102,13 @@ function accessSteps({ caller: { policy }, server, tool, item }: Case): Step[] {
 const DETAILS = {
   rule: (allowed: boolean) => `A rule ${allowed ? 'allows' : 'denies'} it`,
   posture: (allowed: boolean) =>
-    `No rule matches, and the deployment lets ${allowed ? 'it' : 'nobody'} through`,
+    `No rule matches, and the default access ${allowed ? 'allows' : 'denies'} it`,
   token_servers: (within: boolean) => limitOf('servers', within),
   token_tools: (within: boolean) => limitOf('tools', within),
   token_toolsets: (within: boolean) => limitOf('toolsets', within),
 };
 const limitOf = (what: string, within: boolean) =>
-  `It lies ${within ? 'within' : 'outside'} the ${what} of the token`;
+  `It is ${within ? 'within' : 'outside'} the ${what} of the token`;
 
 function toolsetStep({ caller, server, tool, item }: Case, toolset: Toolset): Step {
   const isUsable = caller.policy.toolset(toolset.name) !== undefined;
@@ -122,7 +122,7 @@ function toolsetStep({ caller, server, tool, item }: Case, toolset: Toolset): St
 function accountStep({ server, tool }: Case): Step {
   const passes = viewOfAccount(server).tool(tool, false);
   const detail = passes
-    ? 'Nothing says that the account there lacks it'
+    ? 'No list of the account there is known to lack it'
     : 'The server does not list it to the account of the principal there';
   return { step: 'account', passes, detail, ruleIds: [] };
 }
@@ -138,8 +138,8 @@ function catalogStep({ item, server, approvalState }: Case): Step {
   const name = { step: 'catalog', ruleIds: [] } as const;
   if (item) return { ...name, passes: true, detail: 'The server has the tool' };
   if (!isOffered(server.status)) {
-    return { ...name, passes: null, detail: 'What the server has is not known now' };
+    return { ...name, passes: null, detail: 'It is not known now what the server has' };
   }
-  const gone = approvalState === 'removed' ? 'The server has the tool no more' : undefined;
+  const gone = approvalState === 'removed' ? 'The server no longer has the tool' : undefined;
   return { ...name, passes: false, detail: gone ?? 'The server offers no such tool' };
 }

@@ -36,7 +36,7 @@ export async function setLogLevel(
   { setLogLevel: remember }: RequestContext,
   { id, params }: RpcRequest,
 ): Promise<Response> {
-  if (!remember) throw new PorticoError('session_required', 'A log level is kept with a session');
+  if (!remember) throw new PorticoError('session_required', 'A log level needs a session');
   await remember(parseLogLevel(params?.['level']));
   return resultResponse(id, '{}');
 }

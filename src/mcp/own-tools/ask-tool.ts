@@ -10,7 +10,7 @@ const ASK = {
   name: ASK_NAME,
   title: 'Ask',
   description:
-    'Say in words what is wanted. One call of one tool is planned, checked against what the operator allows, and made; or it is said why not.',
+    'Say in words what you want. One call of one tool is planned, checked against what the operator allows, and made; if it is not made, the answer says why.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -20,7 +20,7 @@ const ASK = {
         default: false,
         description: 'Also sum up the result, each claim with its evidence',
       },
-      dry_run: { type: 'boolean', default: false, description: 'Only plan and judge' },
+      dry_run: { type: 'boolean', default: false, description: 'Only plan and check' },
     },
     required: ['request'],
   },

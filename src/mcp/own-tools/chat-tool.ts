@@ -10,12 +10,12 @@ const CHAT = {
   name: CHAT_NAME,
   title: 'Chat',
   description:
-    'Say in words what is to be done. A model does it with the tools there are, and answers; a person may be asked before something is changed.',
+    'Say in words what should be done. A model does it with the available tools, and answers; a person may be asked before something is changed.',
   inputSchema: {
     type: 'object',
     properties: {
-      message: { type: 'string', description: 'What is to be done, in any words' },
-      chat_id: { type: 'string', description: 'Id of an earlier chat, to go on with it' },
+      message: { type: 'string', description: 'What should be done, in your own words' },
+      chat_id: { type: 'string', description: 'Id of an earlier chat, to continue it' },
     },
     required: ['message'],
   },

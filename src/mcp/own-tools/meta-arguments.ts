@@ -93,7 +93,7 @@ export function parseDescribe(given: unknown): readonly string[] {
 
 /** Checks the arguments of `call_tool`. @returns the name of the tool to call @throws PorticoError `invalid_params` */
 export function parseCall(given: unknown): string {
-  const known = 'name and arguments; what the tool itself takes belongs into arguments';
+  const known = 'name and arguments; what the tool itself takes belongs in arguments';
   return parse(CallSchema, 'call_tool', given, known).name;
 }
 

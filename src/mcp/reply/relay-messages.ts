@@ -71,7 +71,7 @@ async function* answersTo(
 ): AsyncGenerator<string, RawObject | RawResponse, undefined> {
   try {
     if (round < MAX_ROUNDS) return yield* askAll(response, capabilities, open);
-    throw new PorticoError('upstream_needs_input', 'The server never stops asking');
+    throw new PorticoError('upstream_needs_input', 'The server asks for input too often');
   } catch (thrown) {
     if (!routed.onUnanswered || !(thrown instanceof PorticoError)) throw thrown;
     return routed.onUnanswered();

@@ -112,14 +112,14 @@ export function toGeminiReply(
 
 const MALFORMED: ReadonlyMap<string, string> = new Map([
   ['MALFORMED_FUNCTION_CALL', 'The call could not be read'],
-  ['UNEXPECTED_TOOL_CALL', 'The call is of none of the tools there are'],
+  ['UNEXPECTED_TOOL_CALL', 'The call names none of the available tools'],
   ['TOO_MANY_TOOL_CALLS', 'There were too many calls in a row'],
 ]);
 /** Longest message of the API about an unreadable call, in UTF-16 units. */
 const MAX_SAID_CHARS = 500;
 
 function toProblem(reason: string, said: string | null | undefined): string {
-  const what = MALFORMED.get(reason) ?? 'The call was none';
+  const what = MALFORMED.get(reason) ?? 'The call was malformed';
   return said ? `${what}: ${toOneLine(said, MAX_SAID_CHARS)}` : what;
 }
 

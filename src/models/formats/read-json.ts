@@ -11,7 +11,7 @@ export function readAs<T>(schema: z.ZodType<T>, value: unknown, what: string): T
   const read = schema.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new FormatError(`${what} has another form at ${issue?.path.join('.') || 'its root'}`);
+  throw new FormatError(`${what} has an unexpected form at ${issue?.path.join('.') || 'its root'}`);
 }
 
 /** Checks a value but returns it unchanged: members stay in order, including those unknown to the schema. */

@@ -53,12 +53,12 @@ export function parseIdentityAssertion(
 ): IdentityAssertion {
   const jwt = parseJwt(text, MAX_CHARS);
   const parsed = ClaimsSchema.safeParse(jwt?.claims);
-  if (jwt?.header['typ'] !== TYPE || !parsed.success) throw refused('is no ID-JAG');
+  if (jwt?.header['typ'] !== TYPE || !parsed.success) throw refused('is not an ID-JAG');
   const claims = parsed.data;
-  if ([claims.aud].flat()[0] !== issuer) throw refused('is for somebody else');
+  if ([claims.aud].flat()[0] !== issuer) throw refused('is for another audience');
   if (claims.client_id !== clientId) throw refused('is for another client');
   const bound = NOT_HERE.find(name => Object.hasOwn(claims, name));
-  if (bound !== undefined) throw refused(`has ${bound}, which is not known here`);
+  if (bound !== undefined) throw refused(`has ${bound}, which is not supported here`);
   const problem = whyNotNow(claims, now);
   if (problem !== undefined) throw refused(problem);
   return { ...jwt, claims };
@@ -93,7 +93,8 @@ export function audienceOf(
   if (asked.length === 0 && more.length === 0) return only;
   const wanted = parseAudience(asked, origin);
   const found = named.find(each => coversAudience(each, wanted));
-  if (found === undefined) throw new OAuthError('invalid_target', 'The assertion names another');
+  if (found === undefined)
+    throw new OAuthError('invalid_target', 'The assertion names another resource');
   return found;
 }
 
@@ -101,7 +102,7 @@ function ours(resource: string, origin: string): string {
   try {
     return parseAudience([resource], origin);
   } catch {
-    throw refused('names a resource that is not here');
+    throw refused('names a resource that this gateway does not have');
   }
 }
 
@@ -113,9 +114,9 @@ function ours(resource: string, origin: string): string {
 export function scopesOf({ claims: { scope } }: IdentityAssertion, asked: string | null): Scope[] {
   const said = scope?.split(' ');
   const bound = said ? ScopeSchema.options.filter(each => said.includes(each)) : MEMBER_SCOPES;
-  if (bound.length === 0) throw refused('names no scope that is known here');
+  if (bound.length === 0) throw refused('names no scope of this gateway');
   const wanted = asked ? parseScopes(asked) : bound;
   const both = bound.filter(each => wanted.includes(each));
-  if (both.length === 0) throw new OAuthError('invalid_scope', 'The assertion names others');
+  if (both.length === 0) throw new OAuthError('invalid_scope', 'The assertion names other scopes');
   return both;
 }

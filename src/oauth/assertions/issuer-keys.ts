@@ -37,7 +37,7 @@ export class IssuerKeys {
       const { value: url } = await this.#reader.read({
         url: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
         maxBytes: MAX_BYTES,
-        what: 'What the issuer says of itself',
+        what: 'The metadata of the issuer',
         parse: text => toKeysUrl(text, issuer),
       });
       const { value: keys, freshUntil } = await this.#reader.read({
@@ -55,7 +55,10 @@ export class IssuerKeys {
 }
 
 const unavailable = () =>
-  new OAuthError('temporarily_unavailable', 'The keys of the issuer cannot be had now; try again');
+  new OAuthError(
+    'temporarily_unavailable',
+    'The keys of the issuer cannot be fetched now; try again',
+  );
 
 function toKeysUrl(text: string, issuer: string): string {
   const said = DiscoverySchema.parse(JSON.parse(text));

@@ -59,7 +59,7 @@ export async function useIdentityAssertion(
     return await issueForAssertion({ client, identity, audience, scopes, once }, ports);
   } catch (thrown) {
     if (!(thrown instanceof PorticoError) || thrown.code !== 'forbidden') throw thrown;
-    throw refused('was used before, or is about somebody who may not come in here');
+    throw refused('was used before, or is about a person who may not sign in here');
   }
 }
 
@@ -71,10 +71,11 @@ async function believe(
   const { iss, tenant } = assertion.claims;
   const provider = await asserted.providerOf(iss);
   if (!provider || !(await issuerKeys.haveSigned(provider.issuer, assertion))) {
-    throw refused('is of nobody who is believed here');
+    throw refused('is not signed by an issuer that this gateway trusts');
   }
   // The same subject may be different people in different tenants (§6.3 of the draft), so exactly one tenant must be configured.
   const { length } = provider.settings.required_claims['tenant'] ?? [];
-  if (tenant !== undefined && length !== 1) throw refused('is of a tenant that is not known here');
+  if (tenant !== undefined && length !== 1)
+    throw refused('is from a tenant that this gateway does not accept');
   return provider;
 }

@@ -44,7 +44,8 @@ export class AssertionCheck {
     const { db, now } = this.#ports;
     const until = checkClaims(assertion, clientId, issuer, now());
     const keys = await this.#keysOf(client, assertion);
-    if (!(await isSignedByOne(assertion, keys))) throw refused('has no signature of the client');
+    if (!(await isSignedByOne(assertion, keys)))
+      throw refused('has no valid signature of the client');
     const hash = await sha256Hex(onceKeyOf(assertion));
     if (!(await useAssertion(db, hash, until, now()))) throw refused('was used before');
   }
@@ -68,5 +69,5 @@ export class AssertionCheck {
 function toKeys(text: string): SigningKey[] {
   const found = parseKeys(text);
   if (found) return found;
-  throw new OAuthError('invalid_client', 'The key set of the client is none');
+  throw new OAuthError('invalid_client', 'The key set of the client is not valid');
 }

@@ -26,7 +26,7 @@ export type ClientAssertion = Omit<Jwt, 'claims'> & { claims: z.infer<typeof Cla
 export function parseAssertion(text: string): ClientAssertion {
   const jwt = parseJwt(text, MAX_CHARS);
   const claims = ClaimsSchema.safeParse(jwt?.claims);
-  if (!jwt || !claims.success) throw refused('is none that is known here');
+  if (!jwt || !claims.success) throw refused('is not in a form that this gateway accepts');
   return { ...jwt, claims: claims.data };
 }
 
@@ -48,7 +48,7 @@ export function checkClaims(
     throw refused('is of another client');
   }
   const ours = [issuer, `${issuer.replace(/\/$/, '')}/token`];
-  if (![aud].flat().every(one => ours.includes(one))) throw refused('is for somebody else');
+  if (![aud].flat().every(one => ours.includes(one))) throw refused('is for another audience');
   const problem = whyNotNow(claims, now);
   if (problem !== undefined) throw refused(problem);
   return usableUntil(claims);

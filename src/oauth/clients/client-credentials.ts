@@ -25,13 +25,13 @@ export function readClientCredentials(headers: Headers, form: URLSearchParams): 
   }
   if (basic) {
     if (clientId !== undefined && clientId !== basic.clientId) {
-      throw new OAuthError('invalid_request', 'client_id is another than in the header');
+      throw new OAuthError('invalid_request', 'client_id differs from the one in the header');
     }
     return { method: 'client_secret_basic', ...basic };
   }
   if (assertion !== undefined || type !== undefined) {
     if (assertion === undefined || type !== ASSERTION_TYPE) {
-      throw new OAuthError('invalid_client', 'client_assertion_type is not known here');
+      throw new OAuthError('invalid_client', 'client_assertion_type is not supported here');
     }
     return { method: 'private_key_jwt', clientId, assertion };
   }
@@ -44,7 +44,7 @@ export function readClientCredentials(headers: Headers, form: URLSearchParams): 
 /** An empty parameter counts as missing (RFC 6749 §3.2). */
 function one(form: URLSearchParams, name: string): string | undefined {
   const values = form.getAll(name);
-  if (values.length > 1) throw new OAuthError('invalid_request', `${name} is there twice`);
+  if (values.length > 1) throw new OAuthError('invalid_request', `${name} is given twice`);
   return values[0] === '' ? undefined : values[0];
 }
 

@@ -48,7 +48,7 @@ export function parseMetadata(json: string): ClientMetadata {
   const parsed = MetadataSchema.safeParse(value);
   if (!parsed.success) {
     const member = String(parsed.error.issues[0]?.path[0] ?? '').replaceAll(/[^a-z_]/g, '');
-    throw refused(member === '' ? 'The metadata is no object' : `${member}: is not valid`);
+    throw refused(member === '' ? 'The metadata is not an object' : `${member}: is not valid`);
   }
   rawMembers(json, () => {
     throw refused('The metadata has a member twice');
@@ -81,8 +81,7 @@ export function nameOf({ client_name: said }: ClientMetadata): string | undefine
 
 /** Returns where the keys of a client are. @throws OAuthError `invalid_client_metadata` if it names both places */
 export function keysOf({ jwks_uri: uri, jwks }: ClientMetadata): ClientKeys {
-  if (uri !== undefined && jwks !== undefined)
-    throw refused('jwks_uri and jwks exclude each other');
+  if (uri !== undefined && jwks !== undefined) throw refused('give jwks_uri or jwks, not both');
   return { jwksUri: uri ?? null, jwks: jwks === undefined ? null : JSON.stringify(jwks) };
 }
 
@@ -101,7 +100,7 @@ export function methodsOf(
     method => named.includes(method) && (method !== 'private_key_jwt' || hasKeys),
   );
   if (known.length === 0)
-    throw refused('token_endpoint_auth_method: it names none that is possible');
+    throw refused('token_endpoint_auth_method: names no method that is supported');
   return known;
 }
 

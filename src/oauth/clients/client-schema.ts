@@ -13,22 +13,24 @@ export const CreateClientSchema = z.strictObject({
     .trim()
     .min(1)
     .max(100)
-    .refine(name => !hasHidden(name), 'has a character that cannot be seen')
-    .meta({ description: 'People see it when they are asked' }),
+    .refine(name => !hasHidden(name), 'contains an invisible character')
+    .meta({ description: 'Shown to people when they are asked to allow the client' }),
   redirect_uris: z
     .array(z.string().refine(isAllowedRedirect, 'use https, or http of loopback; no fragment'))
     .min(1)
     .max(20)
-    .meta({ description: 'Where people may be sent back; of loopback any port will do' }),
+    .meta({
+      description: 'Redirect URIs to which people may be sent back; for loopback any port matches',
+    }),
   public: z.boolean().optional().meta({
-    description: 'It gets no secret, since it could not keep one; false where absent',
+    description: 'It gets no secret, since it could not keep one; false if absent',
   }),
 });
 export type CreateClient = z.infer<typeof CreateClientSchema>;
 
 /** Filter of the list; absent members match every client. */
 export const ClientQuerySchema = z.strictObject({
-  kind: KindSchema.optional().meta({ description: 'Only those that came this way' }),
+  kind: KindSchema.optional().meta({ description: 'Only clients of this kind' }),
 });
 export type ClientQuery = z.infer<typeof ClientQuerySchema>;
 
@@ -37,9 +39,9 @@ export const ClientViewSchema = z.object({
   kind: KindSchema.meta({
     description: 'It has a document at its id, registered itself, or an administrator made it',
   }),
-  name: z.string().meta({ description: 'As it calls itself; nobody checked that' }),
+  name: z.string().meta({ description: 'The name it gives itself; nobody checked it' }),
   redirect_uris: z.array(z.string()),
-  auth_methods: z.array(AuthMethodSchema).meta({ description: 'How it shows that it is itself' }),
+  auth_methods: z.array(AuthMethodSchema).meta({ description: 'How it authenticates' }),
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime().nullable().meta({ description: 'Exact to five minutes' }),
 });

@@ -63,22 +63,23 @@ export class DocumentReader {
     const fetch = createGuardedFetch(this.#allowsLoopback, AbortSignal.timeout(READ_MS), maxBytes);
     const response = await fetch(url, { headers: { accept: 'application/json' } });
     const { status, headers } = response;
-    if (status >= 500 || status === 429) throw unavailable(`${what} cannot be had now`);
+    if (status >= 500 || status === 429) throw unavailable(`${what} cannot be fetched now`);
     const text = await response.text();
     if (status !== 200 || text === '') {
-      throw new OAuthError('invalid_client', `There is no JSON in the place of ${what}`);
+      throw new OAuthError('invalid_client', `There is no JSON at the address of ${what}`);
     }
     return { value: parse(text), freshUntil: this.#now() + freshnessOf(headers) };
   }
 
   async #wait(what: string): Promise<() => void> {
-    if (this.#turns.size >= MOST_IN_LINE) throw unavailable(`${what}: too many are read at once`);
+    if (this.#turns.size >= MOST_IN_LINE)
+      throw unavailable(`${what}: too many are being fetched at once; try again`);
     const turn = this.#turns.join();
     const until = Date.now() + MAX_WAIT_MS;
     while (!turn.isUp()) {
       if (Date.now() >= until) {
         turn.leave();
-        throw unavailable(`${what}: too many are read at once`);
+        throw unavailable(`${what}: too many are being fetched at once; try again`);
       }
       await new Promise<void>(resolve => setTimeout(resolve, turn.pauseMs));
     }
@@ -96,7 +97,7 @@ function toOAuthError(thrown: unknown, what: string): OAuthError {
   if (thrown instanceof OAuthError) return thrown;
   return thrown instanceof AnswerRefused
     ? new OAuthError('invalid_client', `${what}: ${REFUSED[thrown.reason]}`)
-    : unavailable(`${what} cannot be had now`);
+    : unavailable(`${what} cannot be fetched now`);
 }
 
 const unavailable = (description: string) => new OAuthError('temporarily_unavailable', description);

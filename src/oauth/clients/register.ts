@@ -87,7 +87,7 @@ async function readBody(request: Request): Promise<string> {
     const isTooLarge = error instanceof BodyTooLarge;
     const problem = isTooLarge
       ? `has ${MAX_BODY_BYTES} bytes at most`
-      : 'broke off, is encoded, or is no UTF-8';
+      : 'broke off, is compressed, or is not UTF-8';
     throw new OAuthError('invalid_client_metadata', `The body ${problem}`);
   }
 }

@@ -46,7 +46,10 @@ export class DeviceAuthorizations {
   async #begin(client: OAuthClient, form: URLSearchParams, origin: string): Promise<object> {
     const { db, keys, now } = this.#ports;
     if (!mayShowCodes(client)) {
-      throw new OAuthError('unauthorized_client', 'Only clients whose redirects are loopback');
+      throw new OAuthError(
+        'unauthorized_client',
+        'Only clients with loopback redirect URIs can use device codes',
+      );
     }
     const wanted = {
       clientId: client.id,

@@ -39,9 +39,10 @@ const MAX_HANDLE_CHARS = 100;
 /** The prefix keeps these handles apart from those of `/authorize`. */
 const toKeptHandle = (handle: string) => `device_request:${handle.slice(0, MAX_HANDLE_CHARS)}`;
 
-const NO_SUCH = 'No program waits with this code. Codes last ten minutes; it may show another one';
+const NO_SUCH =
+  'No program waits with this code. Codes last ten minutes; see whether it shows another one';
 const TOO_OLD = 'This page is too old; type the code again';
-const GONE = 'The program waits no longer, or you are not signed in any more';
+const GONE = 'The program no longer waits, or you are no longer signed in';
 
 export class DeviceQuestions {
   readonly #ports: DeviceQuestionPorts;
@@ -73,7 +74,7 @@ export class DeviceQuestions {
     if (scopes.length === 0) {
       throw new OAuthError(
         'access_denied',
-        'You may not hand on any of what this program asks for',
+        'You may not grant any of the scopes that this program asks for',
       );
     }
     const { hmac, clientId, audience } = device;

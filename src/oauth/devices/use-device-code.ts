@@ -32,9 +32,9 @@ export async function useDeviceCode(
   if (polled) {
     const { device, isTooSoon } = polled;
     if (device.clientId !== client.id) throw unknown();
-    if (device.isRefused) throw new OAuthError('access_denied', 'It was refused', BAD_REQUEST);
+    if (device.isRefused) throw new OAuthError('access_denied', 'The user refused it', BAD_REQUEST);
     if (device.expiresAt <= now()) throw expired();
-    if (isTooSoon) throw new OAuthError('slow_down', 'Ask more seldom', BAD_REQUEST);
+    if (isTooSoon) throw new OAuthError('slow_down', 'Poll less often', BAD_REQUEST);
     throw new OAuthError('authorization_pending', 'Nobody has allowed it yet');
   }
   // Read second: a program that is allowed between both reads is found here.

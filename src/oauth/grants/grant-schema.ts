@@ -15,7 +15,7 @@ export const GrantQuerySchema = z.strictObject({
 export type GrantQuery = z.infer<typeof GrantQuerySchema>;
 
 export const GrantViewSchema = z.object({
-  id: z.string().meta({ description: 'What audit rows call the token' }),
+  id: z.string().meta({ description: 'Id of the token in audit rows' }),
   client: z.string().meta({ description: 'Id of the client' }),
   name: z.string().meta({ description: 'What the client called itself' }),
   principal: z.string().meta({ description: 'Id of the principal who allowed it' }),
@@ -23,7 +23,7 @@ export const GrantViewSchema = z.object({
   audience: z.string().meta({ description: 'The URL its tokens are for' }),
   scopes: z.array(ScopeSchema),
   created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime().meta({ description: 'Each use of its refresh token moves it' }),
+  expires_at: z.iso.datetime().meta({ description: 'Each use of its refresh token extends it' }),
   last_used_at: z.iso.datetime().nullable().meta({ description: 'Exact to five minutes' }),
 });
 

@@ -54,7 +54,8 @@ export async function issueForAssertion(
   const { id: identityId, principal_id: principalId } = identity;
   const bound = (await findRecord(db, PRINCIPALS, principalId))?.scopes ?? MEMBER_SCOPES;
   const scopes = boundScopes(named, bound);
-  if (scopes.length === 0) throw new OAuthError('invalid_scope', 'They may not hand on any of it');
+  if (scopes.length === 0)
+    throw new OAuthError('invalid_scope', 'They may not grant any of these scopes');
   const [now, value] = [clock(), createTokenValue()];
   const [hmac = ''] = await keys.hmacs('token', value);
   const expiresAt = Math.min(now + LIFE.access, identity.expires_at);
@@ -78,7 +79,10 @@ export async function issueForAssertion(
       detail: { name, client: clientId, audience, scopes, by: 'assertion' },
     });
     if (!isDone) {
-      throw new PorticoError('forbidden', 'It was used before, or what it stands on has ended');
+      throw new PorticoError(
+        'forbidden',
+        'It was used before, or the identity or the client no longer exists',
+      );
     }
   });
   await onAccessChanged();

@@ -69,7 +69,7 @@ export async function makeGrant(
       detail: { name, client, audience, scopes: [...scopes], ...detail },
     });
     if (isDone) return;
-    throw new OAuthError('access_denied', grant.refusal ?? 'You are not signed in any more');
+    throw new OAuthError('access_denied', grant.refusal ?? 'You are no longer signed in');
   });
 }
 

@@ -239,7 +239,7 @@ function toAssignment(
     ];
   }
   if (before?.fingerprint === fingerprint && before.skills.length > 0) return [];
-  const reason = failure?.reason ?? 'There was no answer for it';
+  const reason = failure?.reason ?? 'The model gave no answer for it';
   return [{ tool, fingerprint, skills: [], reason, source: 'none', madeFor: FAILED }];
 }
 

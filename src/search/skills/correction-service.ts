@@ -82,7 +82,7 @@ export class CorrectionService {
       });
       if (!isDone) {
         await this.#find(caller, serverId);
-        throw fieldProblem('skill_ids', 'names a skill there is not');
+        throw fieldProblem('skill_ids', 'names an unknown skill');
       }
       return { tool, fingerprint, skills, reason: null, source: 'hand' as const, madeFor: '' };
     });

@@ -74,7 +74,7 @@ export async function askAbout(
     const suggestion = toSuggestion(tool.suggestion);
     const reason = suggestion
       ? 'The model found no skill that fits'
-      : 'The model named no skill there is';
+      : 'The model named no existing skill';
     return { skills, reason: skills.length > 0 ? null : reason, suggestion };
   });
 }

@@ -23,14 +23,14 @@ import type { Assignment } from './assignment-store.ts';
 export const SkillIdSchema = z
   .string()
   .regex(SKILL_ID, 'use 2 to 63 lower-case letters, digits or "_", starting with a letter')
-  .refine(id => !RESERVED_IDS.includes(id), 'is a word of the API');
+  .refine(id => !RESERVED_IDS.includes(id), 'is reserved by the API');
 const NameSchema = z.string().trim().min(1).max(MAX_NAME_CHARS);
 const DescriptionSchema = z.string().max(MAX_DESCRIPTION_CHARS);
 const ExamplesSchema = z.array(z.string().min(1).max(MAX_EXAMPLE_CHARS)).max(MAX_EXAMPLES);
 
 /** Body of `POST /api/v1/skills`. */
 export const CreateSkillSchema = z.strictObject({
-  id: SkillIdSchema.optional().meta({ description: 'Made of the name where it is absent' }),
+  id: SkillIdSchema.optional().meta({ description: 'Made from the name if absent' }),
   name: NameSchema,
   description: DescriptionSchema.default(''),
   examples: ExamplesSchema.default([]),
@@ -56,7 +56,7 @@ export const CorrectToolSchema = z.strictObject({
     .array(SkillIdSchema)
     .min(1)
     .max(MAX_SKILLS)
-    .refine(ids => new Set(ids).size === ids.length, 'one is there twice'),
+    .refine(ids => new Set(ids).size === ids.length, 'one is given twice'),
 });
 
 export const SkillViewSchema = z.object({
@@ -84,11 +84,11 @@ export function toSkillView(skill: Skill, toolCount: number): z.infer<typeof Ski
 
 /** The skills of a tool in its list entry. */
 export const SKILL_FIELDS = {
-  skill_ids: z.array(z.string()).meta({ description: 'One to three, the most fitting first' }),
+  skill_ids: z.array(z.string()).meta({ description: 'One to three, the best fit first' }),
   primary_skill_id: z
     .string()
     .nullable()
-    .meta({ description: 'The first, where its confidence is 0.5 at least' }),
+    .meta({ description: 'The first, if its confidence is at least 0.5' }),
   is_classified: z.boolean(),
 };
 
@@ -125,10 +125,10 @@ export function toAssignmentView(assignment: Assignment): z.infer<typeof Assignm
 
 export const SuggestionViewSchema = z.object({
   id: z.string().meta({ description: 'The id that the skill would have' }),
-  name: z.string().meta({ description: 'Of untrusted texts' }),
-  description: z.string().meta({ description: 'Of untrusted texts' }),
+  name: z.string().meta({ description: 'Made from untrusted texts' }),
+  description: z.string().meta({ description: 'Made from untrusted texts' }),
   state: z.enum(SUGGESTION_STATES),
-  skill_id: z.string().nullable().meta({ description: 'The skill that came of it' }),
+  skill_id: z.string().nullable().meta({ description: 'The skill that was made from it' }),
   tools: z
     .array(z.object({ server_id: z.string(), tool: z.string() }))
     .meta({ description: 'The first ten for which it was suggested' }),

@@ -62,7 +62,8 @@ export function toNewSkill(
   stamp: Omit<Stamp, 'id'>,
 ): Skill {
   const own = id ?? toSkillId(name);
-  if (own === undefined) throw fieldProblem('id', 'is needed, since the name gives none');
+  if (own === undefined)
+    throw fieldProblem('id', 'is needed, since none can be made from the name');
   return { ...stamp, id: own, name, description, examples, is_seeded: false };
 }
 

@@ -190,4 +190,4 @@ const withExample = (examples: readonly string[], name: string): string[] =>
     -MAX_EXAMPLES,
   );
 
-const decided = () => new PorticoError('conflict', 'It was decided on already');
+const decided = () => new PorticoError('conflict', 'It was already decided on');

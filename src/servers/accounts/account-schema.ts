@@ -52,7 +52,7 @@ export const AccountViewSchema = z.object({
   issuer: z.string().nullable().meta({
     description: 'Authorization server at which its owner signed in; null: a token was pasted',
   }),
-  scope: z.string().nullable().meta({ description: 'What it may do there, if that was said' }),
+  scope: z.string().nullable().meta({ description: 'Its scopes there, if known' }),
   needs_sign_in: z.string().nullable().meta({
     description: 'Why its owner has to sign in again; null while it works',
   }),

@@ -125,7 +125,7 @@ export function createAccounts(ports: AccountPorts): Accounts {
         const server = findNamed(key, visible);
         if (!server) throw new PorticoError('not_found', 'No such server');
         if (server.accounts === 'shared' || server.transportType === 'STDIO') {
-          throw fieldProblem('server', 'it takes no accounts of its users');
+          throw fieldProblem('server', 'the server does not accept personal accounts');
         }
         const { principalId } = caller;
         const known = await findAccountId(db, principalId, server.id);

@@ -50,7 +50,7 @@ export interface AtBrowser {
 const MAX_SAME = 2;
 /** Scope that a caller needs to use accounts. */
 const SCOPE = 'tools:call';
-const BEGIN_ANEW = 'This sign-in was not begun by you in this browser, or its time is over';
+const BEGIN_ANEW = 'This sign-in was not started by you in this browser, or took too long';
 
 export class Connecting {
   readonly #ports: ConnectingPorts;

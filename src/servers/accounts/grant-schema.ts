@@ -14,11 +14,11 @@ const END_REASONS = {
   /** The same, after a response of the issuer was lost together with the new refresh token. */
   answer_lost: 'The answer to a renewal was lost on the way',
   /** It has no refresh token. */
-  expired: 'It ran out and cannot be renewed',
+  expired: 'It has expired and cannot be renewed',
   /** The server names another issuer now. */
   issuer_changed: 'The server has another authorization server now',
   /** The issuer no longer knows our client, or an administrator configured another one. */
-  client_gone: 'The client it was made for is gone',
+  client_gone: 'The client it was made for no longer exists',
 } as const;
 export type EndReason = keyof typeof END_REASONS;
 

@@ -55,7 +55,9 @@ export class UpstreamClients {
     const { issuer, metadata } = authorizer;
     if (given) {
       if (given.issuer !== issuer) {
-        throw unavailable('The server names another authorization server than its client is of');
+        throw unavailable(
+          'The server names an authorization server other than the one of its client',
+        );
       }
       const method = methodOf(metadata) ?? 'basic';
       return this.#fill(server, given, metadata.token_endpoint ?? '', method);

@@ -23,7 +23,7 @@ const ItemSchema = z.strictObject({
   name: z.string().max(MAX_NAME_CHARS).default('').meta({
     description: "The server's own name of the tool; nothing for instructions",
   }),
-  fingerprint: FingerprintSchema.meta({ description: 'Of the definition that was looked at' }),
+  fingerprint: FingerprintSchema.meta({ description: 'Of the definition that was reviewed' }),
 });
 export type DecisionItem = z.infer<typeof ItemSchema>;
 
@@ -35,7 +35,7 @@ const ItemsSchema = z.strictObject({
 const AllSchema = z.strictObject({
   server_id: IdSchema,
   version: z.string().min(1).max(100).meta({
-    description: '`version` of the list that was looked at: whatever changed since makes another',
+    description: '`version` of the list that was reviewed; any change since then gives another one',
   }),
 });
 
@@ -51,7 +51,7 @@ export const ApproveSchema = z.union([
     }),
   }).refine(({ items, accept_quarantined: accepts }) => !accepts || items.length === 1, {
     path: ['accept_quarantined'],
-    message: 'a quarantined tool is approved by itself: give one item',
+    message: 'a quarantined tool is approved alone: give one item',
   }),
   AllSchema,
 ]);
@@ -70,7 +70,7 @@ const ReasonViewSchema = z.discriminatedUnion('kind', [
     server_id: z.string(),
     name: z.string().meta({
       description:
-        'The approved tool that it can be taken for; empty, as its server, where it lies outside of the limits of the token',
+        'The approved tool that it can be mistaken for; empty, as is its server, if it is outside the limits of the token',
     }),
   }),
 ]);
@@ -84,7 +84,7 @@ export const ApprovalViewSchema = z.object({
   server_name: z.string(),
   kind: z.enum(APPROVAL_KINDS),
   name: z.string(),
-  shown_name: z.string().meta({ description: 'The name with what cannot be seen made visible' }),
+  shown_name: z.string().meta({ description: 'The name, with invisible characters made visible' }),
   state: z.enum(APPROVAL_STATES),
   reason: ReasonViewSchema.nullable().meta({ description: 'Why the name misleads' }),
   approved_fingerprint: z.string().nullable(),
@@ -93,9 +93,10 @@ export const ApprovalViewSchema = z.object({
   changed_at: time,
 });
 
-const ShownSchema = z
-  .object({ json: z.string(), shown: z.string() })
-  .meta({ id: 'ShownValue', description: 'Raw JSON of the server, and the same to be read' });
+const ShownSchema = z.object({ json: z.string(), shown: z.string() }).meta({
+  id: 'ShownValue',
+  description: 'Raw JSON from the server, and the same in readable form',
+});
 
 /** An approval with its definitions and their differences. */
 export const WholeApprovalViewSchema = ApprovalViewSchema.extend({
@@ -117,7 +118,7 @@ export const WholeApprovalViewSchema = ApprovalViewSchema.extend({
     })
     .nullable()
     .meta({
-      description: 'From the approved definition to the held one; null where one is too long',
+      description: 'From the approved definition to the held one; null if one is too long',
     }),
 });
 

@@ -182,7 +182,7 @@ export class ApprovalService {
     );
     const byId = new Map(picked.map(decision => [decision.id, decision]));
     if (byId.size < picked.length) {
-      throw fieldProblem('items', 'one is there twice');
+      throw fieldProblem('items', 'one is given twice');
     }
     const approvals = await findApprovals(this.#ports.db, [...byId.keys()]);
     if (approvals.length < byId.size) throw noApproval();
@@ -281,9 +281,12 @@ async function toDetail(decisions: readonly Picked[], acceptsQuarantined: boolea
 const noServer = () => new PorticoError('not_found', 'No such server');
 const noApproval = () => new PorticoError('not_found', 'No such tool is known of this server');
 const changedMeanwhile = () =>
-  new PorticoError('precondition_failed', 'It is held with another definition now, or not at all');
+  new PorticoError(
+    'precondition_failed',
+    'It is now held with another definition, or no longer held',
+  );
 const misleading = () =>
   new PorticoError(
     'conflict',
-    'A name misleads: approve that tool by itself, with accept_quarantined',
+    'A name is misleading: approve that tool alone, with accept_quarantined',
   );

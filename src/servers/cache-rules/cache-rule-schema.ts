@@ -21,11 +21,11 @@ export const MAX_TTL_SECONDS = 86_400;
 
 const edited = {
   ttl_seconds: z.number().int().min(1).max(MAX_TTL_SECONDS).meta({
-    description: 'How old a result may be',
+    description: 'Maximum age of a cached result',
   }),
   public: z.boolean().meta({
     description:
-      'The result is the same for everybody who may call the tool. Of a server that keeps sessions it stays one principal’s',
+      'The result is the same for everybody who may call the tool. For a server that keeps sessions, results are cached for each principal',
   }),
   description: z.string().max(2000),
 };

@@ -36,7 +36,10 @@ export const ConnectorViewSchema = z.object({
   name: z.string(),
   status: z.enum(['CONNECTED', 'DISCONNECTED']),
   created_at: z.iso.datetime(),
-  last_seen_at: z.iso.datetime().nullable().meta({ description: 'When it came or went last' }),
+  last_seen_at: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'When it last connected or disconnected' }),
 });
 export type ConnectorView = z.infer<typeof ConnectorViewSchema>;
 
@@ -60,7 +63,7 @@ export const OffersSchema = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().regex(SERVER_NAME, 'use 1 to 63 letters, digits, "-" or "_"').meta({
-          description: 'The name it has on the machine',
+          description: 'Its name on the machine',
         }),
         description: z.string().max(2000).optional(),
       }),

@@ -61,7 +61,7 @@ export function createConnectorServers(ports: ConnectorServersPorts): ConnectorS
 
 function refused({ name }: OfferedServer, maxServers: number): Registered {
   const bound = `A connector may have ${maxServers} servers (PORTICO_CONNECTOR_SERVERS)`;
-  const problem = `${bound}; raise it, or delete those that it offers no more`;
+  const problem = `${bound}; raise it, or delete servers that it no longer offers`;
   return { name, id: null, registered_as: null, problem };
 }
 

@@ -95,7 +95,7 @@ export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts
         if (!(await commit({ when, statements, detail: { name } }))) {
           throw new PorticoError(
             'conflict',
-            `A connector named ${name} exists already, or there is no room`,
+            `A connector named ${name} exists already, or there are too many`,
           );
         }
         return { connector, token };

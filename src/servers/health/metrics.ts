@@ -53,7 +53,7 @@ const METRICS: readonly Metric[] = [
   {
     name: 'portico_server_circuit_open',
     type: 'gauge',
-    help: 'Whether calls are kept from the server.',
+    help: 'Whether the circuit of the server is open, so that calls are refused.',
     samples: ({ circuitRetryAt }) => one(circuitRetryAt === null ? 0 : 1),
   },
   {

@@ -54,7 +54,10 @@ export async function applyUpdate(
 export function refuseMove({ transportType }: Server, patch: UpdateServer): void {
   if (transportType !== 'STDIO') return;
   if (patch.accounts !== undefined && patch.accounts !== 'shared') {
-    throw fieldProblem('accounts', 'who a program is, is a matter of its connector');
+    throw fieldProblem(
+      'accounts',
+      'must be shared: a program gets its credentials from the machine of its connector',
+    );
   }
   if (patch.transport_type === undefined && patch.connection_config === undefined) return;
   throw fieldProblem(

@@ -112,12 +112,12 @@ export type HealthSettings = z.infer<typeof HealthSettingsSchema>;
 
 const ApprovalSchema = ToolApprovalSchema.meta({
   description:
-    'How its tools are approved: `first` those of the first discovery, `hold` none, `trust` all as they come; the others are held',
+    'Which tools are approved without a person: `first` those of the first discovery, `hold` none, `trust` all; the others are held',
 });
 
 const AccountsSchema = AccountModeSchema.meta({
   description:
-    'Whose account calls use: `shared` the one given here, `per_principal` that of each principal, `both` its own where it has one',
+    'Whose account calls use: `shared` the one given here, `per_principal` that of each principal, `both` that of the principal if it has one',
 });
 
 /** Body of `POST /api/v1/aggregator/servers` (PRD AG-US1). */
@@ -144,9 +144,13 @@ const NO_CONNECTOR =
 
 const ProgramConfigSchema = z.looseObject({
   connector: z.string({ error: NO_CONNECTOR }).min(1).max(100).meta({
-    description: 'Id or name of its connector; of STDIO only',
+    description: 'Id or name of its connector; for STDIO only',
   }),
-  server: z.string().min(1).max(200).meta({ description: 'The name it has there' }),
+  server: z
+    .string()
+    .min(1)
+    .max(200)
+    .meta({ description: 'Its name on the machine of the connector' }),
 });
 
 /** The same body for a program on the machine of a connector. */
@@ -154,7 +158,9 @@ export const CreateStdioServerSchema = z.strictObject({
   ...CreateServerSchema.omit({ health_check_url: true }).shape,
   transport_type: z.literal('STDIO'),
   accounts: z
-    .literal('shared', { error: 'who a program is, is a matter of its connector' })
+    .literal('shared', {
+      error: 'must be shared: a program gets its credentials from the machine of its connector',
+    })
     .default('shared'),
   connection_config: ProgramConfigSchema.refine(({ command }) => command === undefined, {
     path: ['command'],
@@ -217,8 +223,8 @@ export const ServerViewSchema = z.object({
     url: z.string(),
     headers: z.record(z.string(), z.string().nullable()),
     auth: AuthViewSchema.nullable(),
-    connector: z.string().optional().meta({ description: 'Id of its connector; of STDIO only' }),
-    server: z.string().optional().meta({ description: 'The name it has there' }),
+    connector: z.string().optional().meta({ description: 'Id of its connector; for STDIO only' }),
+    server: z.string().optional().meta({ description: 'Its name on the machine of the connector' }),
   }),
   auto_connect: z.boolean(),
   health_check_url: z.string().nullable(),

@@ -75,7 +75,7 @@ function plan(entry: McpEntry, name: string, context: PlanContext): PlannedEntry
     path: entry.path,
     name,
     action: 'create',
-    reasons: isRenamed ? ['its name is not possible here, or is another one’s'] : [],
+    reasons: isRenamed ? ['its name is not valid here, or another entry or server has it'] : [],
     problems: [],
     secrets: [],
     ...(existing ? { existing } : {}),

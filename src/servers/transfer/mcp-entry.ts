@@ -87,7 +87,7 @@ export function readEntry(name: unknown, path: string, given: unknown): McpEntry
   const typeKey = TYPE_KEYS.find(key => entry[key] !== undefined);
   const transport = typeKey === undefined ? undefined : toTransport(entry[typeKey]);
   if (typeKey !== undefined && transport === undefined) {
-    problem(typeKey, 'is no transport; use "http", "sse" or "stdio"');
+    problem(typeKey, 'is not a transport; use "http", "sse" or "stdio"');
   }
   const isStdio = transport === 'STDIO' || (urlKey === undefined && 'command' in entry);
   const read = isStdio
@@ -106,7 +106,7 @@ function readRemote(
   problem: Problem,
 ): RemoteEntry {
   const url = urlKey === undefined ? undefined : entry[urlKey];
-  if (typeof url !== 'string' || url === '') problem(urlKey ?? 'url', 'is missing or no text');
+  if (typeof url !== 'string' || url === '') problem(urlKey ?? 'url', 'is missing or not a string');
   const at = HEADER_PATHS.find(path => findIn(entry, path) !== undefined) ?? ['headers'];
   const field = at.join('.');
   const description = entry['description'];
@@ -127,9 +127,9 @@ function readStdio(entry: JsonObject, named: Named, problem: Problem): StdioEntr
   const envKey = ENV_KEYS.find(key => entry[key] !== undefined) ?? 'env';
   const env = readTexts(entry[envKey], envKey, problem);
   const isText = (word: unknown) => typeof word === 'string' && word !== '';
-  if (words.length === 0 || !words.every(isText)) problem('command', 'is missing or no text');
+  if (words.length === 0 || !words.every(isText)) problem('command', 'is missing or not a string');
   if (!Array.isArray(args) || !args.every(arg => ['string', 'number'].includes(typeof arg))) {
-    problem('args', 'is not a list of texts');
+    problem('args', 'is not a list of strings');
   }
   const [program = '', ...rest] = [...words, ...(Array.isArray(args) ? args : [])].map(String);
   const wrapped = unwrapMcpRemote(program, rest, env);
@@ -182,12 +182,12 @@ function findIn(entry: JsonObject, path: readonly string[]): unknown {
 function readTexts(value: unknown, field: string, problem: Problem): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) {
-    problem(field, 'is not an object of texts');
+    problem(field, 'is not an object of strings');
     return {};
   }
   const texts = Object.entries(value).map(([name, text]): [string, string] => {
     const isText = ['string', 'number', 'boolean'].includes(typeof text);
-    if (!isText) problem(`${field}.${name}`, 'is not a text');
+    if (!isText) problem(`${field}.${name}`, 'is not a string');
     return [name, isText ? String(text) : ''];
   });
   return Object.fromEntries(texts);

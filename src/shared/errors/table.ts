@@ -72,8 +72,10 @@ const table = {
     toolResult: true,
     retryable: true,
   }),
-  budget_reached: entry(429, 4292, 'The calls of this day are used up', { toolResult: true }),
-  busy: entry(503, 5039, 'Too much happens at once', { retryable: true }),
+  budget_reached: entry(429, 4292, 'The budget of calls is used up for today', {
+    toolResult: true,
+  }),
+  busy: entry(503, 5039, 'Too many requests at once; try again', { retryable: true }),
   migrations_pending: entry(503, 5053, 'The database lacks a migration of this version', {
     retryable: true,
   }),
@@ -92,7 +94,12 @@ const table = {
   credential_unavailable: upstream(502, 5050, 'The stored credential of the server cannot be used'),
   upstream_scope: upstream(502, 5025, 'The server forbids the request'),
   upstream_session: upstream(502, 5026, 'The server does not keep its session'),
-  upstream_rate_limited: upstream(502, 5027, 'The server limits the rate', { retryable: true }),
+  upstream_rate_limited: upstream(
+    502,
+    5027,
+    'The server refused the call because of its rate limit',
+    { retryable: true },
+  ),
   upstream_5xx: upstream(502, 5028, 'The server failed'),
   upstream_4xx: upstream(502, 5029, 'The server refused the request'),
   upstream_redirect: upstream(502, 5031, 'The server redirects, which is never followed'),

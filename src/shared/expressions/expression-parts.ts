@@ -42,7 +42,8 @@ export function parseExpression(source: string, steps: Steps): Expression {
   const properties = source.split(/\\p/i).length - 1;
   steps.spend(READ_STEPS + source.length + properties * PROPERTY_STEPS);
   const isUnicode = isValid(source, 'u');
-  if (!isUnicode && !isValid(source, '')) throw new ExpressionRefused('is no regular expression');
+  if (!isUnicode && !isValid(source, ''))
+    throw new ExpressionRefused('is not a regular expression');
   return { whole: new Reader(source, isUnicode).read(), isUnicode };
 }
 

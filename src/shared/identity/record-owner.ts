@@ -19,7 +19,7 @@ export const OwnerSchema = z.strictObject({
   owner: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'use 1 to 63 of a-z, 0-9, "-" or "_"')
-    .meta({ description: 'Who keeps the record' }),
+    .meta({ description: 'Who manages the record' }),
   key: z.string().min(1).max(200).meta({ description: 'What the owner calls the record' }),
 });
 export type RecordOwner = z.infer<typeof OwnerSchema>;

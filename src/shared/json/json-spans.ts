@@ -100,7 +100,7 @@ export function rawElements(text: string): string[] {
   while (text.charCodeAt(i) !== CLOSE_BRACKET) {
     const end = skipValue(text, i);
     // Prevents an endless loop.
-    if (end === i) throw new SyntaxError('This is no array');
+    if (end === i) throw new SyntaxError('This is not an array');
     elements.push(text.slice(i, end));
     i = skipSpace(text, end);
     if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);

@@ -24,7 +24,7 @@ const MAX_TEAMS = 20;
 /** Keys are read again after this time, in milliseconds. */
 const FRESH_MS = 3_600_000;
 
-const INVALID = 'Cloudflare Access did not say who you are; sign in there anew';
+const INVALID = 'Cloudflare Access did not say who you are; sign in there again';
 
 export class AccessSignIns {
   readonly #ports: AccessPorts;
@@ -60,7 +60,7 @@ export class AccessSignIns {
     const fetch = createGuardedFetch(this.#ports.allowsLoopback, signal, MAX_BYTES);
     const response = await fetch(`${issuer.replace(/\/$/, '')}/cdn-cgi/access/certs`);
     const keys = response.status === 200 ? parseKeys(await response.text()) : undefined;
-    if (!keys) throw refused('Cloudflare Access does not show its keys; try later');
+    if (!keys) throw refused('The keys of Cloudflare Access cannot be fetched; try later');
     return { keys, freshUntil: Date.now() + FRESH_MS };
   }
 }

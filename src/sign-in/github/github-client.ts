@@ -89,7 +89,7 @@ export async function readGithubAnswer(
     return await whoIs(answer.access_token, readsOrgs(provider.settings), fetch);
   } catch (error) {
     if (!(error instanceof PorticoError)) {
-      throw new PorticoError('forbidden', `${provider.name} did not sign you in; begin anew`);
+      throw new PorticoError('forbidden', `${provider.name} did not sign you in; start again`);
     }
     throw new PorticoError(
       'credential_unavailable',

@@ -55,7 +55,7 @@ export async function identify(
   return renew(known, provider, proven, coming.isWhole);
 }
 
-const notWelcome = ({ name }: Provider) => refused(`Your account at ${name} may not come in here`);
+const notWelcome = ({ name }: Provider) => refused(`Your account at ${name} may not sign in here`);
 
 /**
  * Returns the identity with the new claims. If the claims say nothing about groups, the former groups stay until their expiry, which is not

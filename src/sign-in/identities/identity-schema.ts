@@ -29,7 +29,7 @@ export type Identity = z.infer<typeof IdentitySchema>;
 export const CreateIdentitySchema = z.strictObject({
   provider: z.string().min(1).max(100).meta({ description: 'Id of the provider, or its name' }),
   subject: z.string().min(1).max(MAX_SUBJECT_CHARS).meta({
-    description: 'What the provider calls them in `sub`; at GitHub the number of the account',
+    description: 'The `sub` of the person at the provider; at GitHub the number of the account',
   }),
   principal: z
     .string()
@@ -55,14 +55,16 @@ const time = z.iso.datetime();
 export const IdentityViewSchema = z.object({
   id: z.string(),
   name: z.string(),
-  email: z.string().nullable().meta({ description: 'To read; it decides nothing' }),
+  email: z.string().nullable().meta({ description: 'For display only; it decides nothing' }),
   principal: z.string().meta({ description: 'Id of the principal it signs in' }),
   provider: z.string().meta({ description: 'Id of the provider' }),
   issuer: z.string(),
   subject: z.string(),
-  groups: z.array(z.string()).meta({ description: 'Of the last sign-in, by the provider’s map' }),
+  groups: z
+    .array(z.string())
+    .meta({ description: 'Groups of the last sign-in, by the map of the provider' }),
   created_at: time,
-  signed_in_at: time.nullable().meta({ description: 'null: they have not come yet' }),
+  signed_in_at: time.nullable().meta({ description: 'null: not signed in yet' }),
   expires_at: time,
 });
 

@@ -118,7 +118,7 @@ async function authenticationOf(
 }
 
 const failed = ({ name }: Provider) =>
-  new PorticoError('forbidden', `${name} did not sign you in; begin anew`);
+  new PorticoError('forbidden', `${name} did not sign you in; start again`);
 
 /** Runs work with a time limit. Errors do not repeat what the provider said. */
 async function guarded<T>(

@@ -46,7 +46,7 @@ export const canHavePasskeys = (url: URL): boolean =>
   isCookieSafe(url) && !url.hostname.startsWith('[') && !/^[\d.]+$/.test(url.hostname);
 
 const NOT_HERE = 'Passkeys need https and a host with a name';
-const NOT_ADDED = 'This passkey cannot be added: begin anew';
+const NOT_ADDED = 'This passkey cannot be added; start again';
 
 export class Passkeys {
   readonly #ports: PasskeyPorts;

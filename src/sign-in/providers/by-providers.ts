@@ -55,7 +55,8 @@ export class ProviderSignIns {
       until: pendingUntil(Date.now()),
     };
     const sealed = await sealPending(this.#ports.keys, pending);
-    if (sealed === undefined) throw refused('What asked for this sign-in is too long');
+    if (sealed === undefined)
+      throw refused('The address to return to after the sign-in is too long');
     const location =
       provider.kind === 'github'
         ? await toGithubUrl(provider, pending)
@@ -75,7 +76,7 @@ export class ProviderSignIns {
   ): Promise<{ value: string; returnPath: string | undefined }> {
     if (!isCookieSafe(url)) throw refused('Signing in needs https');
     const pending = sealed && (await openPending(this.#ports.keys, sealed, Date.now()));
-    if (!pending) throw refused('This sign-in was not begun here, or took too long; begin anew');
+    if (!pending) throw refused('This sign-in was not started here, or took too long; start again');
     const provider = await this.#find(pending.provider);
     const proven = await this.#prove(provider, url, pending);
     const value = await signInProven(this.#ports, provider, proven);

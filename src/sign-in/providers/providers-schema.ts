@@ -10,7 +10,7 @@ const ValueSchema = z.string().min(1).max(300);
 const isSmall = (entries: object) => Object.keys(entries).length <= MAX_ENTRIES;
 
 const fields = {
-  name: z.string().trim().min(1).max(60).meta({ description: 'What the sign-in page calls it' }),
+  name: z.string().trim().min(1).max(60).meta({ description: 'Its name on the sign-in page' }),
   client_id: z.string().min(1).max(300),
   client_secret: SecretNameSchema.nullable().meta({
     description: 'Name of the secret that is sent to its token endpoint; null: none',
@@ -19,28 +19,28 @@ const fields = {
     .array(z.string().regex(/^[!#-[\]-~]{1,100}$/))
     .max(30)
     .meta({
-      description: 'What is asked for beside `openid`',
+      description: 'Scopes to request besides `openid`',
     }),
   groups_claim: ClaimSchema.nullable().meta({
     description: 'The claim with groups, or its path with dots; null: none is read',
   }),
   group_map: z.record(ValueSchema, GroupSchema).refine(isSmall).meta({
-    description: 'Groups by the values of that claim; other values give none',
+    description: 'Maps values of that claim to groups; other values give none',
   }),
   required_claims: z
     .record(ClaimSchema, z.array(ValueSchema).min(1).max(MAX_ENTRIES))
     .refine(isSmall)
     .meta({
-      description: 'Who may come: each claim is, or holds, one of its values',
+      description: 'Who may sign in: each claim must be, or contain, one of its values',
     }),
   creates_principals: z.boolean().meta({
-    description: 'Whoever may come and was never here gets a principal',
+    description: 'A person who may sign in and has no principal yet gets one',
   }),
   takes_assertions: z.boolean().meta({
-    description: 'What it signs about somebody for a client (ID-JAG) is taken at `/token`',
+    description: 'Identity assertions that it signs for a client (ID-JAG) are accepted at `/token`',
   }),
   max_age_seconds: z.number().int().min(3_600).max(7_776_000).meta({
-    description: 'How long an identity counts after its last sign-in',
+    description: 'How long an identity is valid after its last sign-in',
   }),
 };
 

@@ -35,11 +35,11 @@ const OF_EVERYBODY: ReadonlySet<string> = new Set([
 function checked(provider: Provider): Provider {
   const { issuer, kind, settings } = provider;
   if (settings.takes_assertions && kind !== 'oidc') {
-    throw fieldProblem('takes_assertions', 'goes with the kind oidc');
+    throw fieldProblem('takes_assertions', 'is only possible with the kind oidc');
   }
   const isOpen = settings.creates_principals && Object.keys(settings.required_claims).length === 0;
   if (!isOpen || !OF_EVERYBODY.has(issuer.replace(/\/$/, ''))) return provider;
-  throw fieldProblem('required_claims', 'say who may come: everybody has an account there');
+  throw fieldProblem('required_claims', 'say who may sign in: anybody can have an account there');
 }
 
 export function createProviders({
@@ -58,10 +58,13 @@ export function createProviders({
       const { name, kind, issuer, client_id, client_secret, ...settings } = body;
       const isGithub = kind === 'github';
       if (isGithub !== (issuer === GITHUB_ISSUER)) {
-        throw fieldProblem('issuer', `${GITHUB_ISSUER} goes with the kind github`);
+        throw fieldProblem(
+          'issuer',
+          `${GITHUB_ISSUER} is only possible with the kind github, which needs it`,
+        );
       }
       if (isGithub && client_secret === null)
-        throw fieldProblem('client_secret', 'GitHub wants it');
+        throw fieldProblem('client_secret', 'GitHub requires it');
       const address = decideAddress(issuer, allowsLoopback);
       if (!address.allowed) throw fieldProblem('issuer', address.reason);
       return checked({ ...stamp, name, kind, issuer, client_id, client_secret, settings });

@@ -107,8 +107,8 @@ class ChannelRequest {
   #begin({ payload }: Frame): void {
     const head = parsePayload('head', payload);
     if (!head || head.status < 200 || head.status > 599 || this.#hasBegun) {
-      this.#reset('failed', 'The answer has no proper head');
-      this.#fail(unreachable('Its connector sent no proper answer'));
+      this.#reset('failed', 'The head of the answer is not valid');
+      this.#fail(unreachable('The answer of its connector is not valid'));
       return;
     }
     this.#hasBegun = true;
@@ -134,8 +134,8 @@ class ChannelRequest {
     this.#received += bytes.length;
     // The connector exceeds the window: there is no room for what it sends.
     if (this.#received - this.#credited > WINDOW_BYTES) {
-      this.#reset('too_large', 'More was sent than was asked for');
-      this.#fail(unreachable('Its connector sent more than was asked for'));
+      this.#reset('too_large', 'More was sent than was allowed');
+      this.#fail(unreachable('Its connector sent more than was allowed'));
       return;
     }
     this.#body?.enqueue(bytes);
@@ -166,7 +166,7 @@ class ChannelRequest {
   #lost(): void {
     if (this.#isOver) return;
     this.#over();
-    this.#fail(unreachable('The line to its connector broke'));
+    this.#fail(unreachable('The connection to its connector broke'));
   }
 
   #fail(reason: Error): void {

@@ -119,7 +119,7 @@ function toWarning({ leftOut, mended }: Notes): string | null {
   const lines = [
     leftOut.length > 0 && `${leftOut.length} invalid items were left out (${leftOut[0]})`,
     mended.length > 0 &&
-      `${mended.length} items came without a part that clients cannot take (${mended[0]})`,
+      `${mended.length} items were kept without a part that clients cannot read (${mended[0]})`,
   ].filter(line => line !== false);
   return lines.length > 0 ? lines.join('; ') : null;
 }

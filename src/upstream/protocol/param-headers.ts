@@ -72,13 +72,13 @@ function parseAnnotation(
 ): ParamHeader | { invalid: string } {
   const { [KEY]: name, type } = schema;
   if (path === undefined || path.length === 0) {
-    return { invalid: `${KEY} stands where \`properties\` alone does not lead` };
+    return { invalid: `${KEY} is on something that \`properties\` alone do not lead to` };
   }
   if (typeof name !== 'string' || !TOKEN.test(name)) {
-    return { invalid: `${KEY} is no header name` };
+    return { invalid: `${KEY} is not a header name` };
   }
   if (!TYPES.includes(type)) {
-    return { invalid: `${KEY} stands on what is no string, integer or boolean` };
+    return { invalid: `${KEY} is on something other than a string, integer or boolean` };
   }
   return { header: PREFIX + name.toLowerCase(), path, type: type as ParamHeader['type'] };
 }

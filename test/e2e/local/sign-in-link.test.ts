@@ -75,7 +75,10 @@ it('[OPS-1] [OPS-3] [ACC-7] a start on a terminal shows an address that signs in
     });
 
     const again = await createCookieBrowser().open(`${origin}/sign-in`, { code, return: '' });
-    expect([again.status, again.text.includes('This signs nobody in')]).toEqual([403, true]);
+    expect([again.status, again.text.includes('You cannot sign in with this')]).toEqual([
+      403,
+      true,
+    ]);
     await first.end();
 
     const second = startOnTerminal('node', 'local/start.mjs', ...args());

@@ -127,7 +127,7 @@ it('[ACC-7] a person adds a passkey, signs in with it, authorises a program, and
     await page.getByRole('button', { name: WITH_PASSKEY }).waitFor();
     expect(await statusOf(accessToken)).toBe(401);
     await press(page, /^Sign in with a passkey$/);
-    expect(await shown(page)).toContain('This signs nobody in');
+    expect(await shown(page)).toContain('You cannot sign in with this');
     await picture(page, 'passkey-refused');
     // The browser logs the refusal that the page shows.
     expect(problems.filter(text => !text.includes('403'))).toEqual([]);
@@ -150,7 +150,7 @@ it('[ACC-7] [ACC-3] a passkey signs nobody in after its token is revoked', async
     await page.reload();
     await page.getByRole('button', { name: WITH_PASSKEY }).waitFor();
     await press(page, /^Sign in with a passkey$/);
-    expect(await shown(page)).toContain('This signs nobody in');
+    expect(await shown(page)).toContain('You cannot sign in with this');
   } finally {
     await device.context.close();
   }

@@ -148,8 +148,8 @@ describe('a model that does not answer', () => {
   it.each([
     ['error', 'The model cannot be reached or failed'],
     ['slow', 'The model did not answer in time'],
-    ['nonsense', 'The answer of the model does not have the form that was asked for'],
-    ['cut', 'The answer of the model does not have the form that was asked for'],
+    ['nonsense', 'The answer of the model does not have the required form'],
+    ['cut', 'The answer of the model does not have the required form'],
   ])(
     '[AG-US3-AC4] [FIND-3] because of %s leaves a tool unclassified, listed and found, until it answers again',
     async (mode, reason) => {
@@ -193,7 +193,7 @@ describe('a model that does not answer', () => {
     expect(known).toMatchObject({
       is_classified: false,
       skills: [],
-      reason: 'The model named no skill there is',
+      reason: 'The model named no existing skill',
     });
     expect((await skilled.skillsOf(id)).get('hostile_forecast')?.primary_skill_id).toBe('weather');
     const { json } = await api('GET', '/api/v1/skills/suggestions?state=any');

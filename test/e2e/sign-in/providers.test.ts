@@ -253,7 +253,7 @@ describe('oauth2-mock-server', () => {
     expect((await gateway.api('PATCH', path, { ...body, ...map })).status).toBe(200);
     const { browser, page } = await signIn();
     expect([page.status, isSignedIn(browser)]).toEqual([403, false]);
-    expect(page.text).toContain('may not come in here');
+    expect(page.text).toContain('may not sign in here');
     const denied = await listOf<object>('audit?action=sign_in.create&outcome=denied', 'events');
     expect(denied.length).toBe(1);
     const claim = ({ payload }: Token) => (payload['org'] = { team: ['staff', 'x'] });

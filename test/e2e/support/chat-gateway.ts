@@ -29,7 +29,7 @@ export const OPENAI: Provider = { api: 'openai', fixture: 'model-openai', path: 
 const MOST_TOOLS = 40;
 const SOON_MS = 60_000;
 /** The reason shown for a tool for which the model named no skill. */
-const NO_SKILL = 'The model named no skill there is';
+const NO_SKILL = 'The model named no existing skill';
 const KEY = 'model-key-of-a-test';
 export const CHAT = '/api/v1/chat';
 

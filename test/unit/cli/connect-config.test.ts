@@ -74,7 +74,7 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
     expect(skipped).toEqual([
       { key: 'far', reason: 'remote; register it with `portico import`' },
       { key: 'off', reason: 'disabled in the file' },
-      { key: 'odd', reason: 'mcpServers.odd.args is not a list of texts' },
+      { key: 'odd', reason: 'mcpServers.odd.args is not a list of strings' },
       { key: 'wrapped', reason: 'remote; register it with `portico import`' },
     ]);
   });

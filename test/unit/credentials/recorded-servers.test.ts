@@ -75,7 +75,7 @@ describe('a public server', () => {
       expect([takesDocument(authorizer.metadata) ? 'document' : undefined, outcome]).toEqual([
         record.flow === 'document' ? 'document' : undefined,
         record.flow === undefined
-          ? 'The authorization server registers no clients like this one'
+          ? 'The authorization server does not register clients like this one'
           : 'registered',
       ]);
     },
@@ -150,6 +150,6 @@ describe('a public server', () => {
         },
       },
     });
-    await expect(flow.find('https://mcp.box.com')).rejects.toThrow('of another issuer');
+    await expect(flow.find('https://mcp.box.com')).rejects.toThrow('names another issuer');
   });
 });

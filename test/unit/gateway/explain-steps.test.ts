@@ -51,31 +51,31 @@ describe('a step', () => {
       false,
       'Calling needs the scope tools:call',
     ],
-    ['posture', {}, true, 'No rule matches, and the deployment lets it through'],
+    ['posture', {}, true, 'No rule matches, and the default access allows it'],
     [
       'posture',
       { caller: within([], 'closed') },
       false,
-      'No rule matches, and the deployment lets nobody through',
+      'No rule matches, and the default access denies it',
     ],
-    ['token_servers', {}, true, 'It lies within the servers of the token'],
+    ['token_servers', {}, true, 'It is within the servers of the token'],
     [
       'token_servers',
       { caller: createCaller({ servers: [] }) },
       false,
-      'It lies outside the servers of the token',
+      'It is outside the servers of the token',
     ],
     [
       'token_tools',
       { caller: createCaller({ tools: [] }) },
       false,
-      'It lies outside the tools of the token',
+      'It is outside the tools of the token',
     ],
     [
       'token_toolsets',
       { caller: createCaller({ toolsets: [] }) },
       false,
-      'It lies outside the toolsets of the token',
+      'It is outside the toolsets of the token',
     ],
     ['approval', {}, true, 'Its definition is not held'],
     [
@@ -100,7 +100,7 @@ describe('a step', () => {
       'catalog',
       { item: undefined, approvalState: 'removed' },
       false,
-      'The server has the tool no more',
+      'The server no longer has the tool',
     ],
     ['circuit', {}, true, 'The circuit is closed'],
   ])('[ACC-3] %s of %j: %j, %s', (name, given, passes, detail) => {
@@ -121,7 +121,7 @@ describe('a step', () => {
 
   it('[ACC-3] does not claim to know what a server has that is away', () => {
     const found = stepOf('catalog', { item: undefined }, { status: 'DISCONNECTED' });
-    expect(found).toEqual([null, 'What the server has is not known now']);
+    expect(found).toEqual([null, 'It is not known now what the server has']);
   });
 
   it('[ACC-3] names the rules that decide', () => {
@@ -148,7 +148,7 @@ describe('rules about tools that only read', () => {
     // What does not depend on it is said all the same.
     expect(stepOf('token_servers', { caller, item: undefined })).toEqual([
       true,
-      'It lies within the servers of the token',
+      'It is within the servers of the token',
     ]);
     expect(stepOf('rule', { caller: within(rules), item: undefined })).toEqual([
       false,
@@ -166,7 +166,7 @@ describe('rules about tools that only read', () => {
     ]);
     expect(stepOf('posture', { caller })).toEqual([
       false,
-      'No rule matches, and the deployment lets nobody through',
+      'No rule matches, and the default access denies it',
     ]);
   });
 });

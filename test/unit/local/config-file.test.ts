@@ -43,9 +43,9 @@ it('[REG-6] leaves out what has no URL to reach, and says why', () => {
   expect(skipped.map(({ name, reason }) => `${name} ${reason}`)).toEqual([
     'stdio is a program: `portico connect` offers it',
     'off is disabled in the file',
-    'odd is no transport; use "http", "sse" or "stdio" (mcpServers.odd.type)',
+    'odd is not a transport; use "http", "sse" or "stdio" (mcpServers.odd.type)',
     'broken has no valid url',
-    'headers is not a text (mcpServers.headers.headers.a)',
+    'headers is not a string (mcpServers.headers.headers.a)',
     'text is not an object (mcpServers.text)',
   ]);
 });

@@ -62,10 +62,10 @@ describe('a document of a client', () => {
   });
 
   it.each([
-    [{ token_endpoint_auth_method: 'client_secret_basic' }, 'none that is possible'],
-    [{ token_endpoint_auth_method: 'private_key_jwt' }, 'none that is possible'],
-    [{ token_endpoint_auth_method: 'client_secret_post', client_secret: 'x' }, 'none that'],
-    [{ jwks: { keys: [] }, jwks_uri: 'https://app.example.com/jwks' }, 'exclude each other'],
+    [{ token_endpoint_auth_method: 'client_secret_basic' }, 'no method that is supported'],
+    [{ token_endpoint_auth_method: 'private_key_jwt' }, 'no method that is supported'],
+    [{ token_endpoint_auth_method: 'client_secret_post', client_secret: 'x' }, 'no method that'],
+    [{ jwks: { keys: [] }, jwks_uri: 'https://app.example.com/jwks' }, 'not both'],
     [{ client_id: `${ID}/` }, 'not the URL'],
     [{ client_id: ID.toUpperCase() }, 'not the URL'],
     [{ client_id: undefined }, 'not the URL'],
@@ -92,9 +92,9 @@ describe('a document of a client', () => {
     ['', 'not JSON'],
     ['{', 'not JSON'],
     ['<!doctype html>', 'not JSON'],
-    ['[]', 'no object'],
-    ['null', 'no object'],
-    ['"x"', 'no object'],
+    ['[]', 'not an object'],
+    ['null', 'not an object'],
+    ['"x"', 'not an object'],
     [`{"client_id":"https://evil.example.com/c",${JSON.stringify(good).slice(1)}`, 'twice'],
     [`${JSON.stringify(good).slice(0, -1)},"redirect_uris":["https://evil.example/"]}`, 'twice'],
     ['{"'.padEnd(5_000, 'x'), 'not JSON'],

@@ -71,7 +71,7 @@ const samples: Record<string, string[]> = {
   'librechat.json': [
     'spotify: HTTP https://spotify.example.com/mcp X-Key=${SPOTIFY_KEY}',
     'per-user: SSE https://user.example.com/sse X-User-ID={{LIBRECHAT_USER_ID}}',
-    'socket: mcpServers.socket.type is no transport; use "http", "sse" or "stdio"',
+    'socket: mcpServers.socket.type is not a transport; use "http", "sse" or "stdio"',
   ],
   'gemini-cli.json': [
     'stream: HTTP https://gemini.example.com/sse X-Key=gem-secret-1',

@@ -221,13 +221,13 @@ describe('accounts', () => {
     const refused = await portico.api('POST', SERVERS, { ...body, accounts: 'both' });
     expect([refused.status, await refused.text()]).toEqual([
       422,
-      expect.stringContaining('matter of its connector'),
+      expect.stringContaining('machine of its connector'),
     ]);
     const made = await (await portico.api('POST', SERVERS, body)).json<{ id: string }>();
     const edited = await portico.api('PATCH', `${SERVERS}/${made.id}`, { accounts: 'both' });
     expect([edited.status, await edited.text()]).toEqual([
       422,
-      expect.stringContaining('matter of its connector'),
+      expect.stringContaining('machine of its connector'),
     ]);
   });
 

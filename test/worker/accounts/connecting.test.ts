@@ -19,7 +19,7 @@ const portico = createPortico();
 const tickets = new IssuedServer('tickets');
 const notes = new IssuedServer('notes');
 const ids: Record<string, string> = {};
-const NOT_BEGUN = 'Not connected This sign-in was not begun by you in this browser';
+const NOT_BEGUN = 'Not connected This sign-in was not started by you in this browser';
 let ada: Person;
 let bob: Person;
 

@@ -77,7 +77,7 @@ it('[UP-4] [ACC-8] [MCP-4] is subscribed to in the session of the caller’s own
 
 it('[UP-4] [ACC-8] [MCP-4] is not heard of by an account that is not the caller’s', async () => {
   const refused = await subscribe(ada, 'modern+note://a');
-  expect(refused.error?.message).toContain('modern tells accounts nothing');
+  expect(refused.error?.message).toContain('modern has no subscriptions for personal accounts');
   const stream = await openListen(portico, { resourceSubscriptions: ['modern+note://a'] }, ada);
   expect(stream.events[0]?.data).toContain('"resourceSubscriptions":[]');
   await stream.close();

@@ -72,7 +72,7 @@ describe('a token endpoint that', () => {
     [
       'gives a token of two lines',
       json({ access_token: 'a\nb', token_type: 'bearer' }),
-      'another kind',
+      'valid bearer token',
     ],
     [
       'answers more than allowed',
@@ -154,12 +154,12 @@ describe('metadata that', () => {
     [
       'is of another resource',
       ({ origin }) => ({ resource: evil, authorization_servers: [origin] }),
-      'of another resource',
+      'names another resource',
     ],
     [
       'is of another part of the server',
       ({ origin }, server) => ({ resource: `${server}/mc`, authorization_servers: [origin] }),
-      'of another resource',
+      'names another resource',
     ],
     [
       'names no authorization server',
@@ -172,7 +172,7 @@ describe('metadata that', () => {
         authority.replaced.set(METADATA, json({ issuer: evil, token_endpoint: `${evil}/token` }));
         return undefined;
       },
-      'of another issuer',
+      'names another issuer',
     ],
     [
       'names a private token endpoint',
@@ -192,7 +192,7 @@ describe('metadata that', () => {
         authority.replaced.set(METADATA, json(body));
         return undefined;
       },
-      'takes no client secret',
+      'does not accept client secrets',
     ],
   ])('[UP-4] [SEC-3] %s is refused before the secret is sent', async (what, prepare, reason) => {
     const name = `meta-${what.replaceAll(/\W/g, '')}`.slice(0, 60).toLowerCase();

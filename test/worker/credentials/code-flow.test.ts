@@ -156,15 +156,23 @@ describe('an answer', () => {
     expect(outcome).toEqual(
       isTaken
         ? 'at-1'
-        : new GrantRefused('other', 'The answer is not one to this request, or not of its issuer'),
+        : new GrantRefused(
+            'other',
+            'The answer does not belong to this request, or is from another issuer',
+          ),
     );
     expect(at.tokens).toHaveLength(isTaken ? 1 : 0);
   });
 
   it.each<[string, Record<string, string> | [string, string][], string, string]>([
-    ['of another request', { ...good, state: 'state-2' }, 'other', 'not one to this request'],
-    ['of no request', { code: 'code-1' }, 'other', 'not one to this request'],
-    ['without a code', { state: 'state-1' }, 'other', 'not one to this request'],
+    [
+      'of another request',
+      { ...good, state: 'state-2' },
+      'other',
+      'does not belong to this request',
+    ],
+    ['of no request', { code: 'code-1' }, 'other', 'does not belong to this request'],
+    ['without a code', { state: 'state-1' }, 'other', 'does not belong to this request'],
     [
       'with two codes',
       [
@@ -173,7 +181,7 @@ describe('an answer', () => {
         ['state', 'state-1'],
       ],
       'other',
-      'not one to this request',
+      'does not belong to this request',
     ],
     [
       'that says no',
@@ -186,13 +194,13 @@ describe('an answer', () => {
       'that says no for another issuer',
       { error: 'access_denied', state: 'state-1', iss: 'https://evil.example.com' },
       'other',
-      'not one to this request',
+      'does not belong to this request',
     ],
     [
       'that says no to another request',
       { error: 'access_denied', state: 'state-2' },
       'other',
-      'not one to this request',
+      'does not belong to this request',
     ],
   ])('[UP-4] [SEC-5] %s exchanges nothing', async (_what, parameters, reason, message) => {
     const { at, authorizer } = await found('no-answer');

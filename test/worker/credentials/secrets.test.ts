@@ -189,7 +189,7 @@ describe('references', () => {
     [
       'two ways to authenticate',
       { headers: { authorization: 'x' }, auth: { type: 'bearer', token: 'y' } },
-      'connection_config.auth: the headers have an Authorization already',
+      'connection_config.auth: the headers already contain Authorization',
     ],
     [
       'too many secrets',

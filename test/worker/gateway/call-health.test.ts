@@ -120,7 +120,7 @@ describe('calls', () => {
     });
     expect(await readShown(portico, id)).toMatchObject({
       status: 'DEGRADED',
-      last_error: 'elevated_errors: More calls fail than may',
+      last_error: 'elevated_errors: Too many calls fail',
     });
     server.call = succeed;
     await callTool(portico, 'shaky.echo', 12);

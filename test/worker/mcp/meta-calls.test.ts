@@ -209,7 +209,7 @@ describe('a call that cannot be made', () => {
     [{ name: '' }, 'name is empty; use a name that search_tools gave'],
     [
       { name: 'shop.order', title: 'x' },
-      'does not know title; it takes name and arguments; what the tool itself takes belongs into arguments',
+      'does not know title; it takes name and arguments; what the tool itself takes belongs in arguments',
     ],
     [
       { name: 'shop.order', arguments: '{"a":1}' },
