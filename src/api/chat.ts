@@ -40,19 +40,24 @@ const exampleChat = {
   pending: [waiting],
 };
 const exampleMessage = 'Open an issue about the rain, unless there is one';
-const answers = responsesOf(200, 'The state of the chat once it has stopped, or events', ChatViewSchema, {
-  errors: [
-    ...BODY_ERRORS,
-    'forbidden',
-    'model_missing',
-    'rate_limited',
-    'busy',
-    'not_found',
-    'conflict',
-  ],
-  example: exampleChat,
-  events: `event: done\ndata: ${JSON.stringify({ type: 'done', chat: exampleChat })}\n\n`,
-});
+const answers = responsesOf(
+  200,
+  'The state of the chat once it has stopped, or events',
+  ChatViewSchema,
+  {
+    errors: [
+      ...BODY_ERRORS,
+      'forbidden',
+      'model_missing',
+      'rate_limited',
+      'busy',
+      'not_found',
+      'conflict',
+    ],
+    example: exampleChat,
+    events: `event: done\ndata: ${JSON.stringify({ type: 'done', chat: exampleChat })}\n\n`,
+  },
+);
 // The service refuses invalid ids, since it must check the scope first.
 const params = z.object({ id: z.string().max(100).meta({ description: 'Id of the chat' }) });
 const events =

@@ -75,7 +75,8 @@ const listed = {
 const patch = {
   schema: UpdateWebhookSchema.meta({ id: 'UpdateWebhook' }),
   example: { enabled: false },
-  description: 'Absent fields stay as they are. Waiting events go to the address that is set when they are sent.',
+  description:
+    'Absent fields stay as they are. Waiting events go to the address that is set when they are sent.',
   problems: ['conflict'] as const,
 };
 
