@@ -17,7 +17,9 @@ const isWhole = (body: object) => Object.keys(body).length > 0;
 
 const RuleSchema = z
   .strictObject({
-    rule: CreateAccessRule.optional().meta({ description: 'If absent, the rule in `replaces` is deleted' }),
+    rule: CreateAccessRule.optional().meta({
+      description: 'If absent, the rule in `replaces` is deleted',
+    }),
     replaces: replaces.meta({ description: 'Id of the rule that is replaced or deleted' }),
   })
   .refine(isWhole, 'say what is made, edited or deleted')
@@ -25,7 +27,9 @@ const RuleSchema = z
 
 const ToolsetSchema = z
   .strictObject({
-    toolset: CreateToolset.optional().meta({ description: 'If absent, the toolset in `replaces` is deleted' }),
+    toolset: CreateToolset.optional().meta({
+      description: 'If absent, the toolset in `replaces` is deleted',
+    }),
     replaces: replaces.meta({ description: 'Id of the toolset that is replaced or deleted' }),
   })
   .refine(isWhole, 'say what is made, edited or deleted')
@@ -40,7 +44,8 @@ const change = {
       z.object({
         server: z.string(),
         tool: z.string().nullable().meta({
-          description: 'Its name at the server; null: everything that the server offers besides tools',
+          description:
+            'Its name at the server; null: everything that the server offers besides tools',
         }),
         is_gained: z.boolean(),
       }),

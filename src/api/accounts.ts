@@ -63,7 +63,8 @@ const takers = createRoute({
   operationId: 'listAccountServers',
   tags: ['principals'],
   summary: 'List the servers at which you can have an account',
-  description: 'Of the servers that you may use: those that accept personal accounts, and your accounts there.',
+  description:
+    'Of the servers that you may use: those that accept personal accounts, and your accounts there.',
   ...needs('tools:call'),
   responses: responsesOf(
     200,
@@ -75,7 +76,8 @@ const takers = createRoute({
             id: z.string(),
             name: z.string(),
             required: z.boolean().meta({
-              description: 'Whether your calls need one; if not, they use the account of the deployment',
+              description:
+                'Whether your calls need one; if not, they use the account of the deployment',
             }),
             connected: z.boolean().meta({ description: 'Whether you have one that works' }),
           }),

@@ -62,7 +62,8 @@ const list = createRoute({
         next_cursor: z.string().optional().meta({ description: 'Present if there are more' }),
         total: z.number().int().meta({ description: 'How many match the filter' }),
         version: z.string().optional().meta({
-          description: 'Version of the list of the server that was asked for; each change gives another one',
+          description:
+            'Version of the list of the server that was asked for; each change gives another one',
         }),
       })
       .meta({ id: 'ApprovalPage' }),

@@ -20,7 +20,8 @@ const CountsSchema = z
     until: z.iso.datetime(),
     step_seconds: z.number().int(),
     counted_since: z.iso.datetime().meta({
-      description: 'Rows that began earlier are not counted: there are more than one request counts',
+      description:
+        'Rows that began earlier are not counted: there are more than one request counts',
     }),
     parts: z
       .array(

@@ -63,7 +63,10 @@ export const EventSchema = z
     code: z.string().nullable().meta({ description: 'Error code if it was not done' }),
     detail: z.looseObject({}).meta({ description: 'What changed or was called; never a secret' }),
     shard: z.string(),
-    seq: z.number().int().meta({ description: 'Its number in the chain; in a chunk, its place there' }),
+    seq: z
+      .number()
+      .int()
+      .meta({ description: 'Its number in the chain; in a chunk, its place there' }),
     chunk: z.uuid().optional().meta({
       description: 'The chunk in which it is stored with other calls; its shard is `calls`',
     }),

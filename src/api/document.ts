@@ -21,11 +21,21 @@ const TAGS = [
     description: 'Definitions of tools that are held until somebody approves them.',
   },
   { name: 'health', description: 'Health of servers, now and over time.' },
-  { name: 'principals', description: 'People and programs that make calls, their groups and scopes.' },
+  {
+    name: 'principals',
+    description: 'People and programs that make calls, their groups and scopes.',
+  },
   { name: 'tokens', description: 'Bearer tokens of clients and administrators.' },
-  { name: 'sign-in', description: 'Programs that people signed in to, and what they allowed them.' },
+  {
+    name: 'sign-in',
+    description: 'Programs that people signed in to, and what they allowed them.',
+  },
   { name: 'model', description: 'The language model of the deployment, and what it was used for.' },
-  { name: 'ask', description: 'One checked call for a request in words, and the tools that may be called for it.' },
+  {
+    name: 'ask',
+    description:
+      'One checked call for a request in words, and the tools that may be called for it.',
+  },
   { name: 'chat', description: 'Conversations with a language model that calls tools.' },
   { name: 'access', description: 'Rules that say who may use what.' },
   { name: 'toolsets', description: 'Selections of tools with an endpoint of their own.' },
@@ -37,11 +47,15 @@ const TAGS = [
     name: 'cache',
     description: 'Rules that say which tools may be answered from the cache.',
   },
-  { name: 'audit', description: 'What was done, and by whom, in hash chains that show later changes.' },
+  {
+    name: 'audit',
+    description: 'What was done, and by whom, in hash chains that show later changes.',
+  },
   { name: 'usage', description: 'How many calls were made, by day.' },
   {
     name: 'keys',
-    description: 'Which key of the key ring seals which records, and moving them to the active key.',
+    description:
+      'Which key of the key ring seals which records, and moving them to the active key.',
   },
   { name: 'webhooks', description: 'Where events are sent, and the outcome of each delivery.' },
   { name: 'events', description: 'A stream of changes as they happen.' },

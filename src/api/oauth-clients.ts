@@ -56,7 +56,8 @@ const created = {
 const listed = {
   operationId: 'listOAuthClients',
   summary: 'List clients that people sign in to',
-  description: 'Newest first, page by page. A client that has a document is listed once somebody has allowed it.',
+  description:
+    'Newest first, page by page. A client that has a document is listed once somebody has allowed it.',
   key: 'clients',
   page: 'OAuthClientPage',
   query: ClientQuerySchema,

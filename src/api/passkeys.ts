@@ -25,7 +25,8 @@ const resource = {
   },
   toView: toPasskeyView,
   delete: {
-    description: 'The sign-ins made with it, and the clients allowed there, end at once; its principal stays.',
+    description:
+      'The sign-ins made with it, and the clients allowed there, end at once; its principal stays.',
   },
 };
 

@@ -47,7 +47,8 @@ const provider = {
   },
   toView: toProviderView,
   delete: {
-    description: 'Its identities end, with the sign-ins made through them and the clients allowed there.',
+    description:
+      'Its identities end, with the sign-ins made through them and the clients allowed there.',
   },
   create: {
     schema: CreateProviderSchema.meta({ id: 'CreateSignInProvider' }),
@@ -94,7 +95,8 @@ const identity = {
   },
   toView: toIdentityView,
   delete: {
-    description: 'The sign-ins made with it, and the clients allowed there, end; its principal stays.',
+    description:
+      'The sign-ins made with it, and the clients allowed there, end; its principal stays.',
   },
   create: {
     schema: CreateIdentitySchema.meta({ id: 'CreateIdentity' }),

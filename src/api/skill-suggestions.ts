@@ -50,7 +50,8 @@ const list = createRoute({
   operationId: 'listSkillSuggestions',
   tags,
   summary: 'List suggested skills',
-  description: 'The newest first, page by page. Names and descriptions are made from untrusted texts.',
+  description:
+    'The newest first, page by page. Names and descriptions are made from untrusted texts.',
   ...needs('servers:write'),
   request: {
     query: z.strictObject({

@@ -60,7 +60,8 @@ const resource = {
   get: { description: 'Without its value.' },
   delete: {
     summary: 'Revoke a token',
-    description: 'It is refused everywhere within a second, as is its value from before a rotation.',
+    description:
+      'It is refused everywhere within a second, as is its value from before a rotation.',
   },
   deleted: 'Revoked',
 };

@@ -69,28 +69,33 @@ const call = createRoute({
   request: {
     body: bodyOf(CallSchema, { name: 'github.create_issue', arguments: { title: 'It rains in' } }),
   },
-  responses: responsesOf(200, 'The result as the server returned it, and metadata', CallViewSchema, {
-    errors: [
-      ...BODY_ERRORS,
-      'forbidden',
-      'tool_not_found',
-      'tool_name_unprefixed',
-      'invalid_params',
-      'server_disconnected',
-      'call_gone',
-      'rate_limited',
-      'budget_reached',
-      'too_many_calls',
-      'busy',
-      ...UPSTREAM_ERRORS,
-    ],
-    example: {
-      content: [{ type: 'text', text: 'Created #123' }],
-      isError: false,
-      metadata: { routed_to: 'github', routing_time_ms: 1.2, execution_time_ms: 310.5 },
+  responses: responsesOf(
+    200,
+    'The result as the server returned it, and metadata',
+    CallViewSchema,
+    {
+      errors: [
+        ...BODY_ERRORS,
+        'forbidden',
+        'tool_not_found',
+        'tool_name_unprefixed',
+        'invalid_params',
+        'server_disconnected',
+        'call_gone',
+        'rate_limited',
+        'budget_reached',
+        'too_many_calls',
+        'busy',
+        ...UPSTREAM_ERRORS,
+      ],
+      example: {
+        content: [{ type: 'text', text: 'Created #123' }],
+        isError: false,
+        metadata: { routed_to: 'github', routing_time_ms: 1.2, execution_time_ms: 310.5 },
+      },
+      events: 'event: progress\ndata: {"progress":1,"total":2}\n\n',
     },
-    events: 'event: progress\ndata: {"progress":1,"total":2}\n\n',
-  }),
+  ),
 });
 
 const ownNaming = (serverId: string) => ({ kind: 'own', serverId }) as const;

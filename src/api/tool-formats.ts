@@ -24,7 +24,8 @@ import { callContextOf, callerViewOf, deferOf, parentOf } from './request-contex
 const EXECUTE_PATH = '/api/v1/tools/execute';
 
 export const FormatSchema = z.enum(FORMATS).meta({
-  description: 'The API of the model: OpenAI Chat Completions or Responses, Anthropic Messages, Gemini',
+  description:
+    'The API of the model: OpenAI Chat Completions or Responses, Anthropic Messages, Gemini',
 });
 
 const WarningSchema = z
@@ -35,7 +36,9 @@ const WarningSchema = z
     detail: z.string(),
     count: z
       .int()
-      .meta({ description: 'Number of places in the tool; path and detail are those of the first' }),
+      .meta({
+        description: 'Number of places in the tool; path and detail are those of the first',
+      }),
   })
   .meta({ id: 'FormatLoss' });
 
@@ -48,14 +51,19 @@ export const ExportedSchema = z
     names: z
       .record(z.string(), z.string())
       .meta({ description: 'Maps each name in `tools` to the name at the gateway' }),
-    losses: z.array(WarningSchema).meta({ description: 'What was removed or changed because the format cannot express it' }),
+    losses: z
+      .array(WarningSchema)
+      .meta({ description: 'What was removed or changed because the format cannot express it' }),
   })
   .meta({ id: 'ExportedTools' });
 
 const ExecuteSchema = z
   .strictObject({
     format: FormatSchema,
-    strict: z.boolean().default(false).meta({ description: 'Whether the tools were exported with `strict`' }),
+    strict: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Whether the tools were exported with `strict`' }),
     calls: z
       .array(z.looseObject({}))
       .optional()

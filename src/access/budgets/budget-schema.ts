@@ -51,7 +51,9 @@ export const BudgetViewSchema = z.object({
     description:
       'Calls used today (UTC), including those that gateways reserve for the next seconds; null if not known now',
   }),
-  ends_at: z.iso.datetime().meta({ description: 'When the next day begins and the budget starts again' }),
+  ends_at: z.iso
+    .datetime()
+    .meta({ description: 'When the next day begins and the budget starts again' }),
   ...STAMP_VIEW,
 });
 

@@ -38,7 +38,8 @@ const fields = {
   name: z.string().trim().min(1).max(100),
   groups: z.array(GroupSchema).max(100),
   scopes: z.array(ScopeSchema).nullable().meta({
-    description: 'The most that any of its tokens may do; null: only the scopes of each token count',
+    description:
+      'The most that any of its tokens may do; null: only the scopes of each token count',
   }),
 };
 
@@ -66,7 +67,8 @@ export const PrincipalViewSchema = z.object({
   name: z.string(),
   groups: z.array(z.string()),
   claimed_groups: z.array(z.string()).meta({
-    description: 'Groups that it has besides these through its identities, as the provider last reported them',
+    description:
+      'Groups that it has besides these through its identities, as the provider last reported them',
   }),
   scopes: z.array(ScopeSchema).nullable(),
   tokens: z.number().int().meta({ description: 'How many tokens it has' }),

@@ -22,7 +22,8 @@ const fields = {
   effect: EffectSchema,
   subject: SubjectSchema,
   server: PatternSchema.meta({
-    description: 'Name or id of a server, or a pattern over names; a server that is named here is kept after a rename',
+    description:
+      'Name or id of a server, or a pattern over names; a server that is named here is kept after a rename',
   }),
   tool: PatternSchema.meta({ description: 'Pattern over the names of tools at their server' }),
   read_only: z.boolean().meta({ description: 'Only tools that are annotated read-only' }),

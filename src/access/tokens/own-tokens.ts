@@ -130,10 +130,14 @@ export function createOwnTokens({ db, adminAudit, records, issue }: OwnPorts): O
 /** @throws PorticoError `forbidden` where this credential may not make tokens */
 function refuseMaking({ isMade, isRotating }: Maker): void {
   if (isMade) {
-    throw new PorticoError('forbidden', 'A token that was made for a client cannot make other tokens');
+    throw new PorticoError(
+      'forbidden',
+      'A token that was made for a client cannot make other tokens',
+    );
   }
   if (!isRotating) return;
-  const text = 'A token whose previous value still works cannot make other tokens; wait until that value has ended';
+  const text =
+    'A token whose previous value still works cannot make other tokens; wait until that value has ended';
   throw new PorticoError('forbidden', text);
 }
 

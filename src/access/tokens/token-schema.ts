@@ -29,7 +29,8 @@ export const CreateTokenSchema = z.strictObject({
   }),
   scopes: z.array(ScopeSchema).min(1).optional(),
   expires_at: z.iso.datetime({ offset: true }).optional().meta({
-    description: 'In the future, at most ten years; for a token of your own, no later than the end of what you send this request with',
+    description:
+      'In the future, at most ten years; for a token of your own, no later than the end of what you send this request with',
   }),
 });
 export type CreateToken = z.infer<typeof CreateTokenSchema>;

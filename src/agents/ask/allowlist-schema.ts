@@ -31,7 +31,8 @@ export const CreateEntrySchema = z
   .strictObject({
     subject: SubjectSchema.default({ kind: 'everyone' }),
     server: PatternSchema.meta({
-      description: 'Name or id of a server, or a pattern over names; a server that is named here is kept after a rename',
+      description:
+        'Name or id of a server, or a pattern over names; a server that is named here is kept after a rename',
     }),
     tool: PatternSchema.meta({ description: 'Pattern over the names of tools at their server' }),
     side_effects: z.boolean().default(false).meta({

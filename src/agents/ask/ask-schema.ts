@@ -11,7 +11,8 @@ import type { Typed } from './check-output.ts';
 export const AskSchema = z.strictObject({
   request: z.string().meta({ description: 'What you want, in your own words' }),
   summarize: z.boolean().default(false).meta({
-    description: 'Also sum up the result; each claim comes with its evidence from the output of the tool',
+    description:
+      'Also sum up the result; each claim comes with its evidence from the output of the tool',
   }),
   dry_run: z.boolean().default(false).meta({
     description: 'Only plan and check; nothing is called',

@@ -212,4 +212,7 @@ const noSuchChat = () => new PorticoError('not_found', 'No such chat');
 const retryAfterSeconds = Math.ceil(LEASE_MS / 1_000);
 const runs = () =>
   new PorticoError('conflict', 'The chat is running, or was just changed', { retryAfterSeconds });
-const tooMany = () => new PorticoError('busy', 'Too many of your chats are running; wait until one ends, or stop one', { retryAfterSeconds });
+const tooMany = () =>
+  new PorticoError('busy', 'Too many of your chats are running; wait until one ends, or stop one', {
+    retryAfterSeconds,
+  });

@@ -67,7 +67,8 @@ export function withMalformed(
   return { ...left, messages: [...state.messages, ...said, note] };
 }
 
-const MALFORMED_AGAIN = 'The model made a call that cannot be read, and did so again after it was told';
+const MALFORMED_AGAIN =
+  'The model made a call that cannot be read, and did so again after it was told';
 
 const toMalformedNote = (problem: string): string =>
   `Nothing was called in your last turn. ${problem}. Call again: one of the tools you were given by its exact name, with one JSON object that fits its schema.`;

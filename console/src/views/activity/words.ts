@@ -13,7 +13,7 @@ export const OUTCOMES: Readonly<Record<Outcome, { word: string; badge: '' | 'goo
 
 const OUTCOME_SENTENCES: Readonly<Record<Outcome, string>> = {
   done: 'It was done',
-  denied: 'The user refused it',
+  denied: 'It was refused',
   failed: 'It failed',
   cancelled: 'Whoever asked for it cancelled it, or went away',
   unknown: 'Nobody knows how it ended: the gateway or the server went away meanwhile',

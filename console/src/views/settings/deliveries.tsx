@@ -14,7 +14,7 @@ import { useAddress } from '../../parts/use-address.ts';
 import { STATE_WORDS, toWord } from './webhook-words.ts';
 
 const STATES = [['', 'All'], ...Object.entries(STATE_WORDS)] as const;
-const COLUMNS = ['When', 'What', 'State', 'Tries', 'The outcome', { hidden: 'What can be done' }];
+const COLUMNS = ['When', 'What', 'State', 'Tries', 'Outcome', { hidden: 'What can be done' }];
 const BADGES: Readonly<Record<WebhookDelivery['state'], string>> = {
   dead: 'badge bad',
   pending: 'badge',
