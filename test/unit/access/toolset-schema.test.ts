@@ -50,8 +50,8 @@ describe('judgeDefinition', () => {
       { server: 'jira', tool: 'd', description: 'no name either' },
     ];
     expect(judge({ overrides }).problems).toEqual([
-      { field: 'overrides.0.name', message: 'is the name of overrides.2 too' },
-      { field: 'overrides.2.name', message: 'is the name of overrides.0 too' },
+      { field: 'overrides.0.name', message: 'is also the name of overrides.2' },
+      { field: 'overrides.2.name', message: 'is also the name of overrides.0' },
     ]);
   });
 
@@ -63,9 +63,9 @@ describe('judgeDefinition', () => {
       { server: 's1', tool: 'a', name: 'q' },
     ];
     expect(judge({ overrides }).problems).toEqual([
-      { field: 'overrides.0', message: 'is for the tool of overrides.3 too' },
-      { field: 'overrides.2', message: 'is for the tool of overrides.0 too' },
-      { field: 'overrides.3', message: 'is for the tool of overrides.0 too' },
+      { field: 'overrides.0', message: 'is for the same tool as overrides.3' },
+      { field: 'overrides.2', message: 'is for the same tool as overrides.0' },
+      { field: 'overrides.3', message: 'is for the same tool as overrides.0' },
     ]);
   });
 

@@ -211,7 +211,7 @@ describe('a schema as somebody wrote it', () => {
     expect(detailOf(String.raw`^(a)\1$`)).toBe(
       String.raw`a pattern refers back to what it matched: ^(a)\1$`,
     );
-    expect(detailOf('[')).toBe('a pattern is no regular expression: [');
+    expect(detailOf('[')).toBe('a pattern is not a regular expression: [');
     expect(detailOf('(?i:a)')).toBe('a pattern changes its flags: (?i:a)');
     expect(detailOf('[a-z]{1,900}@')).toBe('a pattern takes too long: [a-z]{1,900}@');
     expect(detailOf('a'.repeat(5_000))).toMatch(/^a pattern is too long: a+…$/);

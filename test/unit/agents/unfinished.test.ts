@@ -113,7 +113,7 @@ describe('a call that its API could not read', () => {
     const { state, model } = await go([malformed]);
     expect(model.asked).toHaveLength(2);
     expect(state.stop).toBe('model_failed');
-    expect(state.problem).toContain('again when it was told: The call could not be read: get(1');
+    expect(state.problem).toContain('again after it was told: The call could not be read: get(1');
     const asked = await go([{ text: 'done' }], toContinued(state, given({})));
     expect(asked.state).toMatchObject({ stop: 'answered', answer: 'done' });
   });

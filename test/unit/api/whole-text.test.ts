@@ -14,5 +14,5 @@ it.each<[body: unknown, field: string]>([
   [{ members: { groups: { a: 'b\ud83d' } } }, 'members.groups.a'],
   [{ group_map: { '\ud800': 'staff' } }, 'group_map'],
 ])('[REG-1] says where %j has half of one', (body, field) => {
-  expect(() => wholeText(body)).toThrow(`${field}: has half of a character`);
+  expect(() => wholeText(body)).toThrow(`${field}: contains half of a character`);
 });
