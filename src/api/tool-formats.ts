@@ -34,11 +34,9 @@ const WarningSchema = z
     path: z.string().meta({ description: 'JSON pointer into the definition of the tool' }),
     kind: z.enum(['removed', 'changed']),
     detail: z.string(),
-    count: z
-      .int()
-      .meta({
-        description: 'Number of places in the tool; path and detail are those of the first',
-      }),
+    count: z.int().meta({
+      description: 'Number of places in the tool; path and detail are those of the first',
+    }),
   })
   .meta({ id: 'FormatLoss' });
 
