@@ -1,7 +1,7 @@
 /**
  * The manifest of the protocol table: every method and feature of MCP, with the requirements it belongs to. Each cell is either proven by
- * the title of a test (for the tag see `cells.ts`) or named here: `none`, with the reason that the specification gives, or `missing`, with
- * what is not built. The gate (`test/unit/gates/protocol.test.ts`) refuses a cell that is both or neither.
+ * the title of a test (for the tag see `cells.ts`) or listed here: under `none`, with the reason that the specification gives, or under
+ * `missing`, with what is not built. The gate (`test/unit/gates/protocol.test.ts`) refuses a cell that is both or neither.
  */
 
 /** Cells that no test proves, with the reason. */
@@ -19,9 +19,9 @@ export interface Feature {
 
 const notModernClient = (reason: string): readonly Absence[] => [['modern > *', reason]];
 const modernClientsOnly: readonly Absence[] = [
-  ['legacy, sse > *', 'the client side has it since 2026-07-28 only'],
+  ['legacy, sse > *', 'only clients of 2026-07-28 have it'],
 ];
-const asRequests = 'a server of 2026-07-28 asks by its result and takes nothing back';
+const asRequests = 'a server of 2026-07-28 puts its requests into a result and cannot cancel them';
 const notModernServer: Absence = ['* > modern, stdio-modern', asRequests];
 const noHeaders: Absence = ['* > stdio, stdio-modern', 'stdio has no headers'];
 
@@ -43,10 +43,10 @@ export const features: readonly Feature[] = [
     requirements: ['MCP-10', 'UP-2'],
     none: [
       ['* > modern, stdio-modern', '2026-07-28 has no sessions'],
-      ['* > stdio', 'a program is one process, so one session, whoever calls'],
+      ['* > stdio', 'a process of a stdio server is one session, shared by all its callers'],
       [
         'modern > sse',
-        'no session is promised; each call has a connection, to tell its questions apart',
+        'no session is kept: each call has its own connection, so that server requests belong to one call',
       ],
     ],
   },
@@ -86,14 +86,14 @@ export const features: readonly Feature[] = [
     id: 'cancellation by the server',
     requirements: ['MCP-4'],
     none: [
-      ['modern > legacy, sse, stdio', 'a client of 2026-07-28 is asked by a result'],
+      ['modern > legacy, sse, stdio', 'a client of 2026-07-28 gets server requests in a result'],
       notModernServer,
     ],
   },
   {
     id: 'logging/setLevel',
     requirements: ['MCP-4'],
-    none: notModernClient('2026-07-28 has the level in _meta instead'),
+    none: notModernClient('2026-07-28 has the log level in _meta instead'),
   },
   {
     id: 'log level in _meta',
@@ -127,7 +127,7 @@ export const features: readonly Feature[] = [
     missing: [
       [
         'legacy, sse > legacy, sse, stdio',
-        'the capability `roots.listChanged` is optional (2025-11-25, Roots) and not declared to servers; they ask again in each call',
+        'the capability `roots.listChanged` is optional (2025-11-25, Roots) and Portico does not declare it to servers; they send `roots/list` in each call',
       ],
     ],
   },
@@ -148,20 +148,20 @@ export const features: readonly Feature[] = [
     none: [
       ['* > sse', 'HTTP+SSE has no event ids: its session ends with its stream'],
       ['* > modern', 'removed in 2026-07-28'],
-      ['* > stdio, stdio-modern', 'stdio has no streams that break by themselves'],
+      ['* > stdio, stdio-modern', 'stdio has no streams that can break while the process runs'],
     ],
   },
   { id: 'Mcp-Method, Mcp-Name, checked', requirements: ['MCP-1'], none: modernClientsOnly },
   {
     id: 'Mcp-Method, Mcp-Name, written',
     requirements: ['MCP-1'],
-    none: [['* > legacy, sse', 'the server side has them since 2026-07-28 only'], noHeaders],
+    none: [['* > legacy, sse', 'only servers of 2026-07-28 have them'], noHeaders],
   },
   { id: 'Mcp-Param-*, checked', requirements: ['MCP-4'], none: modernClientsOnly },
   {
     id: 'Mcp-Param-*, written',
     requirements: ['MCP-4'],
-    none: [['* > legacy, sse', 'the server side has them since 2026-07-28 only'], noHeaders],
+    none: [['* > legacy, sse', 'only servers of 2026-07-28 have them'], noHeaders],
   },
   { id: 'ttlMs, cacheScope', requirements: ['MCP-4'], none: modernClientsOnly },
 
@@ -170,8 +170,8 @@ export const features: readonly Feature[] = [
     id: 'io.modelcontextprotocol/tasks',
     requirements: ['MCP-4'],
     none: [
-      ['legacy, sse > *', 'the extension is declared with each request, as in 2026-07-28'],
-      ['modern > legacy, sse, stdio', 'a server of the legacy era cannot have it'],
+      ['legacy, sse > *', 'clients declare it with each request, which only 2026-07-28 allows'],
+      ['modern > legacy, sse, stdio', 'a server of the legacy era cannot offer the extension'],
     ],
   },
   {
