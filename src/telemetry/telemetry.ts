@@ -3,7 +3,7 @@
  * produced when a request is over, by work that no answer waits for.
  *
  * A trace that the caller samples is kept. Of all others a share is kept, chosen by the trace id alone, so that all participants of a trace
- * decide alike. Source: OpenTelemetry, `ParentBased` and `TraceIdRatioBased` samplers.
+ * decide alike. Of requests without a valid credential, which anybody can send, only a share is kept, and what failed here. Source: OpenTelemetry, `ParentBased` and `TraceIdRatioBased` samplers.
  */
 import type { JsonObject } from '../shared/protocol.ts';
 import type { WaitUntil } from '../shared/util/wait-until.ts';
@@ -125,7 +125,11 @@ export class Telemetry {
   }
 
   #isKept(ended: EndedOperation): boolean {
-    return Boolean(ended.trace?.isSampled) || isRemarkable(ended, this.#ports.settings.slowMs);
+    const { ratio, slowMs } = this.#ports.settings;
+    const { trace, principalId, outcome } = ended;
+    if (principalId !== undefined) return trace?.isSampled === true || isRemarkable(ended, slowMs);
+    // Strangers decide nothing, neither by a flag nor by the trace id that they send: the id of the span is ours.
+    return outcome === 'failed' || (trace !== undefined && isWithin(trace.spanId, ratio));
   }
 }
 
@@ -141,15 +145,11 @@ const RANDOM_RANGE = 16 ** RANDOM_DIGITS;
 export const isWithin = (traceId: string, ratio: number): boolean =>
   Number.parseInt(traceId.slice(-RANDOM_DIGITS), 16) < ratio * RANDOM_RANGE;
 
-/**
- * Tells whether an unsampled request is kept: it failed, here or at its server, or was slow. Unauthenticated requests are never kept for
- * this.
- */
+/** Tells whether an unsampled request is kept: it failed, here or at its server, or was slow. */
 export function isRemarkable(
-  { outcome, code, durationMs }: Pick<EndedOperation, 'outcome' | 'code' | 'durationMs'>,
+  { outcome, durationMs }: Pick<EndedOperation, 'outcome' | 'durationMs'>,
   slowMs: number,
 ): boolean {
-  if (code === 'unauthorized') return false;
   return (outcome !== 'ok' && outcome !== 'cancelled') || durationMs >= slowMs;
 }
 

@@ -33,7 +33,13 @@ function stand(settings: Partial<TelemetrySettings> = {}, isFailing = false, isO
     meta?: object,
   ) => {
     const operation = telemetry.begin(work => void deferred.push(work), new Headers(headers));
-    operation.is({ source: 'mcp', method: 'tools/call', tool: 't', requestId: '1' });
+    operation.is({
+      source: 'mcp',
+      method: 'tools/call',
+      tool: 't',
+      requestId: '1',
+      principalId: 'p',
+    });
     operation.joins(meta);
     const { context } = operation.sends({
       server: 's',
@@ -80,19 +86,42 @@ it.each<[Ending, number]>([
   [{ outcome: 'tool_error' }, 1],
   [{ outcome: 'failed', code: 'upstream_timeout' }, 1],
   [{ outcome: 'denied', code: 'tool_not_found' }, 1],
-  [{ outcome: 'denied', code: 'unauthorized' }, 0],
 ])('[OPS-7] of what was not chosen and ended as %j, %i is kept', async (ending, kept) => {
   const { telemetry, traces } = stand();
   const operation = telemetry.begin(() => {}, new Headers(UNSAMPLED));
+  operation.is({ principalId: 'p' });
   operation.ends(ending);
   operation.release();
   await Promise.resolve();
   expect(traces).toHaveLength(kept);
 });
 
+it.each([
+  ['by the flag', `00-${'f'.repeat(32)}-${PARENT}-01`],
+  ['by the trace id', `00-${'f'.repeat(18)}${'0'.repeat(13)}1-${PARENT}-00`],
+])(
+  '[OPS-7] without a valid credential nobody chooses %s what is kept',
+  async (_how, traceparent) => {
+    const counts = [1e-9, 1].map(ratio => {
+      const { telemetry, traces } = stand({ ratio, slowMs: 0 });
+      for (const outcome of ['ok', 'denied', 'invalid', 'failed'] as const) {
+        const operation = telemetry.begin(() => {}, new Headers({ traceparent }));
+        operation.ends({ outcome });
+        operation.release();
+      }
+      return traces;
+    });
+    await Promise.resolve();
+    // Of the few, what failed here.
+    expect(counts.map(({ length }) => length)).toEqual([1, 4]);
+  },
+);
+
 it('[OPS-7] what was slow is kept', async () => {
   const { telemetry, traces } = stand({ slowMs: 0 });
-  telemetry.begin(() => {}, new Headers(UNSAMPLED)).release();
+  const operation = telemetry.begin(() => {}, new Headers(UNSAMPLED));
+  operation.is({ principalId: 'p' });
+  operation.release();
   await Promise.resolve();
   expect(traces).toHaveLength(1);
 });
@@ -128,8 +157,11 @@ it.each([
 
 it('[OPS-7] on one machine they are looked at together, and its metrics have them before that', async () => {
   const { lines, traces, deferred, telemetry, pass } = stand({}, false, true);
-  const serve = () =>
-    telemetry.begin(work => void deferred.push(work), new Headers(SAMPLED)).release();
+  const serve = () => {
+    const operation = telemetry.begin(work => void deferred.push(work), new Headers(SAMPLED));
+    operation.is({ principalId: 'p' });
+    operation.release();
+  };
   const count = () =>
     telemetry
       .families(() => true)
