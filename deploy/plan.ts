@@ -57,7 +57,7 @@ export function toPlan({ options, target, migrations, hasOwnKeys }: Wanted, foun
   const tooNew = findTooNew(applied, migrations);
   if (tooNew !== undefined) {
     throw new StartError(
-      `The database is too new: the migration ${tooNew} took away what this version needs. Deploy a newer version`,
+      `The database is too new: the migration ${tooNew} removed what this version needs. Deploy a newer version`,
     );
   }
   const unknown = applied.filter(each => !migrations.includes(each));

@@ -23,7 +23,7 @@ export function parseProxies(text: string): Proxies {
     const bits = prefix === undefined ? most : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
     if (isIP(address) === 0 || more.length > 0 || bits < 1 || bits > most) {
       throw new StartError(
-        `--trusted-proxies takes addresses and networks with commas between, for instance 10.0.0.0/8,127.0.0.1; not ${JSON.stringify(entry)}.`,
+        `--trusted-proxies takes addresses and networks separated by commas, for instance 10.0.0.0/8,127.0.0.1; not ${JSON.stringify(entry)}.`,
         2,
       );
     }

@@ -37,7 +37,7 @@ export async function drain(
   const count = await host.drain(0);
   if (count === 0 || ms === 0) return;
   say(
-    `waiting for ${count} ${count === 1 ? 'request' : 'requests'} under way, ${ms / 1_000} s at most; the same signal again ends now`,
+    `waiting for ${count} running ${count === 1 ? 'request' : 'requests'}, ${ms / 1_000} s at most; the same signal again stops at once`,
   );
   await host.drain(ms);
 }

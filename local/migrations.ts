@@ -58,7 +58,7 @@ export async function applyMigrations(
   );
   if (tooNew !== undefined) {
     throw new StartError(
-      `The data folder is too new for this Portico: the migration ${tooNew} took away what this version needs. Start a newer version.`,
+      `The data folder is too new for this Portico: the migration ${tooNew} removed what this version needs. Start a newer version.`,
     );
   }
   const pending = migrations.filter(migration => !applied.has(migration.name));

@@ -56,7 +56,9 @@ export function parsePublic(
   if (url === '') {
     if (values['public-url'] === '') throw badUrl('');
     if (host !== LOOPBACK) {
-      throw wrong(`--host ${host} lets others in, so it needs the address they use: ${EXAMPLE}`);
+      throw wrong(
+        `--host ${host} lets others in, so it needs --public-url, the address that they use: ${EXAMPLE}`,
+      );
     }
     if (proxies !== '') {
       throw wrong(`--trusted-proxies needs --public-url, the address that clients use: ${EXAMPLE}`);

@@ -22,7 +22,7 @@ export function toPublicText({
   const where = host.includes(':') ? `[${host}]` : host;
   const unnamed = [
     '',
-    `${style('yellow', '!')} No proxy is named: whoever comes through one counts as one address.`,
+    `${style('yellow', '!')} No proxy is named: all clients behind one count as one address.`,
     '  Name it with --trusted-proxies.',
   ];
   return [
@@ -30,7 +30,7 @@ export function toPublicText({
     `${style('bold', 'Portico is ready')}  ${style('cyan', `${origin}/mcp`)}`,
     `Its console       ${style('cyan', `${origin}/console`)}`,
     '',
-    `It listens on http://${where}:${port}, for a proxy that ends TLS, and answers to ${new URL(origin).host} only.`,
+    `It listens on http://${where}:${port}, for a proxy that terminates TLS, and answers to ${new URL(origin).host} only.`,
     `The admin token is in ${secretsFile}. A token for each member:`,
     `  export PORTICO_URL=${origin}`,
     `  export PORTICO_TOKEN=$(node -p 'JSON.parse(fs.readFileSync(${JSON.stringify(secretsFile)})).adminToken')`,

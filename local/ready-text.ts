@@ -36,25 +36,25 @@ export function toReadyText(ready: Ready): string {
     `Its console       ${style('cyan', signInLink ?? `${origin}/console`)}`,
     ...(signInLink === undefined
       ? []
-      : [style('dim', '                  The address signs you in, once and within an hour.')]),
+      : [style('dim', '                  The address signs you in once, within an hour.')]),
     '',
     ...tokenLines,
     ...snippets,
     '',
-    style('dim', `Log: ${dataDir}/log. Ctrl-C ends everything; the data stays.`),
+    style('dim', `Log: ${dataDir}/log. Ctrl-C stops everything; the data stays.`),
   ].join('\n');
 }
 
 /** Shows the tokens, at the start that created them. */
 function toFirstLines({ secrets, memberToken, dataDir, steps: { style } }: Ready): string[] {
   const admin = [
-    `Admin token, for the API and the command line; shown this once, kept in ${dataDir}/secrets.json:`,
+    `Admin token, for the API and the command line; shown only this once, kept in ${dataDir}/secrets.json:`,
     `  ${style('cyan', secrets.adminToken)}`,
   ];
   if (memberToken === undefined) return admin;
   return [
     ...admin,
-    'Member token, for clients: it lists and calls tools, and administers nothing; kept there too:',
+    'Member token, for clients: it can only list and call tools; kept there too:',
     `  ${style('cyan', memberToken)}`,
   ];
 }
@@ -63,7 +63,7 @@ function toFirstLines({ secrets, memberToken, dataDir, steps: { style } }: Ready
 function toLaterLines({ secrets, memberToken, dataDir }: Ready): string[] {
   if (memberToken === undefined) {
     return [
-      `The admin token is in ${dataDir}/secrets.json. The one for clients was revoked; make another`,
+      `The admin token is in ${dataDir}/secrets.json. The one for clients was revoked; create another`,
       'with POST /api/v1/tokens or portico token create. For the commands below:',
       `  export ${TOKEN_VARIABLE}=…`,
     ];

@@ -52,7 +52,7 @@ export async function makeDataFolder(folder: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `The data folder ${folder} cannot be made (${code}); name another with --data DIR.`,
+      `The data folder ${folder} cannot be created (${code}); name another with --data DIR.`,
     );
   }
 }
@@ -144,7 +144,7 @@ async function readSecrets(file: string): Promise<StoredSecrets | undefined> {
     // Reported below, without the text of the file.
   }
   throw new StartError(
-    `${file} is damaged. Put it back from a copy, or start anew with --data DIR.`,
+    `${file} is damaged. Restore it from a copy, or start with another folder: --data DIR.`,
   );
 }
 

@@ -62,7 +62,7 @@ function checkMode(mode: string | undefined, publicOrigin: string | undefined): 
   }
   if (isPublic && mode === 'local') {
     throw new StartError(
-      'PORTICO_MODE=local lets this machine in only: leave out either it or --public-url',
+      'PORTICO_MODE=local admits this machine only: remove either it or --public-url',
       2,
     );
   }

@@ -54,13 +54,10 @@ export const keysFileOf = (file: string): string =>
 export async function backUp(dataDir: string, file: string): Promise<BackupMade> {
   const keysFile = keysFileOf(file);
   for (const each of [file, keysFile]) {
-    if (await isThere(each)) throw new StartError(`${each} is there already; name another file`, 2);
+    if (await isThere(each)) throw new StartError(`${each} already exists; name another file`, 2);
   }
   if (!(await isThere(join(dataDir, SECRETS)))) {
-    throw new StartError(
-      `There is no data of a gateway in ${dataDir}; name its folder with --data`,
-      2,
-    );
+    throw new StartError(`There is no gateway data in ${dataDir}; name its folder with --data`, 2);
   }
   // On the same disk, so that the finished files can be moved into place at once.
   const work = await mkdtemp(join(dirname(file), `.${basename(file)}-`)).catch(error => {

@@ -31,7 +31,7 @@ const CATALOG_TRIES = 3;
  */
 export async function copyStores(from: string, to: string, isRunning: boolean): Promise<number> {
   const databases = await filesIn(join(from, DATABASE), '.sqlite');
-  if (databases.length === 0) throw new StartError(`There is no data of a gateway in ${from}`);
+  if (databases.length === 0) throw new StartError(`There is no gateway data in ${from}`);
   await mkdir(to, { recursive: true, mode: 0o700 });
   if (existsSync(join(from, DEMO))) await copyFile(join(from, DEMO), join(to, DEMO));
   const startedAt = Date.now();

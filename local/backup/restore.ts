@@ -45,7 +45,9 @@ export async function restore(
   const work = join(dirname(dataDir), `.${basename(dataDir)}.restoring`);
   await rm(work, { recursive: true, force: true });
   await makeFolder(work).catch(error => {
-    throw new StartError(`${dataDir} cannot be made (${codeOf(error)}); name another with --data`);
+    throw new StartError(
+      `${dataDir} cannot be created (${codeOf(error)}); name another with --data`,
+    );
   });
   try {
     const manifest = await unpack(file, work);
@@ -64,7 +66,8 @@ const isOurs = (path: string, entry: object): boolean =>
   PATH.test(path) && 'type' in entry && (entry.type === 'File' || entry.type === 'Directory');
 
 async function unpack(file: string, to: string): Promise<Manifest> {
-  const notWhole = (reason: string) => new StartError(`${file} is no whole backup: ${reason}`);
+  const notWhole = (reason: string) =>
+    new StartError(`${file} is not a complete backup: ${reason}`);
   try {
     await extract({ file, cwd: to, strict: true, filter: isOurs });
   } catch (error) {
@@ -74,11 +77,11 @@ async function unpack(file: string, to: string): Promise<Manifest> {
     throw notWhole(`it has no ${MANIFEST}`);
   });
   const manifest = readManifest(text);
-  if (!manifest) throw notWhole(`its ${MANIFEST} is not of this version`);
+  if (!manifest) throw notWhole(`its ${MANIFEST} is of another version`);
   const { [MANIFEST]: _own, ...files } = await digestsIn(to);
   const wrong = Object.keys({ ...files, ...manifest.files }).find(
     path => files[path] !== manifest.files[path],
   );
-  if (wrong !== undefined) throw notWhole(`${wrong} is not what it was`);
+  if (wrong !== undefined) throw notWhole(`${wrong} is damaged`);
   return manifest;
 }

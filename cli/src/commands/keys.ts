@@ -93,7 +93,7 @@ async function show(report: KeysView, { json }: Options): Promise<void> {
   const { keys, active } = report;
   const rows = keys.map(key => [
     key.id,
-    key.id === active ? 'active' : key.in_ring ? 'opens' : 'missing',
+    key.id === active ? 'active' : key.in_ring ? 'former' : 'missing',
     ...[key.secrets, key.servers, key.access_tokens, key.accounts, key.tokens].map(String),
   ]);
   await writeTable(

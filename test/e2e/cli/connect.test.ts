@@ -129,7 +129,7 @@ it('[CLI-1] reconnects when the gateway restarts, and connects when the gateway 
   gateway.refuseWith = 404;
   await connecting.says('is not a gateway that supports connectors; retrying in');
   gateway.refuseWith = 503;
-  await connecting.says('answers 503; retrying in');
+  await connecting.says('answered 503; retrying in');
   gateway.refuseWith = undefined;
   const second = await gateway.nextLink();
   expect(second.hello?.servers).toEqual(first.hello?.servers);

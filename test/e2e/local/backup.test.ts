@@ -119,7 +119,7 @@ describe('a backup', () => {
       '--data',
       gateway.data,
     ]);
-    expect([code, err]).toEqual([2, expect.stringContaining('is there already; name another')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('already exists; name another')]);
   });
 
   it('[OPS-4] of a folder without a gateway says so', async () => {
@@ -212,7 +212,7 @@ describe('a restore', () => {
     await make();
     await writeFile(at('bad.keys.json'), '{}');
     const { code, err } = await runPortico(['restore', at('bad.tar.gz'), '--data', at('bad')]);
-    expect([code, err]).toEqual([1, expect.stringContaining('is no whole backup')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('is not a complete backup')]);
     expect(await readdir(at('bad')).catch(() => 'nothing')).toBe('nothing');
     await rm(at('bad.tar.gz'));
   });

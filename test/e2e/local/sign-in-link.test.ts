@@ -58,7 +58,7 @@ it('[OPS-1] [OPS-3] [ACC-7] a start on a terminal shows an address that signs in
   const first = startOnTerminal('node', 'local/start.mjs', ...args());
   try {
     const code = await until('the address', 60_000, async () => codeIn(first.output()));
-    expect(first.output()).toContain('The address signs you in, once and within an hour.');
+    expect(first.output()).toContain('The address signs you in once, within an hour.');
 
     const browser = createCookieBrowser();
     const page = await browser.open(`${origin}/sign-in`, { code, return: '/console' });
@@ -102,7 +102,7 @@ it('[OPS-3] a start whose output goes elsewhere shows none', async () => {
     await until(
       'the start is over',
       60_000,
-      async () => output().includes('Ctrl-C ends') || undefined,
+      async () => output().includes('Ctrl-C stops') || undefined,
     );
     expect(output()).toContain(`Its console       ${origin}/console\n`);
     expect(output()).not.toContain('/sign-in');

@@ -92,7 +92,7 @@ it('[OPS-3] [ACC-2] creates an admin token once, and a second start keeps everyt
   expect(second.output()).not.toContain(token);
   expect(second.output()).not.toContain(header);
   await until('the snippets are shown again', 60_000, async () =>
-    second.output().includes('Ctrl-C ends') ? true : undefined,
+    second.output().includes('Ctrl-C stops') ? true : undefined,
   );
   expect(second.output()).toMatch(/export PORTICO_TOKEN=\$\(node .*\)\.memberToken'\)/);
   const listed = (await (await api('GET', '/api/v1/aggregator/servers')).json()) as {

@@ -159,7 +159,7 @@ async function breakOff(
 }
 
 /** What each command prints when it is ready. */
-const READY = { 'npm start': 'Ctrl-C ends', 'portico up': 'ready: ' };
+const READY = { 'npm start': 'Ctrl-C stops', 'portico up': 'ready: ' };
 
 /** Starts a gateway with a command, and waits until its server is connected. */
 async function start(way: 'npm start' | 'portico up') {
@@ -210,7 +210,7 @@ it('[OPS-3] [SEC-9] counts nothing for a client whose connection was reset, and 
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   await ended;
-  expect(output()).not.toContain('under way');
+  expect(output()).not.toContain('waiting for');
 });
 
 describe.each(['npm start', 'portico up'] as const)('%s', way => {
@@ -220,7 +220,7 @@ describe.each(['npm start', 'portico up'] as const)('%s', way => {
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     await until('it says what it waits for', WAIT_MS, async () =>
-      output().includes('waiting for 1 request under way') ? true : undefined,
+      output().includes('waiting for 1 running request') ? true : undefined,
     );
     const refused = await post(`${origin}/mcp`, token, { jsonrpc: '2.0', id: 1, method: 'ping' });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);

@@ -121,7 +121,7 @@ export class GuideReader {
   async #startGateway(): Promise<void> {
     if (this.#terminals.length > 0) return;
     const step = { kind: 'background', line: 0, command: 'npm start' } as const;
-    const expected = ['Log: … Ctrl-C ends everything; the data stays.'];
+    const expected = ['Log: … Ctrl-C stops everything; the data stays.'];
     await this.#runAside({ ...step, expected }, this.#plain(), '/dev/null');
   }
 

@@ -70,7 +70,7 @@ describe('a plan', () => {
     expect(namesIn(back)).toEqual(['upload', 'health']);
     expect(toPlanText(back, '1.0.0')).toContain('keep 2 migrations of a newer version');
     const gone = '0004_contract_0003_c.sql';
-    expect(() => at('0003_c.sql', gone)).toThrow(`${gone} took away`);
+    expect(() => at('0003_c.sql', gone)).toThrow(`${gone} removed`);
   });
 
   it('[OPS-4] [SEC-1] makes no keys in Cloudflare’s builder, where a person gives them', () => {

@@ -31,7 +31,7 @@ it('[OPS-3] says at once which folder cannot be made, and what to do', async () 
   ] as const) {
     await expect(makeDataFolder(data)).rejects.toThrow(
       new StartError(
-        `The data folder ${data} cannot be made (${code}); name another with --data DIR.`,
+        `The data folder ${data} cannot be created (${code}); name another with --data DIR.`,
       ),
     );
   }

@@ -56,7 +56,7 @@ describe('options for a team', () => {
   });
 
   it.each([
-    [['--host', '0.0.0.0'], '--host 0.0.0.0 lets others in, so it needs the address they use'],
+    [['--host', '0.0.0.0'], '--host 0.0.0.0 lets others in, so it needs --public-url'],
     [['--host', '0.0.0.0', '--no-demo'], '--public-url https://mcp.example.com'],
     [['--host', '::'], '--host :: lets others in'],
     [['--host', 'mcp.example.com', ...URL_OPTION], '--host must be an address of this machine'],
@@ -110,7 +110,7 @@ describe('the settings of a start', () => {
   it('[OPS-5] PORTICO_MODE=local lets nobody else in', () => {
     expect(readSettings({ PORTICO_MODE: 'local' })).toEqual({});
     expect(String(refusal(() => readSettings({ PORTICO_MODE: 'local' }, origin)))).toContain(
-      'leave out',
+      'remove either',
     );
   });
 });

@@ -51,5 +51,5 @@ it('[OPS-1] tells a person at a terminal the address that signs them in to the c
   const link = 'http://127.0.0.1:8787/sign-in?return=/console#code';
   const lines = textOf(false, MEMBER, link).split('\n');
   expect(lines).toContain(`Its console       ${link}`);
-  expect(lines).toContain('                  The address signs you in, once and within an hour.');
+  expect(lines).toContain('                  The address signs you in once, within an hour.');
 });
