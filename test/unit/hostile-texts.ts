@@ -1,7 +1,7 @@
-/** Texts that make a bad expression or scanner slow, in any length; and how long work on them takes. */
+/** Texts of any length that make a bad expression or scanner slow, and measuring the CPU time of work on them. */
 import { loadCorpus } from '../fixtures/corpora.ts';
 
-/** What hostile texts repeat. */
+/** The pieces that hostile texts repeat. */
 export const PIECES: readonly string[] = [
   '-eyJ', 'eyJaaaa.', 'a.', '-a', '--a ', '"', '\\', '\\"', "'", 'Bearer ', '://', 'x://y', 'x://y:z@',
   '-----BEGIN ', '-----BEGIN PRIVATE KEY', '-----BEGIN PRIVATE KEY-----', '-----END ', ' ', '\t',
@@ -10,17 +10,17 @@ export const PIECES: readonly string[] = [
   '\u0300', 'e\u0301', '\u200b', '\u202e', 'é', '中', '\ud800', '👩‍👩‍👧', 'K', 'ſ', '/~1', '.5f', '\u0000', '\u001b[',
 ]; // prettier-ignore
 
-/** A text of a length, in UTF-16 units. */
+/** A text of this length, in UTF-16 units. */
 export const repeated = (piece: string, chars: number): string =>
   piece.repeat(Math.ceil(chars / piece.length)).slice(0, chars);
 
-/** The corpus of strings that break software, each repeated to a length, and where it is from. */
+/** The corpus of strings that break software, each repeated to a length, and its origin. */
 export function naughtyTexts(chars: number): { texts: string[]; origin: string } {
   const { cases, origin } = loadCorpus('naughty-strings');
   return { texts: cases.filter(text => text !== '').map(text => repeated(text, chars)), origin };
 }
 
-/** Time that work took of the processor, in milliseconds: what other processes and threads do is not in it. */
+/** CPU time of this thread for the work, in milliseconds; other processes and threads do not count. */
 export function costOf(work: () => unknown): number {
   const before = process.threadCpuUsage();
   work();
@@ -28,12 +28,12 @@ export function costOf(work: () => unknown): number {
   return (user + system) / 1_000;
 }
 
-/** What the same work costs a quiet machine, in milliseconds. */
+/** The cost of the reference work on a quiet machine, in milliseconds. */
 const REFERENCE_MS = 40;
 const REFERENCE_TEXT = 'ab '.repeat(4_000_000);
 const MOST_SLOWNESS = 10;
 
-/** How much slower this machine is just now: what else runs has its caches too. */
+/** How much slower this machine is at the moment: other processes use its caches too. */
 function slowness(): number {
   const costs = Array.from({ length: 3 }, () =>
     costOf(() => REFERENCE_TEXT.replaceAll(/a\w /g, '')),
@@ -41,7 +41,7 @@ function slowness(): number {
   return Math.min(MOST_SLOWNESS, Math.max(1, Math.min(...costs) / REFERENCE_MS));
 }
 
-/** The least of several tries, which end early where one is good enough; in milliseconds of a quiet machine. */
+/** The minimum over several tries, in milliseconds of a quiet machine; stops early once one is good enough. */
 export function leastCostOf(work: () => unknown, goodEnough: number, tries = 6): number {
   let least = Infinity;
   for (let tried = 0; tried < tries && least > goodEnough; tried += 1) {

@@ -1,16 +1,16 @@
 /**
- * Random values for tests that can be replayed: the seed is fixed, stands in the title of each test that uses it, and is
- * replaced by PORTICO_TEST_SEED. Where the cases take long, a run draws a part of them: `npm test` a
- * fifth, `npm run test:fast` a tenth; `npm run test:whole` draws all.
+ * Random values for tests that can be replayed: the seed is fixed, is part of the title of each test that uses it, and can be replaced by
+ * PORTICO_TEST_SEED. Where the cases take long, a run draws a part of them: `npm test` a fifth, `npm run test:fast` a tenth; `npm run
+ * test:whole` draws all.
  */
 
 /** Seed of this run. */
 export const SEED = Number(process.env['PORTICO_TEST_SEED'] ?? 20260728);
 
-/** The part of many slow cases that this run draws: a fifth, unless PORTICO_TEST_SHARE says another. */
+/** The part of many slow cases that this run draws: a fifth, unless PORTICO_TEST_SHARE sets another. */
 const SHARE = Number(process.env['PORTICO_TEST_SHARE'] ?? 0.2);
 
-/** How many of so many cases this run draws; one at least. */
+/** How many of `whole` cases this run draws; at least one. */
 export const drawn = (whole: number): number => Math.max(1, Math.ceil(whole * SHARE));
 
 /** A source of random values. */

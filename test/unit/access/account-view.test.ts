@@ -1,4 +1,4 @@
-/** What an account's own lists lack of the shared catalog: kept in few characters, and out of what its owner sees. */
+/** Which shared definitions an account's own lists lack: they are stored in few characters and hidden from the account's owner. */
 import { describe, expect, it } from 'vitest';
 import { viewOfAccount } from '../../../src/access/policy/account-view.ts';
 import { both, either, NOTHING, WHOLE, type View } from '../../../src/access/policy/view.ts';
@@ -35,17 +35,17 @@ const viewOf = (lists: OwnLists | null) => viewOfAccount({ account: { lists } as
 const keysIn = (catalog: Catalog, kind: Kind) => catalog[kind].items.map(({ key }) => key);
 const seen = (lists: OwnLists | null, catalog: Catalog) => filterCatalog(viewOf(lists), catalog);
 
-describe('what is kept of the lists of an account', () => {
+describe('the stored lists of an account', () => {
   const shared = catalogOf({ tools: ['a', 'b', 'c'], prompts: ['p'] });
   const read = (own: Keys, former: OwnLists | null = null) =>
     toOwnLists(shared, shared, ownOf(own), former);
 
-  it('[ACC-8] is nothing where nothing is lacking, whatever else they have', () => {
+  it('[ACC-8] are null when the account lacks nothing, whatever else it has', () => {
     expect(read({ tools: ['c', 'b', 'a', 'x'], prompts: ['p', 'y'] })).toBe(null);
     expect(viewOf(null)).toBe(WHOLE);
   });
 
-  it('[ACC-8] is what they lack, or what they have, whichever is shorter, in the same order always', () => {
+  it('[ACC-8] name what the account lacks or what it has, whichever is shorter, always in the same order', () => {
     expect(read({ tools: ['x', 'b', 'a'], prompts: [] })).toEqual({
       tools: { lacks: ['c'] },
       prompts: { has: [] },
@@ -53,13 +53,13 @@ describe('what is kept of the lists of an account', () => {
     expect(read({ tools: ['c'], prompts: ['p'] })).toEqual({ tools: { has: ['c'] } });
   });
 
-  it('[ACC-8] stays of a list that could not be read', () => {
+  it('[ACC-8] keep the former value of a list that could not be read', () => {
     const former = { tools: { lacks: ['b'] }, prompts: { has: [] } };
     expect(read({ prompts: ['p'] }, former)).toEqual({ tools: { lacks: ['b'] } });
     expect(read({ tools: ['a', 'b', 'c'] }, former)).toEqual({ prompts: { has: [] } });
   });
 
-  it('[ACC-8] is bounded: what would be longer hides nothing', () => {
+  it('[ACC-8] are bounded: a value that would be longer hides nothing', () => {
     const names = Array.from({ length: 2_000 }, (_, i) => `tool_with_a_long_name_${i}`);
     const many = catalogOf({ tools: names, prompts: ['p', 'q'] });
     const few = (length: number) =>
@@ -72,7 +72,7 @@ describe('what is kept of the lists of an account', () => {
     expect(few(1_000)).toBe(null);
   });
 
-  it('[ACC-8] is nothing of what only clients are offered that can be asked', () => {
+  it('[ACC-8] leave out definitions that are offered only to clients with a capability', () => {
     const conditions = { tools: [['b', { needs: [['sampling']] }]] };
     const asking = catalogOf({ tools: ['a', 'b', 'c', 'd'] }, { conditions });
     const plain = suited(asking, 'legacy', PLAIN_CLIENT);
@@ -102,11 +102,11 @@ it(`[ACC-8] in ${CASES} cases (seed ${SEED}) its owner sees what both have of ea
   }
 });
 
-describe('views that tell other items apart', () => {
+describe('views that differ in items other than tools', () => {
   const of = (...lacks: string[]) => viewOf({ tools: { lacks }, prompts: { lacks } });
   const sees = (view: View, key: string) => [view.tool(key, false), view.other?.('prompts', key)];
 
-  it('[ACC-3] are taken together, with those that do not', () => {
+  it('[ACC-3] are intersected, also with views that do not', () => {
     const rules: View = { key: 'rules', rest: true, tool: name => name !== 'c' };
     const together = both(both(rules, of('a')), of('b'));
     expect(['a', 'b', 'c', 'd'].map(key => sees(together, key))).toEqual([
@@ -122,13 +122,13 @@ describe('views that tell other items apart', () => {
     expect(either([of('a'), rules]).other?.('prompts', 'a')).toBe(true);
   });
 
-  it('[ACC-3] have keys that are equal for equal lists only', () => {
+  it('[ACC-3] have equal keys only for equal lists', () => {
     expect(of('a').key).toBe(of('a').key);
     expect(new Set([of('a'), of('b'), of('a', 'b'), WHOLE].map(({ key }) => key)).size).toBe(4);
   });
 });
 
-describe('the lists of an account are due', () => {
+describe("a read of an account's lists is due", () => {
   const account = { listsOf: 'hash', listsAt: 1_000 } as HeldAccount;
   const server = {
     account,
@@ -138,7 +138,7 @@ describe('the lists of an account are due', () => {
   } as unknown as Server;
   const isDue = (more: object, now = 1_000) => areListsDue({ ...server, ...more }, now);
 
-  it('[ACC-8] where they were never read, for another catalog, or a quarter of an hour ago', () => {
+  it('[ACC-8] if they were never read, were read for another catalog, or are a quarter of an hour old', () => {
     expect(isDue({})).toBe(false);
     expect(isDue({}, 900_999)).toBe(false);
     expect(isDue({}, 901_000)).toBe(true);
@@ -146,7 +146,7 @@ describe('the lists of an account are due', () => {
     expect(isDue({ account: { ...account, listsOf: null } })).toBe(true);
   });
 
-  it('[ACC-8] never where there is no account that works, or no catalog', () => {
+  it('[ACC-8] never without a working account, or without a catalog', () => {
     const never = [
       { needsAccount: true },
       { account: undefined },

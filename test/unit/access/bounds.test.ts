@@ -1,4 +1,4 @@
-/** The longest and the most that rules, tokens and toolsets take, and nothing beyond. */
+/** The bounds of rules, tokens and toolsets: the largest accepted values, and the first refused ones. */
 import { PatternSchema } from '../../../src/shared/util/name-pattern.ts';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
@@ -22,7 +22,7 @@ const toolset = (more: object) => ({ name: 'set', include: ['*'], ...more });
 const override = (more: object) => toolset({ overrides: [{ server: 's', tool: 't', ...more }] });
 const members = (more: object) => toolset({ members: more });
 
-describe('what is taken', () => {
+describe('accepted values', () => {
   it.each<[string, z.ZodType, (length: number) => unknown, least: number, most: number]>([
     ['a pattern', PatternSchema, text, 1, 300],
     ['the wildcards of a pattern', PatternSchema, n => `a${'*'.repeat(n)}`, 0, 8],
@@ -60,7 +60,7 @@ describe('what is taken', () => {
     expect(beyond.filter(isTaken)).toEqual([]);
   });
 
-  it('[SEC-4] [ACC-4] a definition by its characters as a whole', () => {
+  it('[SEC-4] [ACC-4] a definition is measured by its total number of characters', () => {
     const problemsOf = (length: number) => {
       const wanted = { include: ['*'], overrides: [] as object[] };
       const sizeNow = () => JSON.stringify(DefinitionSchema.parse(wanted)).length;
@@ -100,7 +100,7 @@ describe('what is taken', () => {
     );
   });
 
-  it('[ACC-1] a header of 200 characters, and no longer one', () => {
+  it('[ACC-1] a header of 200 characters, but no longer one', () => {
     const value = `portico_${'a'.repeat(43)}`;
     const header = (length: number) => `Bearer${value.padStart(length - 'Bearer'.length)}`;
     expect(parseBearer(header(200))).toBe(value);
@@ -108,7 +108,7 @@ describe('what is taken', () => {
   });
 });
 
-it('[ACC-1] a token that never expires and was never used says so', () => {
+it('[ACC-1] a token that never expires and was never used shows nulls', () => {
   const view = toTokenView({ ...SETUP_TOKEN, formerExpiresAt: null, madeBy: null }, [], 5);
   expect(view).toMatchObject({ expires_at: null, last_used_at: null, former_expires_at: null });
 });

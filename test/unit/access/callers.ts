@@ -1,12 +1,12 @@
-/** Callers and what they are made of, without a database. */
+/** Callers and their parts, without a database. */
 import type { Caller } from '../../../src/access/policy/caller.ts';
 import { createPolicy, type AccessState, type Holder } from '../../../src/access/policy/policy.ts';
 import type { Scope } from '../../../src/shared/identity/principal.ts';
 
-/** No rules, no toolsets, open to members. */
+/** No rules, no toolsets, default access open. */
 export const OPEN: AccessState = { posture: 'open', rules: [], toolsets: [] };
 
-/** Who holds a token without limits. */
+/** The holder of a token without limits. */
 export function createHolder(more: Partial<Holder> = {}): Holder {
   const limits = { servers: null, tools: null, toolsets: null };
   return { principalId: 'p', groups: [], isAdmin: false, ...limits, ...more };

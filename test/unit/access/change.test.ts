@@ -1,4 +1,4 @@
-/** What a change gives and takes, against the decision asked for each person and tool by itself; and that its work is bounded. */
+/** Which tools a change gives and takes, compared with a separate decision for each person and tool; and that the work is bounded. */
 import { expect, it } from 'vitest';
 import {
   atToolset,
@@ -55,7 +55,7 @@ function toolsetOf(random: Random): Toolset {
   return { id: 't', name: random.pick(['t', 'u']), description: '', definition };
 }
 
-/** By person, everything that is gained or lost. */
+/** Every tool gained or lost, by person. */
 function flat({ groups }: Changes): Map<string, string[]> {
   const entries = groups.flatMap(group => {
     const all = group.first(1_000).map(({ offer, tool = '(rest)', isGained }) => {
@@ -69,7 +69,7 @@ function flat({ groups }: Changes): Map<string, string[]> {
   return new Map(entries.toSorted());
 }
 
-/** The same, asked of the decision one by one. */
+/** The same, computed with one decision per person and tool. */
 function plainly(states: readonly [AccessState, AccessState], toolsetId?: string) {
   const seenBy = ({ holder }: NamedHolder, state: AccessState) => {
     const policy = createPolicy(holder, state);
@@ -99,7 +99,7 @@ function plainly(states: readonly [AccessState, AccessState], toolsetId?: string
 const sorted = (all: Map<string, string[]>) =>
   [...all].map(([name, changes]) => [name, changes.toSorted()]);
 
-it('[ACC-3] is what the decision says before and after, of rules', () => {
+it('[ACC-3] a change of rules shows the difference between the decisions before and after', () => {
   const random = createRandom(SEED);
   let changed = 0;
   for (let round = 0; round < 300; round += 1) {
@@ -115,7 +115,7 @@ it('[ACC-3] is what the decision says before and after, of rules', () => {
   expect(changed).toBeGreaterThan(100);
 });
 
-it('[ACC-4] is what the decision says before and after, of toolsets', () => {
+it('[ACC-4] a change of toolsets shows the difference between the decisions before and after', () => {
   const random = createRandom(SEED);
   let changed = 0;
   for (let round = 0; round < 300; round += 1) {
@@ -132,7 +132,7 @@ it('[ACC-4] is what the decision says before and after, of toolsets', () => {
   expect(changed).toBeGreaterThan(100);
 });
 
-it('[ACC-4] is what a toolset itself gains and loses', () => {
+it('[ACC-4] a change of one toolset shows the tools that it gains and loses', () => {
   const toolset = (include: string[]): Toolset => {
     return {
       id: 't',
@@ -148,7 +148,7 @@ it('[ACC-4] is what a toolset itself gains and loses', () => {
   expect(found.first(1).map(({ tool }) => tool)).toEqual(['get_b']);
 });
 
-it('[ACC-3] stops when it has compared enough, and says how far it came', () => {
+it('[ACC-3] stops after a bounded number of comparisons, and reports how many it examined', () => {
   const rules = PEOPLE.map(({ holder }, i): AccessRule => {
     const subject: Subject = { kind: 'principal', id: holder.principalId };
     return { id: `r${i}`, effect: 'deny', subject, server: '*', tool: 'drop', readOnly: false };
@@ -157,7 +157,7 @@ it('[ACC-3] stops when it has compared enough, and says how far it came', () => 
   const few = changesFor(PEOPLE, everywhere, states, OFFERS, 0);
   expect(few.examined).toBe(1);
   expect(flat(few).get('person 0')).toEqual(['-github.drop', '-files.drop']);
-  // Whom the same rules are about is decided on once, however many they are.
+  // People with the same rules are decided on once, however many they are.
   const others = [...PEOPLE, ...PEOPLE.slice(0, 1), ...PEOPLE.slice(0, 1)];
   expect(changesFor(others, everywhere, states, OFFERS, 0).examined).toBe(3);
 });

@@ -1,4 +1,4 @@
-/** The one decision: precedence of rules, the posture, the limits of tokens and toolsets, against a plain reading of them. */
+/** The access decision: precedence of rules, default access, limits of tokens and toolsets, compared with a naive implementation. */
 import { describe, expect, it } from 'vitest';
 import { createPolicy, type AccessState, type Holder } from '../../../src/access/policy/policy.ts';
 import type { AccessRule, Subject } from '../../../src/access/policy/rule.ts';
@@ -80,7 +80,7 @@ describe('precedence', () => {
     expect(policy.explain(github, 'create_issue', false).isAllowed).toBe(isAllowed);
   });
 
-  it('[ACC-3] a closed deployment lets nobody through but holders of admin', () => {
+  it('[ACC-3] with default access closed, only a holder of admin gets through', () => {
     const closed = { posture: 'closed' } as const;
     expect(policyOf([], {}, closed).viewOf(github)).toBe(NOTHING);
     expect(policyOf([], { isAdmin: true }, closed).viewOf(github)).toBe(WHOLE);
@@ -91,7 +91,7 @@ describe('precedence', () => {
     expect(one.viewOf(files).rest).toBe(false);
   });
 
-  it('[ACC-3] rules for read-only tools are about those only', () => {
+  it('[ACC-3] rules for read-only tools apply only to those', () => {
     const rules = [rule('deny', everyone), rule('allow', group('dev'), { readOnly: true })];
     const view = policyOf(rules, { groups: ['dev'] }).viewOf(github);
     expect(view.tool('list', true)).toBe(true);
@@ -99,12 +99,12 @@ describe('precedence', () => {
     expect(view.rest).toBe(false);
   });
 
-  it('[ACC-3] what a server offers beside tools follows the rules about all of it', () => {
+  it('[ACC-3] prompts and resources follow the rules for the whole server', () => {
     expect(policyOf([rule('deny', everyone, { tool: 'drop' })]).viewOf(github).rest).toBe(true);
     expect(policyOf([rule('deny', everyone, { server: 'github' })]).viewOf(github)).toBe(NOTHING);
   });
 
-  it('[ACC-3] says what decided', () => {
+  it('[ACC-3] explains which rule decided', () => {
     const deny = rule('deny', everyone, { tool: 'drop' });
     const policy = policyOf([deny], { servers: ['id-1'], tools: ['github.a*'] });
     expect(policy.explain(github, 'drop', false)).toStrictEqual({
@@ -119,7 +119,7 @@ describe('precedence', () => {
 });
 
 describe('the limits of a token', () => {
-  it('[ACC-1] [ACC-3] narrow whatever the rules allow', () => {
+  it('[ACC-1] [ACC-3] restrict what the rules allow', () => {
     const allow = [rule('allow', everyone)];
     const named = policyOf(allow, { servers: ['id-2'] });
     expect([named.viewOf(github), named.viewOf(files)]).toEqual([NOTHING, WHOLE]);
@@ -130,7 +130,7 @@ describe('the limits of a token', () => {
     expect(policyOf(allow, { tools: [] }).viewOf(github)).toBe(NOTHING);
   });
 
-  it('[ACC-4] [ACC-3] to toolsets is to what these select, for members of them', () => {
+  it('[ACC-4] [ACC-3] to toolsets allow what those select, to their members', () => {
     const toolsets = [
       toolset('reading', { include: ['*.read_*'], exclude: ['files.read_secret'] }),
       toolset('team', { include: ['github'], members: { principals: [], groups: ['dev'] } }),
@@ -147,7 +147,7 @@ describe('the limits of a token', () => {
     expect(policyOf([], { toolsets: ['gone'] }, { toolsets }).viewOf(github)).toBe(NOTHING);
   });
 
-  it('[ACC-4] to a toolset of several groups is for members of one of them', () => {
+  it('[ACC-4] to a toolset of several groups apply to members of any of them', () => {
     const members = { principals: ['bob'], groups: ['dev', 'ops'] };
     const state = { toolsets: [toolset('team', { members })] };
     expect(policyOf([], { groups: ['ops'] }, state).toolset('team')?.id).toBe('id-team');
@@ -155,7 +155,7 @@ describe('the limits of a token', () => {
     expect(policyOf([], { groups: ['sales'] }, state).toolset('team')).toBeUndefined();
   });
 
-  it('[ACC-1] have one text for what is the same, and none where there are none', () => {
+  it('[ACC-1] serialize equal limits to equal text, and no limits to an empty one', () => {
     const limitsOf = (holder: Partial<Holder>) => policyOf([], holder).limits;
     expect(limitsOf({})).toBe('');
     expect(limitsOf({ servers: ['b', 'a'] })).toBe(limitsOf({ servers: ['a', 'b'] }));
@@ -163,7 +163,7 @@ describe('the limits of a token', () => {
     expect(new Set([...different, { servers: [] }].map(limitsOf)).size).toBe(5);
   });
 
-  it('[ACC-1] leave a whole server to look after, or not; rules do not count', () => {
+  it('[ACC-1] say whether a token may administer a whole server, regardless of rules', () => {
     const isWhole = (holder: Partial<Holder>) =>
       policyOf([rule('deny', everyone)], holder).administers(github);
     expect(isWhole({})).toBe(true);
@@ -173,13 +173,13 @@ describe('the limits of a token', () => {
     expect(isWhole({ toolsets: [] })).toBe(false);
   });
 
-  it('[ACC-3] are worked out once for a server', () => {
+  it('[ACC-3] are computed once per server', () => {
     const policy = policyOf([], { tools: ['github.create_*'] });
     expect(policy.viewOf(github)).toBe(policy.viewOf(github));
   });
 });
 
-/** The rules read one by one, as the documentation has them. */
+/** Evaluates the rules one by one, as the documentation describes them. */
 function oracle(
   rules: AccessRule[],
   holder: Holder,
@@ -224,7 +224,7 @@ const drawRule = (random: Random) =>
   });
 
 describe(`2,000 random sets of rules, seed ${SEED}`, () => {
-  it('[ACC-3] decide as they read, whatever their order', () => {
+  it('[ACC-3] decide as documented, whatever their order', () => {
     const random = createRandom(SEED);
     for (let i = 0; i < 2_000; i += 1) {
       const rules = Array.from({ length: random.below(6) }, () => drawRule(random));

@@ -1,4 +1,4 @@
-/** Session ids: nobody guesses one, nobody makes one. */
+/** Session ids: nobody can guess or forge one. */
 import { describe, expect, it } from 'vitest';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { SealedIds } from '../../../src/access/admission/sealed-id.ts';
@@ -17,11 +17,11 @@ function chiSquare(texts: readonly string[]): number {
   return [...counts.values()].reduce((sum, count) => sum + (count - wanted) ** 2 / wanted, 0);
 }
 
-/** Above it is one random text in ten million. */
+/** One random text in ten million exceeds it. */
 const CHI_SQUARE_LIMIT = 140;
 
 describe('a session id', () => {
-  it('[MCP-10] [ACC-1] and a token never come twice and look random', async () => {
+  it('[MCP-10] [ACC-1] and a token never repeat and look random', async () => {
     const made = await Promise.all(
       Array.from({ length: 1_000 }, () => ids.create('p', '2025-11-25')),
     );
@@ -34,11 +34,11 @@ describe('a session id', () => {
     expect(inner.every(id => id.length === 22)).toBe(true);
   });
 
-  it('[MCP-10] opens as it was sealed, and changed in any place or under another key not at all', async () => {
+  it('[MCP-10] opens unchanged under its own key, and not when changed anywhere or under another key', async () => {
     const { facts, sealed } = await ids.create('p', '2025-11-25');
     expect(await new SealedIds(ringOf(1)).open(sealed)).toEqual(facts);
     expect(await new SealedIds(ringOf(2)).open(sealed)).toBeUndefined();
-    // The last character may carry bits that mean nothing.
+    // The last character may carry unused bits.
     for (let at = 0; at < sealed.length - 1; at += 1) {
       const other = sealed[at] === 'A' ? 'B' : 'A';
       const spoilt = sealed.slice(0, at) + other + sealed.slice(at + 1);

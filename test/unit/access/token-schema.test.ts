@@ -1,4 +1,4 @@
-/** Tokens in the API: what is taken, what is refused, what is shown, and when one has expired. */
+/** Tokens in the API: accepted and refused requests, the view, and when a token has expired. */
 import { describe, expect, it } from 'vitest';
 import {
   CreateTokenSchema,
@@ -31,7 +31,7 @@ const token: ShownToken = {
 };
 
 describe('a view', () => {
-  it('[ACC-1] [ACC-2] [SEC-2] has what is known of a token, and no value and no HMAC', () => {
+  it('[ACC-1] [ACC-2] [SEC-2] shows the facts of a token, without its value or HMAC', () => {
     expect(toTokenView(token, [{ id: 's1', name: 'github' }], NOW)).toEqual({
       id: 't1',
       name: 'ci',
@@ -50,12 +50,12 @@ describe('a view', () => {
     });
   });
 
-  it('[ACC-1] tells of no value before a rotation that works no more', () => {
+  it('[ACC-1] shows no former value after its grace period', () => {
     expect(toTokenView(token, [], NOW + 4999).former_expires_at).not.toBeNull();
     expect(toTokenView(token, [], NOW + 5000).former_expires_at).toBeNull();
   });
 
-  it('[ACC-1] says from the millisecond on that a token has expired', () => {
+  it('[ACC-1] reports a token as expired from the exact millisecond', () => {
     expect(toTokenView(token, [], NOW + DAY - 1).is_expired).toBe(false);
     expect(toTokenView(token, [], NOW + DAY).is_expired).toBe(true);
     expect(isExpired({ expiresAt: null }, Number.MAX_SAFE_INTEGER)).toBe(false);
@@ -93,7 +93,7 @@ describe('CreateTokenSchema', () => {
     { name: 'ci', tools: ['github', 'github.get_*', '*.*read*'] },
     { name: 'ci', expires_at: '2027-01-01T00:00:00Z' },
     { name: 'ci', expires_at: '2027-01-01T00:00:00.123+02:00' },
-  ])('[ACC-1] takes %j', body => {
+  ])('[ACC-1] accepts %j', body => {
     expect(CreateTokenSchema.parse(body)).toEqual(body);
   });
 });
@@ -101,7 +101,7 @@ describe('CreateTokenSchema', () => {
 describe('parseExpiry', () => {
   const at = (ms: number) => new Date(ms).toISOString();
 
-  it('[ACC-1] takes the future, and nothing for never', () => {
+  it('[ACC-1] accepts a time in the future, and an absent one as never', () => {
     expect(parseExpiry(undefined, NOW)).toBeNull();
     expect(parseExpiry(at(NOW + 1), NOW)).toBe(NOW + 1);
     expect(parseExpiry(at(NOW + 3_650 * DAY), NOW)).toBe(NOW + 3_650 * DAY);
@@ -123,7 +123,7 @@ describe('RotateTokenSchema', () => {
     expect(RotateTokenSchema.safeParse({ grace_seconds: seconds }).success).toBe(false);
   });
 
-  it.each([{}, { grace_seconds: 0 }, { grace_seconds: 86_400 }])('[ACC-1] takes %j', body => {
+  it.each([{}, { grace_seconds: 0 }, { grace_seconds: 86_400 }])('[ACC-1] accepts %j', body => {
     expect(RotateTokenSchema.parse(body)).toEqual(body);
   });
 });

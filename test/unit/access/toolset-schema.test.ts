@@ -1,4 +1,4 @@
-/** Definitions of toolsets: what names nothing, and what would give two tools one name, is told field by field. */
+/** Definitions of toolsets: unknown names, and two tools that would get one name, are reported field by field. */
 import { describe, expect, it } from 'vitest';
 import { DefinitionSchema } from '../../../src/access/policy/toolset.ts';
 import {
@@ -17,7 +17,7 @@ const judge = (given: object) =>
 const fieldsOf = (given: object) => judge(given).problems.map(({ field }) => field);
 
 describe('judgeDefinition', () => {
-  it('[ACC-4] puts ids where servers are named', () => {
+  it('[ACC-4] replaces server names by ids', () => {
     const { definition, problems } = judge({
       include: ['github', 'JIRA.get_*', '*.list'],
       exclude: ['github.delete_*'],
@@ -33,7 +33,7 @@ describe('judgeDefinition', () => {
     });
   });
 
-  it('[ACC-4] names every field whose server does not exist', () => {
+  it('[ACC-4] reports every field whose server does not exist', () => {
     const overrides = [{ server: 'nobody', tool: 'x', name: 'y' }];
     expect(
       fieldsOf({ include: ['*', 'nobody.x'], exclude: ['nobody', 'jira.'], overrides }),
@@ -55,7 +55,7 @@ describe('judgeDefinition', () => {
     ]);
   });
 
-  it('[ACC-4] refuses two overrides of one tool, also where its server is named in two ways', () => {
+  it('[ACC-4] refuses two overrides of one tool, also when its server is named in two ways', () => {
     const overrides = [
       { server: 'github', tool: 'a', name: 'x' },
       { server: 'github', tool: 'A', name: 'y' },
@@ -69,7 +69,7 @@ describe('judgeDefinition', () => {
     ]);
   });
 
-  it('[ACC-4] never makes a definition that could not be read again', () => {
+  it('[ACC-4] never stores a definition that could not be read again', () => {
     const long = `a.${'x'.repeat(298)}`;
     const id = '0b9f2c1e-6f0a-4a57-9b1c-2f7d9f1f4a10';
     const given = DefinitionSchema.parse({ include: [long] });
@@ -79,7 +79,7 @@ describe('judgeDefinition', () => {
 });
 
 describe('the API forms', () => {
-  it('[ACC-4] show names of now, and the path', () => {
+  it('[ACC-4] show current names and the path', () => {
     const { definition } = judge({
       include: ['github.x'],
       overrides: [{ server: 'jira', tool: 'a', name: 'b' }],
@@ -117,7 +117,7 @@ describe('the API forms', () => {
     expect(CreateToolsetSchema.safeParse(body).success).toBe(false);
   });
 
-  it('[ACC-4] leave an absent field of an edit absent, and take null to clear', () => {
+  it('[ACC-4] keep an absent field of an update absent, and accept null to clear one', () => {
     expect(UpdateToolsetSchema.parse({})).toEqual({});
     const cleared = { name_style: null, members: null };
     expect(UpdateToolsetSchema.parse(cleared)).toEqual(cleared);

@@ -1,4 +1,4 @@
-/** Views put together: what both let through, what one of them does, what patterns select. */
+/** Intersections and unions of views, and what patterns select. */
 import { describe, expect, it } from 'vitest';
 import { parseQualifiedPattern } from '../../../src/shared/util/name-pattern.ts';
 import {
@@ -22,12 +22,12 @@ const writing = select(['files.write', 'files.drop']);
 const undropped = select(['files'], ['files.drop']);
 
 describe('a view', () => {
-  it('[ACC-3] of everything or nothing is of the rest too', () => {
+  it('[ACC-3] of everything includes prompts and resources, one of nothing excludes them', () => {
     expect([WHOLE.rest, seenIn(WHOLE)]).toEqual([true, TOOLS]);
     expect([NOTHING.rest, seenIn(NOTHING)]).toEqual([false, []]);
   });
 
-  it('[ACC-3] of patterns is what any of them stands for, but for what is left out', () => {
+  it('[ACC-3] of patterns includes what any pattern matches, except what is excluded', () => {
     expect(seenIn(reading)).toEqual(['read', 'write']);
     expect(seenIn(select(['files.*r*'], ['files.drop', 'files.write']))).toEqual(['read']);
     expect([undropped.rest, seenIn(undropped)]).toEqual([true, ['read', 'write']]);
@@ -38,8 +38,8 @@ describe('a view', () => {
   });
 });
 
-describe('both of two views', () => {
-  it('[ACC-3] let through what each of them does', () => {
+describe('the intersection of two views', () => {
+  it('[ACC-3] allows what both views allow', () => {
     expect(seenIn(both(reading, writing))).toEqual(['write']);
     expect(seenIn(both(undropped, writing))).toEqual(['write']);
     expect(both(undropped, select(['files'], ['files.read'])).rest).toBe(true);
@@ -47,14 +47,14 @@ describe('both of two views', () => {
     expect(both(writing, undropped).rest).toBe(false);
   });
 
-  it('[ACC-3] are nothing where one is: the server is then not there at all', () => {
+  it('[ACC-3] is NOTHING if either view is, so the server is not visible at all', () => {
     for (const view of [WHOLE, reading, undropped, NOTHING]) {
       expect(both(view, NOTHING)).toBe(NOTHING);
       expect(both(NOTHING, view)).toBe(NOTHING);
     }
   });
 
-  it('[ACC-3] are one of them where the other adds nothing, so that what was filtered is found again', () => {
+  it('[ACC-3] is one of the two if the other restricts nothing, so filtered lists are reused from the cache', () => {
     for (const view of [WHOLE, reading, undropped]) {
       expect(both(view, WHOLE)).toBe(view);
       expect(both(WHOLE, view)).toBe(view);
@@ -62,7 +62,7 @@ describe('both of two views', () => {
     }
   });
 
-  it('[ACC-3] have a key of their own', () => {
+  it('[ACC-3] has a key that identifies its contents', () => {
     const views = [reading, writing, undropped, WHOLE, NOTHING];
     const keys = new Map(views.map(view => [view.key, seenIn(view).join()]));
     for (const a of views) {
@@ -77,15 +77,15 @@ describe('both of two views', () => {
   });
 });
 
-describe('either of views', () => {
-  it('[ACC-4] lets through what one of them does', () => {
+describe('the union of views', () => {
+  it('[ACC-4] allows what any of them allows', () => {
     expect(seenIn(either([reading, writing]))).toEqual(TOOLS);
     expect(either([reading, writing]).rest).toBe(false);
     expect(either([reading, undropped]).rest).toBe(true);
     expect(seenIn(either([reading, undropped, NOTHING]))).toEqual(['read', 'write']);
   });
 
-  it('[ACC-4] is the one that is left, all where one is all, and nothing of none', () => {
+  it('[ACC-4] is the only view that is not empty, WHOLE if one is whole, and NOTHING for no views', () => {
     expect(either([NOTHING, reading])).toBe(reading);
     expect(either([reading, WHOLE])).toBe(WHOLE);
     expect(either([NOTHING, NOTHING])).toBe(NOTHING);

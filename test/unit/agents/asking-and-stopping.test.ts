@@ -1,4 +1,4 @@
-/** Where a loop rests: for a person's decision, or because it was cut off; and how it goes on from there. */
+/** When the loop pauses, for a person's decision or because it was interrupted, and how it continues. */
 import { describe, expect, it } from 'vitest';
 import type { ContinueChat } from '../../../src/agents/chat/chat-schema.ts';
 import { interrupted, toContinued } from '../../../src/agents/chat/continuing.ts';
@@ -38,7 +38,7 @@ describe('a person', () => {
       { text: 'written' },
     ]);
 
-  it('[LLM-3] is asked before a call that may change something; what only reads is made', async () => {
+  it('[LLM-3] is asked before a call that may change something; read-only calls are made at once', async () => {
     const { state, told, happened } = await go({ model: asksFirst() });
     expect(state.stop).toBe('approval');
     expect(state.turn.map(({ place }) => place)).toEqual(['done', 'waiting', 'waiting']);
@@ -66,7 +66,7 @@ describe('a person', () => {
     expect(state.log.map(({ decision }) => decision)).toEqual(['allowed', 'approved', 'refused']);
   });
 
-  it('[LLM-3] decides about some: the others keep waiting', async () => {
+  it('[LLM-3] decides about some calls: the others keep waiting', async () => {
     const model = asksFirst();
     const { state: asked } = await go({ model });
     const decisions = [{ call_id: 'call_3', approve: true }];
@@ -76,7 +76,7 @@ describe('a person', () => {
     expect(model.asked).toHaveLength(1);
   });
 
-  it('[LLM-3] who writes instead has approved nothing', async () => {
+  it('[LLM-3] who sends a message instead has approved nothing', async () => {
     const model = asksFirst();
     const { state: asked } = await go({ model });
     const { state, happened } = await go({ model }, toContinued(asked, given({ message: 'no!' })));
@@ -93,7 +93,7 @@ describe('a person', () => {
     expect(not.state.stop).toBe('answered');
   });
 
-  it('[LLM-3] is shown what is sent', async () => {
+  it('[LLM-3] is shown the arguments that are sent', async () => {
     const model = asksFirst();
     const world = createWorld({ model });
     const toArguments = (name: string, args: object) => ({ ...args, name });
@@ -116,7 +116,7 @@ describe('a person', () => {
     expect(sent).toMatchObject([{ id: 'call_2', arguments: { n: 1, name: 'write' } }]);
   });
 
-  it('[LLM-3] a decision about a call that does not wait is refused', async () => {
+  it('[LLM-3] gets an error for a decision about a call that does not wait', async () => {
     const { state } = await go({ model: asksFirst() });
     for (const id of ['call_1', 'call_9']) {
       const decisions = [{ call_id: id, approve: true }];
@@ -126,8 +126,8 @@ describe('a person', () => {
   });
 });
 
-describe('what is cut off', () => {
-  it('[LLM-3] a call under way becomes one of which nothing is known, and is never made again', async () => {
+describe('an interruption', () => {
+  it('[LLM-3] marks a call under way as unknown, and never repeats it', async () => {
     const model = scriptedModel([{ calls: [callOf('read')] }, { text: 'I do not know' }]);
     const crashed = (await go({ model })).happened[0]?.state ?? begun();
     expect(crashed.turn).toMatchObject([{ place: 'under_way' }]);
@@ -139,7 +139,7 @@ describe('what is cut off', () => {
     expect(state).toMatchObject({ stop: 'answered', spent: { calls: 1 } });
   });
 
-  it('[LLM-3] a stop in mid-call keeps what came, and tells the rest as unknown', async () => {
+  it('[LLM-3] in mid-call keeps the results so far, and reports the rest as unknown', async () => {
     const controller = new AbortController();
     const calls = [callOf('read', { n: 1 }), callOf('read', { n: 2 })];
     const model = scriptedModel([{ calls }, { text: 'never' }]);
@@ -154,7 +154,7 @@ describe('what is cut off', () => {
     expect(model.asked).toHaveLength(1);
   });
 
-  it('[LLM-3] a stop while the model is asked leaves the question to be asked again', async () => {
+  it('[LLM-3] while the model is asked lets the question be asked again', async () => {
     const controller = new AbortController();
     const slow = scriptedModel([{}]);
     slow.chat = ({ signal }) => {
@@ -168,7 +168,7 @@ describe('what is cut off', () => {
     expect(after).toMatchObject({ stop: 'answered', answer: 'hi' });
   });
 
-  it('[LLM-3] who may use nothing any more gets no further', async () => {
+  it('[LLM-3] by revoked access ends the run', async () => {
     let may = true;
     const model = scriptedModel([{ calls: [callOf('read')] }, { text: 'never' }]);
     const run = async () => {
@@ -181,7 +181,7 @@ describe('what is cut off', () => {
     expect(before.state).toMatchObject({ stop: 'revoked', spent: { steps: 0 } });
   });
 
-  it('[LLM-3] a tool that was taken away between question and call is not called', async () => {
+  it('[LLM-3] a tool that was removed between question and call is not called', async () => {
     const model = scriptedModel([{ calls: [callOf('read')] }, { text: 'gone' }]);
     const world = createWorld({ model, items: [itemOf('read')] });
     const empty = createWorld({ model, items: [] });
@@ -193,7 +193,7 @@ describe('what is cut off', () => {
     expect(world.happened.filter(({ what }) => what === 'run')).toEqual([]);
   });
 
-  it('[LLM-3] a model that fails ends the run, and what was done is kept', async () => {
+  it('[LLM-3] by a failing model ends the run, and keeps what was done', async () => {
     const model = scriptedModel([{ calls: [callOf('read')] }, new ModelFailure('unavailable')]);
     const { state } = await go({ model });
     expect(state).toMatchObject({ stop: 'model_failed', problem: containing('model') });
@@ -202,7 +202,7 @@ describe('what is cut off', () => {
     expect(spent.state.stop).toBe('model_budget');
   });
 
-  it('[LLM-3] an answer that is cut or refused says so', async () => {
+  it('[LLM-3] by an answer that is cut or refused is reported', async () => {
     for (const stop of ['length', 'refused'] as const) {
       const { state } = await go({ model: scriptedModel([{ text: 'well', stop }]) });
       expect(state).toMatchObject({ stop, answer: 'well' });

@@ -1,4 +1,4 @@
-/** What counts as evidence, what a model is shown of an output, and which settings bound a request. */
+/** What counts as evidence, what part of an output a model sees, and which settings bound a request. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ASK_SETTINGS, toAskSettings } from '../../../src/agents/ask/ask-settings.ts';
@@ -10,7 +10,7 @@ const claims = (...evidence: string[]) =>
 
 describe('evidence', () => {
   it.each(['120 euros', 'The invoice is 120 euros.\nDue', 'Paid: no', ' is 120 '])(
-    '[LLM-4] stands in the output as it is written there: %j',
+    '[LLM-4] is a literal part of the output: %j',
     evidence => {
       expect(toSummary(claims(evidence), TEXTS)).toEqual({
         claims: [{ text: 'A claim.', evidence }],
@@ -30,17 +30,17 @@ describe('evidence', () => {
     ['white space', '      '],
     ['marks only', '......'],
     ['what is not there', 'already paid'],
-  ])('[LLM-4] is none with %s', (_what, evidence) => {
+  ])('[LLM-4] is rejected with %s', (_what, evidence) => {
     expect(toSummary(claims(evidence), TEXTS)).toEqual({ claims: [], dropped: 1 });
   });
 
-  it('[LLM-4] may be short where the output is', () => {
+  it('[LLM-4] may be short if the output is', () => {
     expect(toSummary(claims('42', '4'), [' 42\n'])?.claims).toEqual([
       { text: 'A claim.', evidence: '42' },
     ]);
   });
 
-  it('[LLM-4] is wanted of each claim, in one form', () => {
+  it('[LLM-4] is required of each claim, in one form', () => {
     const [good] = (JSON.parse(claims('120 euros')) as { claims: object[] }).claims;
     for (const odd of [
       'All paid.',
@@ -55,7 +55,7 @@ describe('evidence', () => {
     expect([many?.claims.length, many?.dropped]).toEqual([8, 12]);
   });
 
-  it('[LLM-4] is looked for in texts, also embedded ones, and in structured content without any', () => {
+  it('[LLM-4] is searched in texts, embedded ones too, or in structured content if there is no text', () => {
     const resource = { type: 'resource', resource: { uri: 'a:b', text: 'inside' } };
     const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
     const content = [{ type: 'text', text: 'outside' }, resource, image, 7];
@@ -86,7 +86,7 @@ describe('the settings of ask', () => {
     { PORTICO_ASK_BLOCKED: Array.from({ length: 101 }, (_, i) => `p${i}`).join(',') },
     { PORTICO_ASK_TOKENS: '0' },
     { PORTICO_ASK_TIMEOUT_MS: 'soon' },
-  ])('[LLM-4] are refused where they make no sense: %j', given => {
+  ])('[LLM-4] are refused if they make no sense: %j', given => {
     expect(() => read(given)).toThrow(z.ZodError);
   });
 });

@@ -1,11 +1,11 @@
-/** Patterns and schemas that are made to take long: each is answered within a bound, and none is taken for a fit that it is not. */
+/** Patterns and schemas built to take long: each is checked within a bound, and none is wrongly taken to fit. */
 import { expect, it } from 'vitest';
 import { HOSTILE_PATTERNS, HOSTILE_SCHEMAS } from '../../fixtures/hostile-patterns.ts';
 import { checkSchema, type SchemaFit } from '../../../src/agents/ask/schema-check.ts';
 import { costOf, leastCostOf } from '../hostile-texts.ts';
 
 const STEPS = 20_000;
-/** Most time of the processor, in milliseconds; what is bounded takes a quarter of it. */
+/** Maximum CPU time in milliseconds; bounded checks take a quarter of it. */
 const MOST_MS = 100;
 
 const cases = [
@@ -17,7 +17,7 @@ const cases = [
   ...HOSTILE_SCHEMAS,
 ];
 
-it.each(cases)('[LLM-4] [SEC-4] takes no long time: $name', ({ schema, value }) => {
+it.each(cases)('[LLM-4] [SEC-4] checks within the bound: $name', ({ schema, value }) => {
   let checked: SchemaFit | undefined;
   const cost = leastCostOf(() => {
     checked = checkSchema(schema, value, STEPS);
@@ -26,7 +26,7 @@ it.each(cases)('[LLM-4] [SEC-4] takes no long time: $name', ({ schema, value }) 
   expect(checked).toBeDefined();
 });
 
-it('[LLM-4] [SEC-4] would be slow with an engine that goes back', () => {
+it('[LLM-4] [SEC-4] the patterns would be slow with a backtracking engine', () => {
   const cost = costOf(() => /^(a+)+$/.test(`${'a'.repeat(23)}b`));
   expect(cost).toBeGreaterThan(MOST_MS);
 });

@@ -1,4 +1,4 @@
-/** The loop with a model that answers by a script: what it does, in which order, and what holds it. */
+/** The loop with a scripted model: what it does, in which order, and which bounds stop it. */
 import { describe, expect, it } from 'vitest';
 import { NOTHING_SPENT } from '../../../src/agents/chat/chat-state.ts';
 import { runLoop } from '../../../src/agents/chat/loop.ts';
@@ -39,7 +39,7 @@ describe('the loop', () => {
     expect(model.asked[1]?.messages).toHaveLength(3);
   });
 
-  it('[LLM-3] writes calls as under way before any of them is made', async () => {
+  it('[LLM-3] stores calls as under way before it makes any of them', async () => {
     const model = scriptedModel([
       { calls: [callOf('read'), callOf('read')] },
       { calls: [callOf('read')] },
@@ -64,7 +64,7 @@ describe('the loop', () => {
     }
   });
 
-  it('[LLM-3] makes the calls of one turn together, and one that fails is its own result', async () => {
+  it('[LLM-3] makes the calls of one turn together; a failed call is a result of its own', async () => {
     const calls = [1, 2, 3].map(n => callOf('read', { n }));
     const model = scriptedModel([{ calls }, { text: 'done' }]);
     let started = 0;
@@ -83,7 +83,7 @@ describe('the loop', () => {
     expect(state.stop).toBe('answered');
   });
 
-  it('[LLM-3] answers calls that cannot be read and tools that do not exist, and goes on', async () => {
+  it('[LLM-3] answers calls that cannot be read and tools that do not exist, and continues', async () => {
     const broken = { ...callOf('read'), arguments: undefined, problem: 'no JSON' };
     const model = scriptedModel([{ calls: [broken, callOf('nothing')] }, { text: 'sorry' }]);
     const { state } = await go({ model }, begun({ approve: 'always' }));
@@ -92,7 +92,7 @@ describe('the loop', () => {
     expect(state).toMatchObject({ stop: 'answered', answer: 'sorry' });
   });
 
-  it('[LLM-3] keeps apart calls of one id', async () => {
+  it('[LLM-3] distinguishes calls with equal ids', async () => {
     const twice = { ...callOf('read', { n: 1 }), id: 'same' };
     const model = scriptedModel([{ calls: [twice, { ...twice, arguments: { n: 2 } }] }, {}]);
     const run: WorldOptions['run'] = async call => resultOf(JSON.stringify(call.arguments));
@@ -105,7 +105,7 @@ describe('the loop', () => {
 describe('a bound', () => {
   const looper = () => scriptedModel([{ text: 'again', calls: [callOf('read')] }]);
 
-  it('[LLM-3] of steps holds a model that loops for ever', async () => {
+  it('[LLM-3] of steps stops a model that loops for ever', async () => {
     const model = looper();
     const { state, happened } = await go({ model }, begun(limitsOf({ steps: 4 })));
     expect(state.stop).toBe('steps');
@@ -114,7 +114,7 @@ describe('a bound', () => {
     expect(state.messages).toHaveLength(9);
   });
 
-  it('[LLM-3] of calls: what is beyond it is answered, never made', async () => {
+  it('[LLM-3] of calls: calls beyond it are answered, but never made', async () => {
     const calls = Array.from({ length: 5 }, (_, n) => callOf('read', { n }));
     const model = scriptedModel([{ calls }]);
     const { state, happened } = await go({ model }, begun(limitsOf({ calls: 3 })));
@@ -125,13 +125,13 @@ describe('a bound', () => {
     expect(model.asked).toHaveLength(1);
   });
 
-  it('[LLM-3] of calls leaves the model its answer', async () => {
+  it('[LLM-3] of calls still lets the model answer', async () => {
     const model = scriptedModel([{ calls: [callOf('read')] }, { text: 'that is it' }]);
     const { state } = await go({ model }, begun(limitsOf({ calls: 1 })));
     expect(state).toMatchObject({ stop: 'answered', answer: 'that is it' });
   });
 
-  it('[LLM-3] of tokens is weighed before a question is asked', async () => {
+  it('[LLM-3] of tokens is checked before the model is asked', async () => {
     const calls = [callOf('read')];
     const model = scriptedModel([{ calls, tokens: { input: 1_000, output: 400 } }]);
     const { state } = await go({ model }, begun(limitsOf({ tokens: 1_500 })));
@@ -141,7 +141,7 @@ describe('a bound', () => {
     expect(model.asked[0]?.maxTokens).toBeLessThan(1_500);
   });
 
-  it('[LLM-3] of cost is weighed before a question is asked', async () => {
+  it('[LLM-3] of cost is checked before the model is asked', async () => {
     const calls = [callOf('read')];
     const reply = { calls, tokens: { input: 3_000, output: 1_000 } };
     const model = scriptedModel([reply], { price: 0.000_01 });
@@ -151,13 +151,13 @@ describe('a bound', () => {
     expect(model.asked[1]?.maxTokens).toBeLessThan(1_000);
   });
 
-  it('[LLM-3] of cost without prices asks nothing', async () => {
+  it('[LLM-3] of cost without prices lets no model be asked', async () => {
     const model = scriptedModel([{ text: 'hello' }]);
     const { state } = await go({ model }, begun(limitsOf({ costUsd: 1 })));
     expect([state.stop, model.asked.length]).toEqual(['cost', 0]);
   });
 
-  it('[LLM-3] of seconds counts what the run took before', async () => {
+  it('[LLM-3] of seconds counts the earlier time of the run', async () => {
     const model = looper();
     let at = 0;
     const now = () => (at += 10_000);
@@ -168,7 +168,7 @@ describe('a bound', () => {
     expect(model.asked.length).toBeLessThan(3);
   });
 
-  it('[LLM-3] of size: what does not fit is not kept, and the chat is whole', async () => {
+  it('[LLM-3] of size: what does not fit is dropped, and the chat stays valid', async () => {
     const model = scriptedModel([{ calls: Array.from({ length: 20 }, () => callOf('read')) }]);
     const run = async () => resultOf('x'.repeat(59_000));
     const { state } = await go({ model, run }, begun(limitsOf({ calls: 100 })));
@@ -178,7 +178,7 @@ describe('a bound', () => {
     expect(textsOf(state)[0]).toContain('not kept');
   });
 
-  it('[LLM-3] of one result: of a large one the beginning is kept', async () => {
+  it('[LLM-3] of one result: the beginning of a large one is kept', async () => {
     const model = scriptedModel([{ calls: [callOf('read')] }, {}]);
     const { state } = await go({ model, run: async () => resultOf('y'.repeat(500_000)) });
     expect(textsOf(state, 2)[0]).toContain('cut');

@@ -1,4 +1,4 @@
-/** How strictly a plan is read: what a model may write around it, in it and twice. */
+/** How strictly a plan is parsed: text around it, extra members and duplicates. */
 import { describe, expect, it } from 'vitest';
 import { MAX_PLAN_CHARS, MAX_PLAN_DEPTH, parsePlan } from '../../../src/agents/ask/plan.ts';
 
@@ -7,7 +7,7 @@ const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)
 const withArgs = (args: unknown) => JSON.stringify({ ...PLAN, args });
 
 describe('a plan', () => {
-  it('[LLM-4] is one JSON object, with white space around it or not', () => {
+  it('[LLM-4] is one JSON object, with or without surrounding white space', () => {
     expect(parsePlan(JSON.stringify(PLAN))).toEqual({ plan: PLAN });
     expect(parsePlan(`\n ${JSON.stringify(PLAN, null, 2)} `)).toEqual({ plan: PLAN });
     const none = { type: 'none', reason: 'no' };

@@ -1,6 +1,6 @@
 /**
- * The guard on random plans, judged beside an oracle that knows none of its code: conditions one by one, each over the whole case. Cases are
- * good plans with some faults put in, so that every refusal and every pair of them comes up.
+ * The guard on random plans, compared with an independent oracle that checks each condition over the whole case. Cases are good plans with
+ * some faults inserted, so that every refusal and every pair of refusals occurs.
  */
 import { describe, expect, it } from 'vitest';
 import type { AllowEntry } from '../../../src/agents/ask/allow-list.ts';
@@ -18,7 +18,7 @@ const SERVERS = [
 const OWN = ['search', 'fetch', 'delete', 'get_all', '*'];
 const CASES = 1_000;
 
-/** The schema of every tool here: an id and an optional count. */
+/** The schema of every tool in this file: an id and an optional count. */
 const SCHEMA = {
   type: 'object',
   properties: { id: { type: 'string', pattern: '^[a-z]+-[0-9]+$' }, count: { type: 'integer' } },
@@ -104,7 +104,7 @@ function createCase(random: Random): Case {
   return { text: createText(random, tools), tools, entries: createEntries(random), spent, most };
 }
 
-/** `*` as any characters, on its own: by splitting, not by the code under test. */
+/** Matches `*` to any characters, implemented independently by splitting. */
 function isLike(pattern: string, text: string): boolean {
   const [head = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return pattern === text;
@@ -126,7 +126,7 @@ interface Written {
   args?: Record<string, unknown>;
 }
 
-/** Every condition that speaks against a call, in no order. */
+/** Every condition that the call violates, in no order. */
 function faultsOf({ text, tools, entries, spent, most }: Case): string[] {
   let plan: Written = {};
   try {
@@ -204,7 +204,7 @@ describe('the guard', () => {
       seen.set(wanted, (seen.get(wanted) ?? 0) + 1);
     }
     expect(wrong).toEqual([]);
-    // Each outcome came up often enough to mean something.
+    // Each outcome occurred often enough to mean something.
     const rare = [...ORDER, 'allowed', 'no_tool'].filter(stage => (seen.get(stage) ?? 0) < 4);
     expect(rare).toEqual([]);
   });
@@ -229,7 +229,7 @@ describe('the guard', () => {
     most: { calls: 1, questions: 2, tokens: 1_000, elapsedMs: 5_000 },
   };
 
-  it('[LLM-4] lets a tool that changes something through by an entry that names it', () => {
+  it('[LLM-4] allows a tool that changes something by an entry that names it', () => {
     expect(judge(good).decision).toBe('allowed');
   });
 
@@ -247,7 +247,7 @@ describe('the guard', () => {
       ],
     ],
     ['no side effects', [{ server: 'id-documents', tool: 'delete', sideEffects: false }]],
-  ])('[LLM-4] and by no entry with %s', (_what, entries) => {
+  ])('[LLM-4] does not allow one by an entry with %s', (_what, entries) => {
     expect(judge({ ...good, entries })).toMatchObject({
       decision: 'refused',
       reason: 'side_effects_not_allowed',

@@ -1,4 +1,4 @@
-/** Schemas that others wrote: what fits, and what is never taken to fit because it cannot be checked. */
+/** Foreign schemas: what fits, and what never counts as fitting because it cannot be checked. */
 import { describe, expect, it } from 'vitest';
 import { checkSchema } from '../../../src/agents/ask/schema-check.ts';
 
@@ -15,7 +15,7 @@ const doubled = (levels: number) => ({
   ),
 });
 
-describe('a value against a schema of somebody else', () => {
+describe('a value against a foreign schema', () => {
   it.each<[string, unknown, unknown, unknown]>([
     [
       'properties',
@@ -97,7 +97,7 @@ describe('a value against a schema of somebody else', () => {
     expect(fitOf({ anyOf: [node, node, { required: ['z'] }] }, value)).toBe('unusable');
   });
 
-  it('[LLM-4] says where and what, on one bounded line', () => {
+  it('[LLM-4] reports the place and the reason on one bounded line', () => {
     const schema = { properties: { id: { type: 'string', pattern: '^[a-z]+$' } } };
     const checked = checkSchema(schema, { id: `X\n${'y'.repeat(400)}` }, STEPS);
     expect(checked).toEqual({ fit: 'differs', detail: '/id: String does not match pattern.' });

@@ -1,4 +1,6 @@
-/** Schemas as people write them: older drafts, patterns beside other things, and what the validator alone would take too long for. */
+/**
+ * Schemas as found in practice: older drafts, patterns beside other keywords, and lists that the validator alone would check too slowly.
+ */
 import { describe, expect, it } from 'vitest';
 import { COMMON_PATTERNS } from '../../fixtures/common-patterns.ts';
 import { ZOD_PATTERNS } from '../../fixtures/zod-patterns.ts';
@@ -21,7 +23,7 @@ describe.each(COMMON_PATTERNS)('$name', ({ schema, good, bad }) => {
     required: ['text'],
   };
 
-  it('[LLM-4] takes what fits and refuses what does not, also beside a long text', () => {
+  it('[LLM-4] accepts good values and refuses bad ones, also beside a long text', () => {
     const verdicts = (texts: readonly string[]) =>
       texts.map(text => fitOf(beside, { text, body: BODY }));
     expect(verdicts(good)).toEqual(good.map(() => 'fits'));
@@ -29,13 +31,13 @@ describe.each(COMMON_PATTERNS)('$name', ({ schema, good, bad }) => {
     expect(bad.length).toBeGreaterThan(0);
   });
 
-  it('[LLM-4] is the same in a list', () => {
+  it('[LLM-4] does the same in a list', () => {
     expect(fitOf({ items: schema }, good)).toBe('fits');
     expect(fitOf({ items: schema }, [...good, ...bad])).toBe('differs');
   });
 });
 
-describe('a schema as somebody wrote it', () => {
+describe('a schema as found in practice', () => {
   it.each<[string, object, unknown, unknown]>([
     [
       'a bound that is exclusive by a flag',
@@ -180,11 +182,11 @@ describe('a schema as somebody wrote it', () => {
         { b: 2, a: 1 },
       ],
     ],
-  ])('[LLM-4] is read as what it means: %s', (_what, schema, good, bad) => {
+  ])('[LLM-4] is read as it is meant: %s', (_what, schema, good, bad) => {
     expect([fitOf(schema, good), fitOf(schema, bad)]).toEqual(['fits', 'differs']);
   });
 
-  it('[LLM-4] counts no pattern of what is not there, and none that meets no text', () => {
+  it('[LLM-4] ignores patterns for absent values and for values that are no text', () => {
     const none = { pattern: '[' };
     const schema = { properties: { a: none, b: { type: 'number', ...none }, c: {} } };
     expect(fitOf(schema, { b: 1, c: 'x' })).toBe('fits');
@@ -194,7 +196,7 @@ describe('a schema as somebody wrote it', () => {
     );
   });
 
-  it('[LLM-4] has lists of many different elements, also beside long texts', () => {
+  it('[LLM-4] checks lists of many different elements, also beside long texts', () => {
     const schema = { properties: { list: { uniqueItems: true } } };
     const list = Array.from({ length: 3_000 }, (_, at) => ({ at }));
     expect(fitOf(schema, { list, body: BODY })).toBe('fits');
@@ -203,7 +205,7 @@ describe('a schema as somebody wrote it', () => {
     expect(fitOf(schema, { list: ['a', 'b'], points: [1, 1], body: BODY })).toBe('fits');
   });
 
-  it('[LLM-4] says why a pattern is not matched', () => {
+  it('[LLM-4] reports why a pattern cannot be matched', () => {
     const detailOf = (pattern: string) => {
       const checked = checkSchema({ pattern }, 'a'.repeat(2_000), STEPS);
       return checked.fit === 'unusable' ? checked.detail : checked.fit;
@@ -218,13 +220,13 @@ describe('a schema as somebody wrote it', () => {
     expect(detailOf('('.repeat(200) + ')'.repeat(200))).toMatch(/^a pattern is nested too deep: /);
   });
 
-  it('[LLM-4] cannot name a pattern as a format', () => {
+  it('[LLM-4] cannot select a pattern by the name of a format', () => {
     fitOf({ pattern: '^b' }, 'b');
     expect(fitOf({ format: 'pattern of a schema' }, 'a')).toBe('fits');
     expect(fitOf({ format: 'toString' }, 'a')).toBe('fits');
   });
 
-  it('[LLM-4] is unusable where a flag has no bound to be about', () => {
+  it('[LLM-4] is unusable if a flag has no bound to apply to', () => {
     expect(fitOf({ exclusiveMinimum: true }, 1)).toBe('unusable');
   });
 });

@@ -1,4 +1,4 @@
-/** Ask with everything around it written down: a gateway with a few tools, a model that says what it is told to say, spans that are kept. */
+/** Ask in a scripted environment: a gateway with a few tools, a model with scripted replies, and recorded spans. */
 import { toCaller, type Caller } from '../../../src/access/policy/caller.ts';
 import type { ListedItem } from '../../../src/gateway/listing.ts';
 import type { Viewer, VisibleServers } from '../../../src/gateway/viewer.ts';
@@ -24,15 +24,15 @@ export interface ScriptedTool {
 export interface Script {
   tools?: ScriptedTool[];
   entries?: AllowEntry[];
-  /** What the model answers, one after the other. */
+  /** Replies of the model, in order. */
   replies?: (string | Partial<TurnReply> | Error)[];
-  /** What the tool gives. */
+  /** Result of the tool. */
   result?: object;
   blocked?: string[];
   maxTokens?: number;
-  /** The allow-list once the model answered. */
+  /** The allow-list after the model answered. */
   entriesLater?: AllowEntry[];
-  /** Answers later than a request may take. */
+  /** The model answers later than a request may take. */
   isLate?: boolean;
 }
 
@@ -63,7 +63,7 @@ const toItem = ({ server, ...tool }: ScriptedTool): ListedItem => ({
   item: { key: tool.name, raw: rawMembers(JSON.stringify({ inputSchema: {}, ...tool })) },
 });
 
-/** A caller with the scopes of an administrator, or with these. */
+/** A caller with the scopes of an administrator, or with the given ones. */
 export function callerWith(scopes?: string[]): Caller {
   const token = { ...SETUP_TOKEN, ...(scopes ? { scopes: scopes as never } : {}) };
   return toCaller(token, { posture: 'open', rules: [], toolsets: [] });

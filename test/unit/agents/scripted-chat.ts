@@ -1,4 +1,4 @@
-/** What tests of the loop share: a model that answers by a script, tools that do as they are told, and a record of what was written when. */
+/** Shared by the tests of the loop: a scripted model, scripted tools, and a record of what was saved and run when. */
 import type { ListedItem } from '../../../src/gateway/listing.ts';
 import type { CanonicalCall, CanonicalResult } from '../../../src/models/formats/canonical-form.ts';
 import type { Dialect, TurnReply } from '../../../src/models/formats/dialect.ts';
@@ -11,7 +11,7 @@ import type { LoopPorts, Shown } from '../../../src/agents/chat/loop.ts';
 
 export type Scripted = Partial<TurnReply> | Error;
 
-/** A dialect of nothing: requests are the turn itself. */
+/** A dialect without a format: requests are the turn itself. */
 const DIALECT = {
   format: 'openai-chat',
   toRequest: ({ system, messages }) => ({ system, messages }),
@@ -25,7 +25,7 @@ export const callOf = (name: string, given: CanonicalCall['arguments'] = {}): Ca
   arguments: given,
 });
 
-/** A model that gives these replies, the last one for ever. */
+/** A model with these replies; it repeats the last one for ever. */
 export function scriptedModel(
   replies: readonly Scripted[],
   { price }: { price?: number } = {},
@@ -49,7 +49,7 @@ export function scriptedModel(
   };
 }
 
-/** A tool as the caller's list has it. */
+/** A tool as it appears in the caller's list. */
 export function itemOf(name: string, isReadOnly = true): ListedItem {
   const raw = new Map([['annotations', JSON.stringify({ readOnlyHint: isReadOnly })]]);
   const item = { key: name, raw } as unknown as ListedItem['item'];
@@ -63,7 +63,7 @@ export const resultOf = (text: string, isError = false): CanonicalResult['result
 
 export interface World {
   ports: LoopPorts;
-  /** Everything in its order, with what it was about. */
+  /** Every save and run in order. */
   happened: { what: 'save' | 'run'; state?: ChatState; calls?: readonly CanonicalCall[] }[];
   told: ChatEvent[];
 }
@@ -71,9 +71,9 @@ export interface World {
 export interface WorldOptions {
   model: ChatModel;
   items?: readonly ListedItem[];
-  /** What comes of a call. */
+  /** Makes a call and returns its result. */
   run?: (call: CanonicalCall, signal: AbortSignal) => Promise<CanonicalResult['result']>;
-  /** Whether the caller may still do anything. */
+  /** Whether the caller still has access. */
   mayUse?: () => boolean;
   now?: () => number;
 }
@@ -113,7 +113,7 @@ export function createWorld({ model, items = TOOLS, ...more }: WorldOptions): Wo
   return { ports, happened, told };
 }
 
-/** A chat whose first message has come. */
+/** A chat that has received its first message. */
 export function begun(more: Partial<ChatState> = {}): ChatState {
   const empty: ChatState = {
     version: 1,
@@ -132,7 +132,7 @@ export function begun(more: Partial<ChatState> = {}): ChatState {
   return { ...withMessage(empty, 'do it'), ...more };
 }
 
-/** The texts of the results that a message brings. */
+/** The texts of the results in a message. */
 export const textsOf = (state: ChatState, at = -1): string[] => {
   const message = state.messages.at(at);
   if (message?.role !== 'tools') return [];

@@ -1,4 +1,4 @@
-/** Turns that did not end by themselves in the loop: what is shown of their calls, and what the model hears when it is asked again. */
+/** Turns that were cut, refused or broken off: how their calls are shown, and what the model gets when it is asked again. */
 import { describe, expect, it } from 'vitest';
 import type { TurnReply } from '../../../src/models/formats/dialect.ts';
 import { ModelFailure } from '../../../src/models/model-port.ts';
@@ -26,7 +26,7 @@ const partial = (calls: TurnReply['calls'], text = ''): TurnReply => ({
 
 describe('a turn that is cut, refused or broken off', () => {
   it.each(['length', 'refused', 'interrupted'] as const)(
-    '[LLM-3] %s: none of its calls is made, whatever they look like',
+    '[LLM-3] %s: none of its calls is made, however complete they look',
     async stop => {
       const calls = [callOf('write', {}), callOf('read', { path: 'a' }), callOf('nothing', {})];
       const { state, happened, told } = await go([{ text: 'well', calls, stop }]);
@@ -44,7 +44,7 @@ describe('a turn that is cut, refused or broken off', () => {
     },
   );
 
-  it('[LLM-3] asks nobody about calls that are not made', async () => {
+  it('[LLM-3] asks nobody to approve calls that are not made', async () => {
     const { state } = await go(
       [{ calls: [callOf('write')], stop: 'length' }],
       begun({ approve: 'always' }),
@@ -56,7 +56,7 @@ describe('a turn that is cut, refused or broken off', () => {
     ['length', ['user', 'assistant', 'user']],
     ['refused', ['user']],
     ['interrupted', ['user']],
-  ] as const)('[LLM-3] %s: going on asks again, without what was cut', async (stop, roles) => {
+  ] as const)('[LLM-3] %s: continuing asks again, without what was cut', async (stop, roles) => {
     const { state } = await go([{ text: 'well', calls: [callOf('write')], stop }]);
     const asked = await go(
       [{ calls: [callOf('read')] }, { text: 'done' }],
@@ -67,11 +67,11 @@ describe('a turn that is cut, refused or broken off', () => {
     expect(messages.flatMap(each => (each.role === 'assistant' ? each.calls : []))).toEqual([]);
     expect(JSON.stringify(messages).includes('none of the calls')).toBe(stop === 'length');
     expect(asked.state).toMatchObject({ stop: 'answered', answer: 'done' });
-    // Ids go on: what was not made keeps its own.
+    // Ids continue: a call that was not made keeps its id.
     expect(asked.state.log.at(-1)?.id).toBe('call_2');
   });
 
-  it('[LLM-3] a stream that broke off shows what it had begun, and a message goes on as well', async () => {
+  it('[LLM-3] a broken stream shows what it had begun, and a message continues the chat', async () => {
     const broken = new ModelFailure('broken', undefined, partial([callOf('write')], 'I wri'));
     const { state, happened } = await go([{ calls: [callOf('read')] }, broken]);
     expect(happened.filter(({ what }) => what === 'run')).toHaveLength(1);
@@ -92,24 +92,24 @@ describe('a turn that is cut, refused or broken off', () => {
   });
 });
 
-describe('a call that its API could not read', () => {
+describe('a call that the model API could not parse', () => {
   const malformed = { stop: 'malformed' as const, problem: 'The call could not be read: get(1' };
 
-  it('[LLM-3] is told to the model once, and the run goes on', async () => {
+  it('[LLM-3] is reported to the model once, and the run continues', async () => {
     const turns = [malformed, { calls: [callOf('read')] }, { ...malformed, text: 'Well.' }, {}];
     const { state, model } = await go(turns);
     expect(state).toMatchObject({ stop: 'answered', spent: { steps: 4 } });
     const told = model.asked.map(({ messages }) => messages.at(-1));
     expect(told[1]).toMatchObject({ role: 'user', note: 'malformed' });
     expect(JSON.stringify(told[1])).toContain('The call could not be read: get(1. Call again');
-    // After a turn between them it is told anew.
+    // After another turn it is reported again.
     expect(model.asked[3]?.messages.slice(-2)).toMatchObject([
       { role: 'assistant', text: 'Well.', calls: [] },
       { role: 'user', note: 'malformed' },
     ]);
   });
 
-  it('[LLM-3] ends the run where it was just told so', async () => {
+  it('[LLM-3] ends the run if the model was told just before', async () => {
     const { state, model } = await go([malformed]);
     expect(model.asked).toHaveLength(2);
     expect(state.stop).toBe('model_failed');
@@ -118,7 +118,7 @@ describe('a call that its API could not read', () => {
     expect(asked.state).toMatchObject({ stop: 'answered', answer: 'done' });
   });
 
-  it('[LLM-3] calls beside it are not made', async () => {
+  it('[LLM-3] prevents the calls beside it', async () => {
     const { state, happened } = await go([{ ...malformed, calls: [callOf('write')] }, {}]);
     expect(happened.filter(({ what }) => what === 'run')).toEqual([]);
     expect(state.log.map(({ decision }) => decision)).toEqual(['not_made']);

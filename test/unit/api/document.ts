@@ -1,10 +1,10 @@
 /**
- * The API and its OpenAPI document for unit tests: no store behind it, since neither needs one. The API is imported by its path,
- * since the types of the Worker's runtime and those of Node do not fit into one program.
+ * The API and its OpenAPI document for unit tests, without stores, since neither needs one. The API is imported by its path because the
+ * types of the Worker's runtime and those of Node do not fit into one program.
  */
 import { BytesInFlight } from '../../../src/shared/limits/bytes-in-flight.ts';
 
-/** What these tests use of the API. */
+/** The part of the API that these tests use. */
 export interface Api {
   routes: { method: string; path: string }[];
   request(url: string, init: RequestInit, env: object, context: object): Promise<Response>;
@@ -48,7 +48,7 @@ const caller = {
 const snapshots = { load: () => Promise.resolve({ caller, servers: [] }) };
 const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
 
-/** The API with nothing behind it. */
+/** The API without stores. */
 export async function createEmptyApi(): Promise<Api> {
   const path = new URL('../../../src/api/api.ts', import.meta.url).href;
   const { createApi } = (await import(path)) as { createApi(ports: object): Api };
@@ -56,7 +56,7 @@ export async function createEmptyApi(): Promise<Api> {
   return createApi({ config, snapshots, bytes: new BytesInFlight(limits) });
 }
 
-/** The document as a client gets it. */
+/** The document as a client receives it. */
 export async function loadDocument(api: Api): Promise<OpenApi> {
   const url = 'https://portico.example.com/openapi.json';
   const headers = { authorization: `Bearer portico_${'a'.repeat(43)}` };

@@ -1,4 +1,4 @@
-/** The gate of the OpenAPI document: valid, whole, and nothing in it that a reader or a generator has to guess. */
+/** The gate of the OpenAPI document: valid, complete, and without anything that a reader or a generator has to guess. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES, errorEntry, type ErrorCode } from '../../../src/shared/errors/table.ts';
@@ -11,7 +11,7 @@ const operations = operationsOf(document);
 
 const validate = (given: OpenApi) => new Validator().validate({ ...structuredClone(given) });
 
-/** What is missing of an operation, one line each. */
+/** What an operation lacks, one line each. */
 function findGaps(title: string, operation: Operation): string[] {
   const gaps: string[] = [];
   const need = (isThere: unknown, what: string) => void (isThere || gaps.push(`${title}: ${what}`));
@@ -70,7 +70,7 @@ describe('the document', () => {
     expect(result).toEqual({ valid: true });
   });
 
-  it('[REG-8] has every route that is registered, and no other', () => {
+  it('[REG-8] describes exactly the routes that are registered', () => {
     const registered = api.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
@@ -79,11 +79,11 @@ describe('the document', () => {
     expect(described.length).toBeGreaterThan(15);
   });
 
-  it('[REG-8] leaves out nothing of a route', () => {
+  it('[REG-8] describes every part of a route', () => {
     expect(operations.flatMap(([title, operation]) => findGaps(title, operation))).toEqual([]);
   });
 
-  it('[REG-8] has an id for each operation, once', () => {
+  it('[REG-8] has a unique id for each operation', () => {
     const ids = operations.map(([, { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -94,7 +94,7 @@ describe('the document', () => {
     expect(document.tags.filter(({ description }) => !description)).toEqual([]);
   });
 
-  it('[REG-8] [ACC-2] says which scope an operation needs', () => {
+  it('[REG-8] [ACC-2] states which scope an operation needs', () => {
     const open = operations.filter(([, { security }]) => !security?.[0]?.bearer?.length);
     const self = 'PUT /api/v1/connectors/self/servers';
     const any = ['GET /api/v1/token', 'GET /openapi.json'];
@@ -102,7 +102,7 @@ describe('the document', () => {
     expect(new Map(open).get(self)?.security).toEqual([{ device: [] }]);
   });
 
-  it('[REG-8] says which answers may be event streams', () => {
+  it('[REG-8] states which responses may be event streams', () => {
     const streams = operations.filter(
       ([, { responses }]) => responses['200']?.content?.['text/event-stream'],
     );
@@ -114,7 +114,7 @@ describe('the document', () => {
     ]);
   });
 
-  it('[REG-8] has ETag and If-Match where a record is edited', () => {
+  it('[REG-8] has ETag and If-Match for operations that edit a record', () => {
     const edits = operations.filter(([title]) => title.startsWith('PATCH'));
     expect(edits.length).toBeGreaterThan(0);
     for (const [title, { parameters, responses }] of edits) {
@@ -127,7 +127,7 @@ describe('the document', () => {
 });
 
 describe('the gate itself', () => {
-  it('sees what is missing', () => {
+  it('reports what is missing', () => {
     const bare: Operation = {
       requestBody: { content: { 'application/json': {} } },
       responses: {
@@ -156,14 +156,14 @@ describe('the gate itself', () => {
     ]);
   });
 
-  it('sees a code at the wrong status', () => {
+  it('reports a code at the wrong status', () => {
     const schema = { allOf: [{ properties: { code: { enum: ['conflict'] } } }] };
     const content = { 'application/problem+json': { schema } };
     const responses = { 404: { description: 'x', content } };
     expect(findGaps('GET /a', { responses })).toContain('GET /a: 404 says conflict');
   });
 
-  it('sees a document that is none', async () => {
+  it('refuses an invalid document', async () => {
     const broken = structuredClone(document);
     broken.paths['/broken'] = { get: { responses: { 200: {} as OpenApiResponse } } };
     expect(await validate(broken)).toMatchObject({ valid: false });

@@ -1,4 +1,4 @@
-/** The check of an audit chain: each way of changing it shows, at the first place that is not right. */
+/** The check of an audit chain finds each kind of change, at the first wrong row. */
 import { describe, expect, it } from 'vitest';
 import { chain, GENESIS, type ChainedEvent } from '../../../src/audit/audit-schema.ts';
 import { findBrokenEnd, walk } from '../../../src/audit/chain-check.ts';
@@ -26,7 +26,7 @@ const rows = await makeChain(6);
 const headOf = (row: ChainedEvent | undefined) => ({ seq: row?.seq ?? 0, hash: row?.hash ?? '' });
 
 describe('a chain', () => {
-  it('[SEC-6] that nobody changed is walked to its end, whole or in parts', async () => {
+  it('[SEC-6] that nobody changed is verified to its end, at once or in parts', async () => {
     expect(await walk(GENESIS, rows)).toEqual({ head: headOf(rows[5]) });
     expect(await walk(headOf(rows[2]), rows.slice(3))).toEqual({ head: headOf(rows[5]) });
     expect(await walk(GENESIS, [])).toEqual({ head: GENESIS });
@@ -48,26 +48,26 @@ describe('a chain', () => {
       hash: '0'.repeat(64),
       previousHash: '0'.repeat(64),
     }),
-  )('[SEC-6] whose third row has another %s is broken there', async (column, value) => {
+  )('[SEC-6] whose third row has another %s breaks there', async (column, value) => {
     const changed = rows.map((row, i) => (i === 2 ? { ...row, [column]: value } : row));
     expect(await walk(GENESIS, changed)).toEqual({ brokenSeq: 3 });
   });
 
-  it('[SEC-6] without its third row is broken there', async () => {
+  it('[SEC-6] without its third row breaks there', async () => {
     expect(await walk(GENESIS, rows.toSpliced(2, 1))).toEqual({ brokenSeq: 3 });
   });
 
-  it('[SEC-6] without its first row is broken there', async () => {
+  it('[SEC-6] without its first row breaks there', async () => {
     expect(await walk(GENESIS, rows.slice(1))).toEqual({ brokenSeq: 1 });
   });
 
-  it('[SEC-6] with a row made anew is broken behind it', async () => {
+  it('[SEC-6] with a forged row breaks at the row after it', async () => {
     const { hash: _, ...third } = { ...(rows[2] as ChainedEvent), principalId: 'somebody' };
     const forged = await chain('admin', headOf(rows[1]), third);
     expect(await walk(GENESIS, rows.toSpliced(2, 1, forged))).toEqual({ brokenSeq: 4 });
   });
 
-  it('[SEC-6] with two rows in each other’s place is broken at the first', async () => {
+  it('[SEC-6] with two swapped rows breaks at the first of them', async () => {
     const [a, b] = [rows[3], rows[4]] as [ChainedEvent, ChainedEvent];
     expect(await walk(GENESIS, rows.toSpliced(3, 2, b, a))).toEqual({ brokenSeq: 4 });
   });
@@ -77,7 +77,7 @@ describe('the end of a chain', () => {
   it('[SEC-6] shows rows that are missing there', () => {
     expect(findBrokenEnd(headOf(rows[4]), headOf(rows[5]))).toBe(6);
   });
-  it('[SEC-6] shows a last row that was made anew', () => {
+  it('[SEC-6] shows a forged last row', () => {
     expect(findBrokenEnd({ seq: 6, hash: 'x' }, headOf(rows[5]))).toBe(6);
   });
 });

@@ -1,4 +1,4 @@
-/** Rows that wait in their objects after a disk was full: looked for until they are out, one look at a time, within bounds. */
+/** Rows that wait in their objects after a full disk: they are collected within bounds, one collection at a time, until none is left. */
 import { expect, it } from 'vitest';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
 import type { CallEnd } from '../../../src/audit/calls/call-schema.ts';
@@ -6,7 +6,7 @@ import { LateRows } from '../../../src/audit/late-rows.ts';
 
 const endOf = (id: string): CallEnd => ({ id, outcome: 'done', code: null, detail: {} });
 
-/** A machine whose disk is full from time to time. */
+/** A machine whose disk is sometimes full. */
 function createMachine() {
   const disk = { isFull: false };
   const ended: string[] = [];
@@ -27,7 +27,7 @@ function createMachine() {
     wait: (ms: number) => new Promise<void>(go => waiting.push({ until: now + ms, go })),
     now: () => now,
   };
-  /** Time goes by, second by second. */
+  /** Advances time second by second. */
   const pass = async (seconds: number) => {
     for (let second = 0; second <= seconds; second += 1) {
       for (let n = 0; n < 30; n += 1) await Promise.resolve();
@@ -42,7 +42,7 @@ function createMachine() {
   return { disk, ended, looks, ports, pass, waiting };
 }
 
-it('[SEC-6] are looked for once when all is well, and nobody looks on', async () => {
+it('[SEC-6] are collected once if all is well, and not polled afterwards', async () => {
   const { ports, looks, pass, waiting } = createMachine();
   const late = new LateRows(ports);
   void late.see('p', []);
@@ -54,7 +54,7 @@ it('[SEC-6] are looked for once when all is well, and nobody looks on', async ()
   expect(looks).toHaveLength(2);
 });
 
-it('[SEC-6] are looked for again for what ended during a look', async () => {
+it('[SEC-6] are collected again for calls that ended during a collection', async () => {
   const { ports, looks, pass } = createMachine();
   const late = new LateRows({
     ...ports,
@@ -71,7 +71,7 @@ it('[SEC-6] are looked for again for what ended during a look', async () => {
   expect(looks).toHaveLength(2);
 });
 
-it('[SEC-6] come out within a minute of space, however long the disk was full, without a call', async () => {
+it('[SEC-6] are written within a minute of free space, without a call, however long the disk was full', async () => {
   const { disk, ports, ended, looks, pass } = createMachine();
   const ends = new CallEnds({ ...ports, isOneMachine: true });
   const work: Promise<unknown>[] = [];
@@ -87,7 +87,7 @@ it('[SEC-6] come out within a minute of space, however long the disk was full, w
   await Promise.all(work);
 });
 
-it('[SEC-6] are left to the alarms of their objects where there are many machines', async () => {
+it('[SEC-6] are left to the alarms of their objects if there are many machines', async () => {
   const { ports, ended, looks, pass } = createMachine();
   const ends = new CallEnds(ports);
   const work: Promise<unknown>[] = [];
@@ -99,7 +99,7 @@ it('[SEC-6] are left to the alarms of their objects where there are many machine
   expect(looks).toEqual([]);
 });
 
-it('[SEC-6] are looked for by another where who looked was cut off', async () => {
+it('[SEC-6] are collected by another request if the first collector was cut off', async () => {
   const { ports, looks, pass, waiting } = createMachine();
   const late = new LateRows(ports);
   void late.see('p', []);
@@ -115,7 +115,7 @@ it('[SEC-6] are looked for by another where who looked was cut off', async () =>
   expect(looks).toHaveLength(1);
 });
 
-it('[SEC-6] are kept of a thousand principals, and 256 ends of one', async () => {
+it('[SEC-6] are remembered for 1,000 principals, with 256 ends for one', async () => {
   const { disk, ports, ended, looks, pass } = createMachine();
   const late = new LateRows(ports);
   disk.isFull = true;

@@ -1,10 +1,10 @@
-/** The bucket against a model that counts one millisecond after the other, and what follows from its rules. */
+/** The bucket compared with a model that counts millisecond by millisecond, and consequences of its rules. */
 import { describe, expect, it } from 'vitest';
 import { refill, type Bucket, type Limit } from '../../../src/audit/limits/token-bucket.ts';
 import { drawLease } from '../../../src/audit/limits/token-lease.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
-/** Takes a token of a bucket for a call that waits for it. */
+/** Takes a token from a bucket for a waiting call. */
 function draw(held: Bucket | undefined, limit: Limit, now: number) {
   const limits = [{ name: '', ...limit }];
   const { buckets, lease } = drawLease([held], { limits, waiting: 1, ahead: 0 }, now);
@@ -12,7 +12,7 @@ function draw(held: Bucket | undefined, limit: Limit, now: number) {
   return retryAfterMs === undefined ? { bucket: buckets[0] } : { retryAfterMs };
 }
 
-/** A bucket that is asked at every moment there is: a step ends every so many milliseconds from the first draw on. */
+/** A bucket that is simulated for every millisecond: from the first draw on, a step ends every `stepMs` milliseconds. */
 class Model {
   readonly limit: Limit;
   #tokens: number;
@@ -24,7 +24,7 @@ class Model {
     this.#tokens = limit.burst;
   }
 
-  /** One millisecond goes by. */
+  /** Advances time by one millisecond. */
   tick(): void {
     if (this.#tokens >= this.limit.burst) return;
     this.#left -= 1;
@@ -38,7 +38,7 @@ class Model {
     return (60_000 / this.limit.perMinute) * this.#step;
   }
 
-  /** @returns milliseconds to wait, 0 where it was drawn */
+  /** @returns milliseconds to wait, 0 if a token was drawn */
   draw(): number {
     if (this.#tokens >= this.limit.burst) this.#left = this.stepMs;
     if (this.#tokens < 1) return this.#left;
@@ -48,10 +48,10 @@ class Model {
 }
 
 describe('a token bucket', () => {
-  it(`[ACC-6] gives what a model gives that counts every moment (seed ${SEED})`, () => {
+  it(`[ACC-6] agrees with a model that counts every millisecond (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 60; round += 1) {
-      // A step is a whole number of milliseconds, as the model counts.
+      // A step is a whole number of milliseconds, as in the model.
       const limit = {
         perMinute: random.pick([1, 2, 6, 60, 600, 6_000]),
         burst: 1 + random.below(40),
@@ -75,7 +75,7 @@ describe('a token bucket', () => {
     }
   });
 
-  it('[ACC-6] lets exactly its limit pass in the minute from the first call on', () => {
+  it('[ACC-6] allows exactly its limit in the minute after the first call', () => {
     const limit = { perMinute: 100, burst: 100 };
     let bucket: Bucket | undefined;
     const waits: number[] = [];
@@ -88,7 +88,7 @@ describe('a token bucket', () => {
     expect(draw(bucket, limit, 60_000)).toEqual({ bucket: { tokens: 99, countedTo: 60_000 } });
   });
 
-  it('[ACC-6] tells a time after which there is a token', () => {
+  it('[ACC-6] returns a time after which there is a token', () => {
     const random = createRandom(SEED + 1);
     for (let round = 0; round < 500; round += 1) {
       const limit = { perMinute: 1 + random.below(5_000), burst: 1 + random.below(300) };
@@ -101,7 +101,7 @@ describe('a token bucket', () => {
     }
   });
 
-  it('[ACC-6] gives nothing for a clock that goes back, and holds no more than its burst', () => {
+  it('[ACC-6] gives nothing if the clock goes back, and never exceeds its burst', () => {
     const limit = { perMinute: 60, burst: 2 };
     const empty = { tokens: 0, countedTo: 10_000_000 };
     expect(draw(empty, limit, 5_000)).toEqual({ retryAfterMs: 2_000 });
@@ -114,7 +114,7 @@ describe('a bucket of a day', () => {
   const DAY_MS = 86_400_000;
   const limit: Limit = { perMinute: 0, burst: 3, isDaily: true };
 
-  it(`[ACC-6] gives its burst between two midnights, whenever it is asked (seed ${SEED})`, () => {
+  it(`[ACC-6] gives its burst between two midnights, whatever the times of the calls (seed ${SEED})`, () => {
     const random = createRandom();
     let bucket: Bucket | undefined;
     let now = 20_000 * DAY_MS;
@@ -139,7 +139,7 @@ describe('a bucket of a day', () => {
     expect(passed.size).toBeGreaterThan(150);
   });
 
-  it('[ACC-6] has no debt the next day', () => {
+  it('[ACC-6] carries no debt into the next day', () => {
     const day = 20_000 * DAY_MS;
     const overdrawn = { tokens: -30, countedTo: day };
     expect(draw(overdrawn, limit, day + 1)).toEqual({ retryAfterMs: DAY_MS - 1 });

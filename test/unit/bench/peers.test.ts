@@ -1,4 +1,4 @@
-/** The pure parts of the benchmark of gateways: sums over rounds, the report, the command line. */
+/** The pure parts of the benchmark of gateways: statistics over rounds, the report, the command line. */
 import { describe, expect, it } from 'vitest';
 import { features } from '../../../bench/peers/features.ts';
 import type { Fidelity, Outcome } from '../../../bench/peers/fidelity.ts';
@@ -14,11 +14,11 @@ const allAre = (outcome: Outcome, reasons: string[] = []): Fidelity => ({
 });
 
 describe('the benchmark of gateways', () => {
-  it('looks at eighteen features, each under its own name', () => {
+  it('covers eighteen features, each under its own name', () => {
     expect(new Set(features.map(({ name }) => name)).size).toBe(18);
   });
 
-  it('takes the middle of values', () => {
+  it('computes the median of values', () => {
     expect([median([9, 1, 5]), median([4, 1, 3, 2]), median([])]).toEqual([5, 2.5, Number.NaN]);
   });
 
@@ -37,11 +37,11 @@ describe('the benchmark of gateways', () => {
     });
   });
 
-  it('keeps a bar in a cell from ending it', () => {
+  it('escapes a bar in a table cell', () => {
     expect(toTable(['a', 'b'], [['x|y', '1']])).toBe('| a | b |\n| --- | ---: |\n| x\\|y | 1 |');
   });
 
-  it('says of both eras what works, and why something does not', () => {
+  it('reports for both eras what works, and why something does not', () => {
     const findings: Findings = {
       circumstances: {
         date: '2026-11-25',
@@ -74,7 +74,7 @@ describe('the benchmark of gateways', () => {
     expect(report).toContain('- other: did not start');
   });
 
-  it('takes names of gateways, and refuses others with one line', () => {
+  it('accepts names of gateways, and refuses others with one line', () => {
     expect(parsePeerOptions(['--only', 'mcp-hub, Portico', '--quick'], NAMES)).toMatchObject({
       only: ['mcp-hub', 'Portico'],
       tools: 1_000,

@@ -1,4 +1,4 @@
-/** Which pages the command line takes for those of its gateway, and what it says where a tool stands in for others. */
+/** Which URLs the command line accepts as account pages of its gateway, and what it says when a stand-in tool replaces others. */
 import { describe, expect, it } from 'vitest';
 import { findPage, pageOf } from '../../../cli/src/accounts/account-page.ts';
 import { View } from '../../../cli/src/chat/view.ts';
@@ -7,7 +7,7 @@ import { findTool } from '../../../cli/src/gateway/find-tool.ts';
 const ORIGIN = 'https://portico.example.com';
 
 describe('a page of the gateway', () => {
-  it('[ACC-8] [CLI-4] is found in what a failure says', () => {
+  it('[ACC-8] [CLI-4] is found in the text of a failure', () => {
     const text = `github: The server wants an account of your own. Connect it at ${ORIGIN}/connect/github and try again (account_required).`;
     expect(findPage(text, ORIGIN)).toEqual(pageOf(ORIGIN, 'github'));
     expect(findPage(`see ${ORIGIN}/connect/a%20b`, ORIGIN)?.server).toBe('a b');
@@ -24,11 +24,11 @@ describe('a page of the gateway', () => {
     `${ORIGIN}/connect/`,
     `${ORIGIN}/connect/%E0%A4%A`,
     `${ORIGIN}/connect/../sign-in`,
-  ])('[ACC-8] [SEC-5] is none elsewhere: %s', text => {
+  ])('[ACC-8] [SEC-5] is not accepted elsewhere: %s', text => {
     expect(findPage(text, ORIGIN)).toBeUndefined();
   });
 
-  it('[ACC-8] [CLI-4] is told of by a failed call of a chat, and by no other', async () => {
+  it('[ACC-8] [CLI-4] is reported for a failed call of a chat, and for no other', async () => {
     const told: string[] = [];
     const view = new View(true, async text => void told.push(text));
     const result = { type: 'result', id: '1', name: 't', preview: 'a preview' } as const;
@@ -38,11 +38,11 @@ describe('a page of the gateway', () => {
   });
 });
 
-describe('a tool that is not there', () => {
+describe('a missing tool', () => {
   const tools = (...names: string[]) => names.map(name => ({ name }));
 
   it.each(['github.create_issue', 'github__create_issue'])(
-    '[ACC-8] [CLI-4] %s of a server that wants an account first is told so',
+    '[ACC-8] [CLI-4] %s of a server that requires an account first is reported with the account page',
     wanted => {
       for (const listed of ['github.connect', 'github__connect']) {
         expect(() => findTool(tools(listed, 'other.connect'), wanted)).toThrow(

@@ -1,4 +1,4 @@
-/** A gateway that says of itself what it should not is signed in to by nobody: no token and no browser is sent elsewhere. */
+/** The command line does not sign in to a gateway whose metadata is wrong: no token and no browser is sent elsewhere. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ const right: Documents = origin => ({
   '/registration': { client_id: 'made' },
 });
 
-/** What answers there, by path. @returns its origin */
+/** Serves these documents by path. @returns its origin */
 async function serve(documents: Documents): Promise<string> {
   const server = createServer((request, response) => {
     const found = documents(origin)[request.url ?? ''];
@@ -48,7 +48,7 @@ const changed =
 const EVIL = 'https://evil.example.com';
 
 describe('a gateway', () => {
-  it('[ACC-5] [CLI-4] that says the right things is signed in to', async () => {
+  it('[ACC-5] [CLI-4] with valid metadata is signed in to', async () => {
     const origin = await serve(right);
     const server = await findServer(origin);
     expect(server.as.issuer).toBe(origin);

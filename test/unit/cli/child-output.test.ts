@@ -1,4 +1,4 @@
-/** What a child writes, cut, counted and masked: the pure parts of `cli/src/connect/`. */
+/** The output of a child process, split, counted and masked: the pure parts of `cli/src/connect/`. */
 import { describe, expect, it } from 'vitest';
 import { childEnvironment } from '../../../cli/src/connect/child-environment.ts';
 import { readMessage, rawAt, withMembers } from '../../../cli/src/connect/child-message.ts';
@@ -10,7 +10,7 @@ import { createRandom, SEED } from '../seeded.ts';
 const encode = (text: string) => new TextEncoder().encode(text);
 
 describe('[CLI-1] lines of a child', () => {
-  it(`are the same however they are cut (seed ${SEED})`, () => {
+  it(`are the same however the bytes are split (seed ${SEED})`, () => {
     const random = createRandom();
     const lines = ['', '{"a":1}', 'ü€\u{1F680}', 'x'.repeat(300), '\r'];
     for (let round = 0; round < 200; round++) {
@@ -27,13 +27,13 @@ describe('[CLI-1] lines of a child', () => {
     }
   });
 
-  it('are bounded, also before their end has come', () => {
+  it('are bounded, also before their end has arrived', () => {
     const reader = new LineReader(10);
     expect([...reader.push(encode('0123456789\n01234'))]).toEqual(['0123456789']);
     expect(() => [...reader.push(encode('567890'))]).toThrow(LineTooLong);
   });
 
-  it('that are no messages are counted, and too many of late are seen', () => {
+  it('that are no messages are counted, and too many in a short time are detected', () => {
     const meter = new GarbageMeter(100, 1_000);
     expect(meter.add(60, 5_000)).toBe(false);
     expect(meter.add(40, 5_500)).toBe(false);
@@ -56,7 +56,7 @@ describe('[CLI-1] messages of a child', () => {
     expect(readMessage(line)).toBeUndefined();
   });
 
-  it('pass with a member replaced and every other byte as it came', () => {
+  it('pass with one member replaced and every other byte unchanged', () => {
     const line =
       '{"x":1.0,"jsonrpc":"2.0", "id":7,"result":{"_meta":{"k":1E2,"a/b.c":7},"z":[1, 2]}}\r';
     const message = readMessage(line);
@@ -75,7 +75,7 @@ describe('[CLI-1] messages of a child', () => {
 describe('[CLI-1] the error output of a child', () => {
   const secret = 'sk-0123456789abcdef';
 
-  it(`is kept without secrets, wherever it was cut (seed ${SEED})`, () => {
+  it(`is kept without secrets, wherever it was split (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 500; round++) {
       const tail = new StderrTail(60, [secret, 'true']);
@@ -94,7 +94,7 @@ describe('[CLI-1] the error output of a child', () => {
     }
   });
 
-  it('is masked also while the rest of a secret is still to come', () => {
+  it('is masked also before the rest of a secret has arrived', () => {
     const tail = new StderrTail(1_000, [secret]);
     tail.push(Buffer.from(`key ${secret.slice(0, 9)}`));
     expect(tail.last()).toBe('key ***');
@@ -102,7 +102,7 @@ describe('[CLI-1] the error output of a child', () => {
     expect(tail.last()).toBe(`key ${secret.slice(0, 9)}!`);
   });
 
-  it('is masked line by line for a value of many lines', () => {
+  it('is masked line by line for a multi-line value', () => {
     const tail = new StderrTail(1_000, ['-----BEGIN KEY-----\nMIIEvQIBADAN\n']);
     tail.push(Buffer.from('key: MIIEvQIBADAN!'));
     expect(tail.last()).toBe('key: ***!');
@@ -112,7 +112,7 @@ describe('[CLI-1] the error output of a child', () => {
 });
 
 describe('[CLI-1] the environment of a child', () => {
-  it('has what programs need, then what is configured', () => {
+  it('has what programs need, and the configured variables over it', () => {
     const own = { PATH: '/bin', HOME: '/h', AWS_SECRET_ACCESS_KEY: 'x', SHELL: '() { :; }' };
     expect(childEnvironment(own, { PATH: '/own', TOKEN: 't' }, 'linux')).toEqual({
       PATH: '/own',
@@ -125,7 +125,7 @@ describe('[CLI-1] the environment of a child', () => {
 });
 
 describe('[CLI-1] restarts', () => {
-  it('come after pauses that double up to a bound, with jitter', () => {
+  it('follow pauses that double up to a bound, with jitter', () => {
     const failures = [1, 2, 3, 4, 5, 7, 8, 50];
     const most = (wasReady: boolean) =>
       failures.map(count => backoffMs(count, wasReady, LIMITS, 1));

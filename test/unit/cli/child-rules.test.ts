@@ -1,4 +1,4 @@
-/** Who may be asked, and which tools are given out: the decisions of `cli/src/connect/`. */
+/** Which client may answer a server request, and which tools are offered: the decisions of `cli/src/connect/`. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readMessage, withMembers } from '../../../cli/src/connect/child-message.ts';
 import { EventStream, Room } from '../../../cli/src/connect/event-stream.ts';
@@ -6,7 +6,7 @@ import { answers } from '../../../cli/src/connect/server-requests.ts';
 import { Sessions, type Session } from '../../../cli/src/connect/sessions.ts';
 import { ToolFilter, type ToolRules } from '../../../cli/src/connect/tool-filter.ts';
 
-describe('[CLI-1] tools that a machine gives out', () => {
+describe('[CLI-1] tools that a machine offers', () => {
   it.each<[ToolRules, string, boolean]>([
     [{}, 'any', true],
     [{ allow: [] }, 'any', false],
@@ -21,7 +21,7 @@ describe('[CLI-1] tools that a machine gives out', () => {
     expect(new ToolFilter(rules).allows(name)).toBe(isAllowed);
   });
 
-  it('are taken out of a list, which is otherwise as it came', () => {
+  it('are filtered out of a list, which is otherwise unchanged', () => {
     const list = (tools: string) =>
       `{"jsonrpc":"2.0","id":1,"result":{"tools":${tools},"nextCursor":"n","ttlMs":1.0}}`;
     const line = list('[ {"name":"a", "n":1.0},{"name":"b"},null,{"title":"none"} ,{"name":"c"}]');
@@ -36,7 +36,7 @@ describe('[CLI-1] tools that a machine gives out', () => {
   });
 });
 
-describe('[CLI-1] who can be asked', () => {
+describe('[CLI-1] which clients can answer a server request', () => {
   it.each([
     [{}, 'sampling/createMessage', {}, false],
     [{ sampling: {} }, 'sampling/createMessage', {}, true],
@@ -53,7 +53,7 @@ describe('[CLI-1] who can be asked', () => {
 });
 
 describe('[CLI-1] sessions with a child', () => {
-  it('end when they are idle, the one used longest ago first, but not while they are busy', () => {
+  it('end when idle, least recently used first, but not while they are busy', () => {
     const busy = new Set<Session>();
     const ended: Session[] = [];
     const sessions = new Sessions({
@@ -76,12 +76,12 @@ describe('[CLI-1] sessions with a child', () => {
   });
 });
 
-describe('[CLI-1] answers on their way', () => {
+describe('[CLI-1] responses on their way', () => {
   afterEach(() => void vi.useRealTimers());
 
   const limits = { keepAliveMs: 60_000, streamBytes: 100, answerBytes: 150, stallMs: 5 };
 
-  it('are read in order; notifications past the bound are left out, the response is not', async () => {
+  it('are read in order; notifications beyond the bound are dropped, the response is not', async () => {
     const stream = new EventStream(new Room(limits), limits);
     const message = `"${'x'.repeat(98)}"`;
     expect(stream.push(message)).toBe(true);
@@ -97,7 +97,7 @@ describe('[CLI-1] answers on their way', () => {
     expect(stream.held).toBe(0);
   });
 
-  it('make the child wait while they are too much, until they are read or given up', async () => {
+  it('block the child while they exceed the bound, until they are read or abandoned', async () => {
     const room = new Room(limits);
     const [small, large] = [new EventStream(room, limits), new EventStream(room, limits)];
     small.finishPlain('x'.repeat(60));
@@ -112,7 +112,7 @@ describe('[CLI-1] answers on their way', () => {
     expect(read).toEqual([60]);
   });
 
-  it('[SEC-4] are held until their reader is done with them, not until it has begun', async () => {
+  it('[SEC-4] are held until their reader has finished, not until it begins', async () => {
     const room = new Room(limits);
     const stream = new EventStream(room, limits);
     stream.finishPlain('x'.repeat(160));
@@ -123,7 +123,7 @@ describe('[CLI-1] answers on their way', () => {
     expect([room.isFull, stream.held]).toEqual([false, 0]);
   });
 
-  it('[SEC-4] are not given up while they are read, however slowly', async () => {
+  it('[SEC-4] are not dropped while they are read, however slowly', async () => {
     const slow = { ...limits, answerBytes: 100_000, stallMs: 1_000 };
     vi.useFakeTimers();
     const room = new Room(slow);

@@ -1,4 +1,4 @@
-/** The hosts that the gateway is written into: where their files are on each system, and what of an entry is shown. */
+/** The hosts whose configuration the gateway is written into: the paths of their files on each system, and what of an entry is shown. */
 import { describe, expect, it } from 'vitest';
 import {
   changesOf,
@@ -32,7 +32,7 @@ const filesOn = (machine: Machine) =>
   Object.fromEntries(HOSTS.map(host => [host.id, host.files(machine).file]));
 
 describe('the file of a host', () => {
-  it('[CLI-4] is where macOS has it', () => {
+  it('[CLI-4] has the path that macOS uses', () => {
     expect(filesOn(mac)).toEqual({
       'claude-code': '/mac/ada/.claude.json',
       'claude-desktop': '/mac/ada/Library/Application Support/Claude/claude_desktop_config.json',
@@ -45,7 +45,7 @@ describe('the file of a host', () => {
     });
   });
 
-  it('[CLI-4] is where Linux has it, or its variables say', () => {
+  it('[CLI-4] has the path that Linux uses, or that its variables set', () => {
     expect(filesOn(linux)).toMatchObject({
       'claude-code': '/linux/ada/.claude.json',
       'claude-desktop': '/linux/ada/.config/Claude/claude_desktop_config.json',
@@ -62,7 +62,7 @@ describe('the file of a host', () => {
     });
   });
 
-  it('[CLI-4] is where Windows has it', () => {
+  it('[CLI-4] has the path that Windows uses', () => {
     expect(filesOn(windows)).toEqual({
       'claude-code': 'C:\\Users\\ada\\.claude.json',
       'claude-desktop': 'C:\\Users\\ada\\AppData\\Roaming\\Claude\\claude_desktop_config.json',
@@ -104,7 +104,7 @@ describe.each(HOSTS.map(host => [host.id, host.entry] as const))('an entry of %s
   });
 });
 
-it('[SEC-2] an entry of somebody else is shown without what looks like a secret', () => {
+it('[SEC-2] an entry of another server is shown without what looks like a secret', () => {
   const [cursor, codex] = ['cursor', 'codex'].map(id => HOSTS.find(host => host.id === id)?.entry);
   if (!cursor || !codex) throw new Error('they are not there');
   const text = JSON.stringify({

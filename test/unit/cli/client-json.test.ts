@@ -1,4 +1,4 @@
-/** The gateway in a JSON file that people wrote: random files with comments, in every layout, are as they were but for the entry. */
+/** The gateway in a hand-written JSON file: random files with comments, in every layout, keep everything but the entry. */
 import stripJsonComments from 'strip-json-comments';
 import { describe, expect, it } from 'vitest';
 import {
@@ -21,7 +21,7 @@ interface Layout {
   comments: number;
 }
 
-/** Writes a value as somebody might: with comments wherever one may be, commas at the end, any indentation. */
+/** Writes a value in a random style: comments wherever one is allowed, trailing commas, any indentation. */
 class Writer {
   readonly #random: Random;
   readonly #layout: Layout;
@@ -112,7 +112,7 @@ function draw(random: Random) {
 
 const valueOf = (text: string): unknown =>
   JSON.parse(stripJsonComments(text.replace('\uFEFF', ''), { trailingCommas: true }));
-/** What is left of a text without its values: comments, in their order. */
+/** The comments of a text, in order. */
 const commentsOf = (text: string): string[] => {
   const bare = stripJsonComments(text);
   return [...text]
@@ -122,7 +122,7 @@ const commentsOf = (text: string): string[] => {
 };
 
 describe('a JSON file', () => {
-  it(`[CLI-4] says what it said, with the entry and without (seed ${SEED})`, () => {
+  it(`[CLI-4] keeps its other contents when the entry is added and removed (seed ${SEED})`, () => {
     const random = createRandom();
     let exact = 0;
     for (let at = 0; at < CASES; at += 1) {
@@ -148,7 +148,7 @@ describe('a JSON file', () => {
     expect(exact).toBeGreaterThan(CASES / 2);
   });
 
-  it('[CLI-4] has the entry where people expect it', () => {
+  it('[CLI-4] gets the entry where people expect it', () => {
     const text = [
       '{',
       '\t// mine',
@@ -199,7 +199,7 @@ describe('a JSON file', () => {
     ['{"mcpServers": []}', /"mcpServers" that is not an object/],
     ['{"mcpServers": {"portico": {"a": 1}, "portico": {}}}', /this command cannot edit/],
     ['{"mcpServers": {}, "mcpServers": {}}', /"mcpServers" twice/],
-  ])('[CLI-4] is left as it is where it is something else: %s', (text, why) => {
+  ])('[CLI-4] is unchanged if it has another form: %s', (text, why) => {
     expect(() => withJsonMember(text, OF, NAME, ENTRY)).toThrow(why);
   });
 });

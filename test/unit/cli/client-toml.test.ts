@@ -1,4 +1,4 @@
-/** The gateway in a TOML file that people wrote: random files are as they were but for the table. */
+/** The gateway in a hand-written TOML file: random files keep everything but the table. */
 import { describe, expect, it } from 'vitest';
 import {
   readTomlTable,
@@ -18,7 +18,7 @@ const TABLE = [
 ].join('\n');
 const CASES = 1_500;
 
-/** In each of them a header could be seen by who does not know what a string is. */
+/** A parser that ignores strings would see a table header in each of them. */
 const VALUES = [
   '"[mcp_servers.portico]"',
   "'C:\\[mcp_servers.portico]'",
@@ -59,11 +59,11 @@ function draw(random: Random): string {
   return lines.map(line => `${line}\n`).join('');
 }
 
-/** How its lines end; a file of none is given the usual end. */
+/** The line ending of a text; a text without one gets `\n`. */
 const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
 
 describe('a TOML file', () => {
-  it(`[CLI-4] is as it was but for the table, and without it (seed ${SEED})`, () => {
+  it(`[CLI-4] keeps its other contents when the table is added and removed (seed ${SEED})`, () => {
     const random = createRandom();
     for (let at = 0; at < CASES; at += 1) {
       const eol = random.pick(['\n', '\r\n']);
@@ -82,7 +82,7 @@ describe('a TOML file', () => {
     }
   });
 
-  it('[CLI-4] gets the table at its end, or where another of the name was', () => {
+  it('[CLI-4] gets the table at its end, or in place of one with the same name', () => {
     expect(withTomlTable('', OF, NAME, ENTRY)).toBe(TABLE);
     expect(withTomlTable('a = 1', OF, NAME, ENTRY)).toBe(`a = 1\n\n${TABLE}`);
     const other = '[mcp_servers."portico"]\nurl = "x" # old\n[mcp_servers.portico.env]\nA = "b"\n';
@@ -106,7 +106,7 @@ describe('a TOML file', () => {
     ['[a\n', /is invalid TOML in line 1/],
     ['{"a": 1}', /is invalid TOML in line 1/],
     ['a = 1 b = 2\n', /is invalid TOML in line 1/],
-  ])('[CLI-4] is left as it is where it is something else: %j', (text, why) => {
+  ])('[CLI-4] is unchanged if it has another form: %j', (text, why) => {
     expect(() => withTomlTable(text, OF, NAME, ENTRY)).toThrow(why);
   });
 });

@@ -1,4 +1,4 @@
-/** Files of configuration as they are read: each mistake with its line; and the references of a file to what has to be there. */
+/** Parsing of configuration files: each mistake is reported with its line, and references are checked against what exists. */
 import { describe, expect, it } from 'vitest';
 import { checkReferences, NOTHING } from '../../../cli/src/configuration/check-references.ts';
 import { readConfiguration } from '../../../cli/src/configuration/read-file.ts';
@@ -57,7 +57,7 @@ describe('a file', () => {
       'ask_allowlist:\n  a:\n    server: "*"\n    tool: x\n    side_effects: true',
       '5: ask_allowlist.a.side_effects: name one server and one tool, without "*"',
     ],
-  ])('[OPS-6] with %s is told with its line', (_what, text, problem) => {
+  ])('[OPS-6] with %s is reported with its line', (_what, text, problem) => {
     expect(told(text).join('\n')).toEqual(expect.stringMatching(problem));
   });
 
@@ -97,7 +97,7 @@ describe('references', () => {
     );
   const rule = { effect: 'allow', subject: { kind: 'everyone' } };
 
-  it('[OPS-6] may be to the file, to the gateway, and to patterns', () => {
+  it('[OPS-6] may point to the file, to the gateway, and to patterns', () => {
     const subject = { kind: 'principal', name: 'Ada' };
     const present = { ...NOTHING, servers: [{ id: 'i', name: 'There' }] };
     const rules = {
@@ -117,14 +117,14 @@ describe('references', () => {
     ]);
   });
 
-  it('[OPS-6] of budgets are to one subject each', () => {
+  it('[OPS-6] of two budgets to one subject are refused', () => {
     const budget = { subject: { kind: 'group', name: 'staff' }, calls_per_day: 5 };
     expect(problemsOf({ budgets: { a: budget, b: { ...budget, calls_per_day: 6 } } })).toEqual([
       'budgets.b: duplicate: another budget has the same subject',
     ]);
   });
 
-  it('[OPS-6] by names that differ in case only are twins', () => {
+  it('[OPS-6] by names that differ only in case are duplicates', () => {
     const include = ['*'];
     expect(problemsOf({ toolsets: { a: { include }, A: { include } } })).toEqual([
       'toolsets.A: duplicate name (differs only in case)',

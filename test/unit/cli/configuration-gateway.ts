@@ -1,6 +1,6 @@
 /**
- * The part of the REST API that files of configuration use, in memory: what may refer to what, what is unique, revisions and owners.
- * It can break off after a number of requests, before or after the last one is done.
+ * The part of the REST API that configuration files use, in memory: references, unique names, revisions and owners. It can fail after a
+ * number of requests, before or after it carries out the last one.
  */
 import { kindOf, KINDS } from '../../../cli/src/configuration/kinds.ts';
 import type { Content, Known } from '../../../cli/src/configuration/content.ts';
@@ -33,7 +33,7 @@ export class ModelGateway {
   /** Writes, as `METHOD kind key`. */
   readonly writes: string[] = [];
 
-  /** Answer so many requests more, and do the one after them or not. */
+  /** Answers this many more requests, then fails; carries out the failing one or not. */
   breakAfter(requests: number, isLastDone: boolean): void {
     this.#left = requests;
     this.#isLastDone = isLastDone;
@@ -120,7 +120,7 @@ export class ModelGateway {
     return this.#records.filter(each => each.kind === kind).map(each => String(each.body['name']));
   }
 
-  /** What must be there before, and what must not. */
+  /** Checks what must exist before the write, and what must not. */
   #check({ kind, id, body }: Stored): void {
     const others = this.#records.filter(each => each.kind === kind && each.id !== id);
     const { hasOneOfEach, identityOf } = kindOf(kind);
@@ -163,7 +163,7 @@ export class ModelGateway {
     }
   }
 
-  /** The records as a file sees them. */
+  /** The records in the form of a file. */
   see({ owner, secrets = {}, servers = {}, connectors = {} }: Configuration): {
     known: Known[];
     names: Names;
@@ -196,7 +196,7 @@ export class ModelGateway {
   }
 }
 
-/** What the API shows beside what was given. */
+/** What the API returns, which has more than the request. */
 function toView(kind: OwnedKind, body: Content): object {
   if (kind !== 'server') return body;
   const config = body['connection_config'] as Content;

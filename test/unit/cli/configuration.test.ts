@@ -1,4 +1,4 @@
-/** Files of configuration against a model of the API: any file can follow any other, also after an apply that broke off. */
+/** Configuration files against a model of the API: any file can follow any other, also after an interrupted apply. */
 import { describe, expect, it } from 'vitest';
 import { carryOut, type Outcome } from '../../../cli/src/configuration/carry-out.ts';
 import { canonical } from '../../../cli/src/configuration/content.ts';
@@ -16,7 +16,7 @@ const ORIGINS = ['https://a.example.com', 'https://b.example.com', 'https://c.ex
 const some = <T>(random: Random, items: readonly T[]): T[] =>
   items.filter(() => random.chance(0.6));
 
-/** A file that is right by itself. */
+/** A random file that is consistent by itself. */
 function randomFile(random: Random): Configuration {
   const secretNames = ['S1', 'S2', 'S3'];
   const origins = new Map(secretNames.map(name => [name, new Set([random.pick(ORIGINS)])]));
@@ -130,7 +130,7 @@ async function apply(gateway: ModelGateway, file: Configuration, more: Partial<P
   return { plan, failed: outcomes.filter((each: Outcome) => each.problem !== undefined) };
 }
 
-/** What belongs to the file, as a sorted list of texts. */
+/** The records that belong to the file, as a sorted list of texts. */
 function ownOf(gateway: ModelGateway, file: Configuration): string[] {
   const { known } = gateway.see(file);
   const own = known.filter(({ owner }) => owner?.owner === file.owner);
@@ -142,7 +142,7 @@ function textsOf(gateway: ModelGateway, file: Configuration): string[] {
   return wanted.map(each => `${each.kind} ${each.key} ${canonical(each.content)}`).toSorted();
 }
 
-/** Records of people, which no file may touch. */
+/** Creates records owned by people, which no file may touch. */
 async function settle(gateway: ModelGateway): Promise<void> {
   const post = (path: string, body: object) => gateway.json('POST', path, JSON.stringify(body));
   const url = 'https://people.example.com';
@@ -168,7 +168,7 @@ const foreignOf = (gateway: ModelGateway, file: Configuration) =>
   gateway.see(file).known.filter(({ owner }) => owner === undefined);
 
 describe('a file', () => {
-  it(`[OPS-6] can follow any other, and is done then (seed ${SEED})`, async () => {
+  it(`[OPS-6] can follow any other, and is then fully applied (seed ${SEED})`, async () => {
     const random = createRandom();
     for (let i = 0; i < CASES; i += 1) {
       const gateway = new ModelGateway();
@@ -190,7 +190,7 @@ describe('a file', () => {
     }
   });
 
-  it(`[OPS-6] is finished by a second apply, wherever the first broke off (seed ${SEED})`, async () => {
+  it(`[OPS-6] is finished by a second apply, wherever the first was interrupted (seed ${SEED})`, async () => {
     const random = createRandom();
     for (let i = 0; i < CASES; i += 1) {
       const gateway = new ModelGateway();
@@ -208,7 +208,7 @@ describe('a file', () => {
     }
   });
 
-  it(`[OPS-6] is exported as what it is (seed ${SEED})`, async () => {
+  it(`[OPS-6] is exported unchanged (seed ${SEED})`, async () => {
     const random = createRandom();
     for (let i = 0; i < CASES; i += 1) {
       const gateway = new ModelGateway();

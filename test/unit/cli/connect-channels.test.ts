@@ -1,4 +1,4 @@
-/** Channels against an adapter and a socket that the test plays: what goes out for what comes in. */
+/** Channels between a test adapter and a test socket: which frames go out for which frames in. */
 import type { HttpAnswer, HttpRequest } from '../../../cli/src/connect/http-message.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { createChannels } from '../../../cli/src/connect/channels.ts';
@@ -8,7 +8,7 @@ import * as frames from '../../../src/upstream/connector/frames.ts';
 
 const CHUNK = 50_000;
 
-/** Channels to one server `a`, and all that they send. */
+/** Channels to one server `a`, and all frames that they send. */
 function createStand(handle: HttpAdapter['handle']) {
   const sent: frames.Frame[] = [];
   const compose = {
@@ -45,7 +45,7 @@ const answerOf = (body: AsyncIterable<Uint8Array>): HttpAnswer => ({
 });
 
 describe('[CLI-1] a channel', () => {
-  it('is one request and one answer', async () => {
+  it('carries one request and one response', async () => {
     const requests: HttpRequest[] = [];
     const { channels, sent, take, open, types } = createStand(async request => {
       requests.push(request);
@@ -66,7 +66,7 @@ describe('[CLI-1] a channel', () => {
     expect(requests[0]?.signal.aborted).toBe(false);
   });
 
-  it('reads its server no faster than the gateway takes', async () => {
+  it('reads from its server no faster than the gateway takes data', async () => {
     let read = 0;
     const stand = createStand(async () => answerOf(ofBytes(100, () => (read += 1))));
     stand.ask(1);
@@ -78,7 +78,7 @@ describe('[CLI-1] a channel', () => {
     expect(read).toBe(window + 2);
   });
 
-  it('that is reset aborts its request, and says nothing more', async () => {
+  it('that is reset aborts its request, and sends nothing more', async () => {
     let signal: AbortSignal | undefined;
     const hasReturned = vi.fn<() => void>();
     const stand = createStand(async request => {
@@ -104,7 +104,7 @@ describe('[CLI-1] a channel', () => {
     expect(stand.channels.size).toBe(0);
   });
 
-  it('gives up a server that never answers and does not listen', async () => {
+  it('gives up on a server that never answers and ignores the abort', async () => {
     const stand = createStand(() => new Promise(() => {}));
     stand.ask(1);
     stand.take(frames.toJsonFrame('reset', 1, { code: 'cancelled', message: '' }));
@@ -128,7 +128,7 @@ describe('[CLI-1] a channel', () => {
       'has too many headers',
       async () => ({ ...answerOf(ofBytes(1)), headers: { a: 'x'.repeat(70_000) } }),
     ],
-  ])('whose server %s is reset, and the reason stays here', async (_what, handle) => {
+  ])('whose server %s is reset, and the reason is not sent', async (_what, handle) => {
     const stand = createStand(handle);
     stand.ask(1);
     await vi.waitFor(() => expect(stand.types()).toContain('reset 1'));
@@ -170,7 +170,7 @@ describe('[CLI-1] all channels', () => {
     expect(stand.sent).toHaveLength(1);
   });
 
-  it('refuse what breaks the rules of the frames', () => {
+  it('refuse frames that break the protocol', () => {
     const stand = createStand(forever);
     expect(stand.ask(1)).toBe(true);
     expect(stand.open(1)).toBe(false);
@@ -185,7 +185,7 @@ describe('[CLI-1] all channels', () => {
     }
   });
 
-  it('take late frames of one that has ended', () => {
+  it('accept late frames of a channel that has ended', () => {
     const stand = createStand(forever);
     expect(stand.take(frames.toFrame('data', 5))).toBe(true);
     expect(stand.take(frames.toFrame('end', 5))).toBe(true);
@@ -215,7 +215,7 @@ describe('[CLI-1] all channels', () => {
   });
 });
 
-/** A stream that says nothing. */
+/** A stream that never yields. */
 async function* waiting(): AsyncGenerator<Uint8Array> {
   await new Promise(() => {});
   yield new Uint8Array();

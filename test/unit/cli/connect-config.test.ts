@@ -1,4 +1,4 @@
-/** Which servers `portico connect` runs, by what the file says. */
+/** Which servers `portico connect` runs, as its file configures them. */
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../cli/src/connect/config.ts';
 import { fillVariables } from '../../../cli/src/connect/variables.ts';
@@ -21,7 +21,7 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
     ['servers and a type', { servers: { a: { type: 'stdio', command: 'x', args: ['-y', '1'] } } }],
     ['a command that is a list', { mcpServers: { a: { command: ['x', '-y', '1'] } } }],
     ['a list of servers', { mcpServers: [{ name: 'a', command: 'x', args: ['-y', '1'] }] }],
-  ])('with %s', (_what, document) => {
+  ])('may have %s', (_what, document) => {
     expect(read(document).servers).toMatchObject([{ name: 'a', command: 'x', args: ['-y', '1'] }]);
   });
 
@@ -30,7 +30,7 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
     expect(readConfig(text, FILE, {}).servers).toMatchObject([{ key: 'a', command: 'x' }]);
   });
 
-  it('has what the command alone reads under `portico`', () => {
+  it('has the members under `portico` that only this command reads', () => {
     const tools = { allow: ['read_*'], deny: ['read_all'] };
     const portico = { description: 'Notes', tools, capabilities: ['sampling'], era: 'legacy' };
     const a = { command: 'x', cwd: 'notes', env: { K: 1 }, description: 'other', portico };
@@ -56,11 +56,11 @@ describe('[CLI-1] [REG-6] an mcp.json', () => {
     [{ capabilities: ['root'] }, 'a: portico.capabilities.0'],
     [{ era: 'both' }, 'a: portico.era'],
     [{ tools: { denied: [] } }, 'a: portico.tools'],
-  ])('with %j under `portico` is refused, so that no list is passed over', (portico, where) => {
+  ])('with %j under `portico` is refused, so that no list is overlooked', (portico, where) => {
     expect(thrown({ mcpServers: { a: { command: 'x', portico } } })).toContain(where);
   });
 
-  it('names what it leaves out, and why', () => {
+  it('reports what it leaves out, and why', () => {
     const { servers, skipped } = read({
       mcpServers: {
         far: { url: 'https://mcp.example.com' },
@@ -129,7 +129,7 @@ describe('[CLI-1] variables', () => {
     expect(fillVariables(text, env)).toMatchObject({ text: filled, missing: [] });
   });
 
-  it('is not read again in what it was replaced by', () => {
+  it('are not expanded again in replaced text', () => {
     expect(fillVariables('${A}', { A: '${KEY}', KEY: 'x' }).text).toBe('${KEY}');
   });
 
@@ -144,13 +144,13 @@ describe('[CLI-1] variables', () => {
     });
   });
 
-  it('that are missing are named with their server, and no value is', () => {
+  it('that are missing are reported with their server, without any value', () => {
     const a = { command: 'x', args: ['${ONE}', '${KEY}'], env: { A: '${TWO}', B: '${ONE}' } };
     const message = thrown({ mcpServers: { a } }, env);
     expect(message).toBe('a needs environment variables that are not set: ONE, TWO');
   });
 
-  it('in args are warned of, in env they are not', () => {
+  it('in args cause a warning, in env they do not', () => {
     const inArgs = { command: 'x', args: ['${KEY}'] };
     const { warnings } = read(
       { mcpServers: { a: inArgs, b: { command: 'x', env: { K: '${KEY}' } } } },

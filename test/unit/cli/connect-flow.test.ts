@@ -1,4 +1,4 @@
-/** The parts that keep a connection within its bounds: backoff, credit, the way out, keep-alive, waiting. */
+/** The parts that keep a connection within its bounds: backoff, flow control, the send queue, keep-alive, abortable waits. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createBackoff } from '../../../cli/src/connect/backoff.ts';
 import { FlowControl } from '../../../cli/src/connect/flow-control.ts';
@@ -18,7 +18,7 @@ describe('[CLI-1] backoff', () => {
     expect(waits).toEqual([200, 400, 800, 1600, 3200, 5000, 5000, 5000]);
   });
 
-  it('is drawn between half and all of it', () => {
+  it('is random between half and the whole interval', () => {
     expect(createBackoff(() => 0).next(0)).toBe(100);
     const { next } = createRandom();
     const backoff = createBackoff(next);
@@ -29,7 +29,7 @@ describe('[CLI-1] backoff', () => {
     }
   });
 
-  it('begins anew after a good connection only', () => {
+  it('is reset only by a good connection', () => {
     const backoff = createBackoff(() => 1);
     expect([0, 0, 9_999, 10_000, 0].map(livedMs => backoff.next(livedMs))).toEqual([
       200, 400, 800, 200, 400,
@@ -37,7 +37,7 @@ describe('[CLI-1] backoff', () => {
   });
 });
 
-describe('[CLI-1] credit', () => {
+describe('[CLI-1] flow control', () => {
   it(`is never overdrawn, and never stuck (seed ${SEED})`, async () => {
     const random = createRandom();
     const flowControl = new FlowControl();
@@ -61,7 +61,7 @@ describe('[CLI-1] credit', () => {
     await sending;
   });
 
-  it('is a window at most, however much is given', async () => {
+  it('holds one window at most, however much is granted', async () => {
     const flowControl = new FlowControl();
     flowControl.give(10 * WINDOW_BYTES);
     expect(await flowControl.take(WINDOW_BYTES)).toBe(true);
@@ -71,7 +71,7 @@ describe('[CLI-1] credit', () => {
     await expect(more).resolves.toBe(true);
   });
 
-  it('that is closed gives nothing', async () => {
+  it('gives nothing once closed', async () => {
     const flowControl = new FlowControl();
     await flowControl.take(WINDOW_BYTES);
     const waiting = flowControl.take(1);
@@ -81,7 +81,7 @@ describe('[CLI-1] credit', () => {
   });
 });
 
-/** A socket whose queue only the test empties. */
+/** A socket whose queue is emptied only by the test. */
 function createWire() {
   const sent: number[] = [];
   const compose = {
@@ -94,12 +94,12 @@ function createWire() {
   return { compose, sent };
 }
 
-describe('[CLI-1] the way out', () => {
+describe('[CLI-1] the send queue', () => {
   const frame = (mark: number) => new Uint8Array(MAX_FRAME_BYTES).fill(mark, 0, 1);
   const most = Math.floor(MOST_QUEUED_BYTES / MAX_FRAME_BYTES);
   const never = new AbortController().signal;
 
-  it('queues 8 MiB at most, and goes on in the order of those who wait', async () => {
+  it('holds 8 MiB at most, and continues in the order of those who wait', async () => {
     const { compose, sent } = createWire();
     const outboundFetch = new OutboundFetch(compose);
     const all = Array.from({ length: 200 }, (_, at) => outboundFetch.sendInTurn(frame(at), never));
@@ -116,7 +116,7 @@ describe('[CLI-1] the way out', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('drops what nobody wants any more, and all when it is closed', async () => {
+  it('drops what nobody waits for any more, and everything when it is closed', async () => {
     const { compose, sent } = createWire();
     const outboundFetch = new OutboundFetch(compose);
     compose.bufferedAmount = MOST_QUEUED_BYTES;
@@ -143,7 +143,7 @@ describe('[CLI-1] the way out', () => {
 });
 
 describe('[CLI-1] keep-alive', () => {
-  it('gives up after two questions without a sign of life', () => {
+  it('gives up after two pings without a sign of life', () => {
     const said: string[] = [];
     const say = (what: string) => () => void said.push(what);
     const keepAlive = startKeepAlive(100, say('ping'), say('dead'));
@@ -158,15 +158,15 @@ describe('[CLI-1] keep-alive', () => {
   });
 });
 
-describe('[CLI-1] waiting for who may never answer', () => {
-  it('gives what came in time', async () => {
+describe('[CLI-1] an abortable wait', () => {
+  it('returns a value that comes in time', async () => {
     const late = vi.fn<(value: string) => void>();
     const { signal } = new AbortController();
     await expect(orAborted(Promise.resolve('a'), signal, late)).resolves.toEqual({ value: 'a' });
     expect(late).not.toHaveBeenCalled();
   });
 
-  it('gives what came too late to who clears it away', async () => {
+  it('passes a late value to the clean-up function', async () => {
     const stopped = new AbortController();
     const { promise, resolve } = Promise.withResolvers<string>();
     const late = vi.fn<(value: string) => void>();

@@ -1,4 +1,4 @@
-/** What `portico connect` shows, and how it decides that it is over. */
+/** What `portico connect` shows, and how it decides that it has ended. */
 import { describe, expect, it } from 'vitest';
 import { toFailure, toReason, type Ending } from '../../../cli/src/connect/ending.ts';
 import { toLine } from '../../../cli/src/connect/one-line.ts';
@@ -23,7 +23,7 @@ const picture = (rows: Row[], more: Partial<Picture> = {}): Picture => ({
 });
 const plain = (lines: Line[]) => lines.map(line => line.map(([text]) => text).join(''));
 
-describe('[CLI-1] the picture', () => {
+describe('[CLI-1] the status picture', () => {
   const failed = row('notes', { state: 'failed', reason: 'exited with code 1' });
   const taken = row('b', { problem: 'the name is taken' });
 
@@ -36,19 +36,19 @@ describe('[CLI-1] the picture', () => {
     ]);
   });
 
-  it('says what the registry calls a server, where that is another name', () => {
+  it('shows the name of a server in the registry if it differs', () => {
     expect(plain(toLines(picture([row('a', { alias: 'b' })]), 80, 24))[1]).toBe(
       '  ● a  ready as b',
     );
   });
 
-  it('says how long it waits and why', () => {
+  it('shows how long it waits and why', () => {
     const link = { kind: 'waiting', reason: 'the connection broke', waitMs: 1234 } as const;
     const [line] = plain(toLines(picture([], { link }), 80, 24));
     expect(line).toContain('✗ the connection broke; retrying in 1.2 s');
   });
 
-  it('counts what went over the connection', () => {
+  it('counts the traffic of the connection', () => {
     const counts = { channels: 2, framesIn: 3, bytesIn: 12, framesOut: 40, bytesOut: 9_000_000 };
     const [, line] = plain(toLines(picture([], { counts }), 80, 24));
     expect(line).toContain('2 running, 3 frames in (12 B), 40 out (8.6 MiB)');
@@ -63,7 +63,7 @@ describe('[CLI-1] the picture', () => {
     }
   });
 
-  it('leaves out those that run well where there is no room', () => {
+  it('leaves out servers that run well if there is no room', () => {
     const rows = [...Array.from({ length: 20 }, (_, at) => row(`s${at}`)), failed];
     const lines = plain(toLines(picture(rows), 80, 6));
     expect(lines).toHaveLength(6);
@@ -80,7 +80,7 @@ describe('[CLI-1] the picture', () => {
 });
 
 describe('[CLI-1] the views', () => {
-  it('a line for each change, where there is no terminal', () => {
+  it('print a line for each change without a terminal', () => {
     let text = '';
     const view = createLineView({ write: part => (text += part) }, 'http://gateway', () => 0);
     view.link({ kind: 'dialling' });
@@ -108,7 +108,7 @@ describe('[CLI-1] the views', () => {
     ]);
   });
 
-  it('drawn anew over all lines of the last picture, also when the terminal became narrower', () => {
+  it('redraw all lines of the last picture, also when the terminal became narrower', () => {
     const screen = {
       columns: 80,
       rows: 24,
@@ -125,7 +125,7 @@ describe('[CLI-1] the views', () => {
   });
 });
 
-it('[CLI-1] what went over a connection that is gone is not shown', () => {
+it('[CLI-1] the traffic of a closed connection is not shown', () => {
   let text = '';
   const view = createLiveView({ write: part => (text = part) }, 'http://gateway', false);
   view.counts({ channels: 1, framesIn: 1, bytesIn: 1, framesOut: 1, bytesOut: 1 });
@@ -136,7 +136,7 @@ it('[CLI-1] what went over a connection that is gone is not shown', () => {
   expect(text).not.toContain('running');
 });
 
-describe('[CLI-1] an end', () => {
+describe('[CLI-1] an ending', () => {
   const end = (more: Partial<Ending>): Ending => ({
     code: 1006,
     bye: undefined,
@@ -151,7 +151,7 @@ describe('[CLI-1] an end', () => {
     [end({ bye: 'replaced' }), 1, 'took over'],
     [end({ bye: 'version' }), 1, 'update'],
     [end({ bye: 'protocol' }), 1, 'protocol'],
-  ])('for good: %j', (ending, exitCode, text) => {
+  ])('is final: %j', (ending, exitCode, text) => {
     expect(toFailure(ending)).toMatchObject({ exitCode });
     expect(toFailure(ending)?.message).toContain(text);
   });
@@ -164,7 +164,7 @@ describe('[CLI-1] an end', () => {
     [end({ code: 1000, bye: 'draining' }), 'the gateway is restarting'],
     [end({ livedMs: 0 }), 'the gateway did not accept the connection'],
     [end({ because: 'it was silent' }), 'it was silent'],
-  ])('for now: %j', (ending, reason) => {
+  ])('is temporary: %j', (ending, reason) => {
     expect(toFailure(ending)).toBeUndefined();
     expect(toReason(ending)).toBe(reason);
   });

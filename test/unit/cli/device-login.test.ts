@@ -1,4 +1,4 @@
-/** Asking again and again until somebody allowed a code: what is waited past, how much longer after what, and what ends it. */
+/** Polling until somebody allows a code: which errors are retried, how the interval grows, and what ends it. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ const TOKENS = { access_token: 'a', refresh_token: 'r', token_type: 'Bearer', ex
 type Answer = [status: number, body: object];
 const error = (name: string, status = 400): Answer => [status, { error: name }];
 
-/** A gateway that answers polls one after the other. @returns the server, and how often it was asked */
+/** A gateway with scripted answers to polls. @returns the server, and the requests it got */
 async function serve(answers: readonly Answer[], more: object = {}) {
   const came: string[] = [];
   const server = createServer(async (request, response) => {
@@ -64,7 +64,7 @@ const log = (server: Parameters<typeof loginByDevice>[0], signal = new AbortCont
   loginByDevice(server, 'client', signal);
 
 describe('a login by a code', () => {
-  it('[ACC-5] [CLI-4] asks until it is allowed, also past trouble', async () => {
+  it('[ACC-5] [CLI-4] polls until it is allowed, also after temporary failures', async () => {
     const pending = error('authorization_pending');
     const { server, came } = await serve([
       pending,
@@ -88,7 +88,7 @@ describe('a login by a code', () => {
     expect(came).toHaveLength(1);
   });
 
-  it('[CLI-4] ends with its code, and by Ctrl-C at once', async () => {
+  it('[CLI-4] ends when its code expires, and at once by Ctrl-C', async () => {
     const late = await serve([error('authorization_pending')], {
       expires_in: 0.02,
       interval: 0.03,
@@ -119,7 +119,7 @@ describe('the next poll', () => {
   const trouble = (status: number) =>
     new OperationProcessingError('trouble', { cause: new Response(null, { status }) });
 
-  it('[ACC-5] comes after five seconds more where the gateway asks for it, after twice as many in trouble', () => {
+  it('[ACC-5] comes five seconds later if the gateway asks to slow down, and after twice the interval on failures', () => {
     expect(nextInterval(refused('authorization_pending'), 5)).toBe(5);
     expect(nextInterval(refused('slow_down'), 5)).toBe(10);
     expect(nextInterval(refused('slow_down'), 10)).toBe(15);

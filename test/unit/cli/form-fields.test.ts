@@ -1,4 +1,4 @@
-/** The fields of a form at the terminal: what each takes, what it refuses and how it says so. */
+/** The fields of a form at the terminal: what each accepts, what it refuses and the message. */
 import { describe, expect, it } from 'vitest';
 import { answerQuestions, type Prompter } from '../../../cli/src/call/answer-requests.ts';
 import { toFields } from '../../../cli/src/call/form-fields.ts';
@@ -29,7 +29,7 @@ describe('a field', () => {
     [{ type: 'array', items: { anyOf: [{ const: 'a', title: 'First' }] } }, 'First', ['a']],
     [{ type: 'object' }, '{"a":1}', { a: 1 }],
     ['not a schema' as unknown as object, '1', 1],
-  ])('[CLI-4] of %j takes %j', (property, text, value) => {
+  ])('[CLI-4] of %j accepts %j', (property, text, value) => {
     expect(read(property, text)).toEqual(value);
   });
 
@@ -56,14 +56,14 @@ describe('a field', () => {
     expect(() => read(property, text)).toThrow(new RangeError(problem));
   });
 
-  it('[CLI-4] of a form that is none is no field, and of too many only a hundred are asked', () => {
+  it('[CLI-4] needs a valid form, and at most a hundred fields are asked for', () => {
     expect([undefined, null, 'x', { properties: [] }].flatMap(toFields)).toEqual([]);
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`f${i}`, {}]));
     expect(toFields({ properties: many })).toHaveLength(100);
   });
 });
 
-/** A person who says these lines and then leaves. */
+/** A person who types these lines and then leaves. */
 function createPerson(...lines: string[]): Prompter & { told: string[] } {
   const told: string[] = [];
   const ask = async (question: string) => {
@@ -86,7 +86,7 @@ const form = (properties: object, required: string[] = []) => ({
 const answer = (requests: unknown, prompter: Prompter) => answerQuestions('t', requests, prompter);
 
 describe('a person', () => {
-  it('[CLI-4] [SEC-7] sees what a server hides in its words', async () => {
+  it('[CLI-4] [SEC-7] sees hidden characters in the words of a server', async () => {
     const prompter = createPerson();
     await answer(form({ x: { type: 'string', description: '\u202Eevil' } }), prompter);
     for (const hidden of ['\u200B', '\u202E', '\u001B']) {
@@ -94,10 +94,10 @@ describe('a person', () => {
     }
   });
 
-  it('[CLI-4] must write what is required, and need not write the rest', async () => {
+  it('[CLI-4] must fill required fields, and may skip the others', async () => {
     const fields = { x: { type: 'string' }, y: { type: 'integer' } };
     const prompter = createPerson('', 'a', 'no', '', 'y');
-    // An empty text is a text; an integer is not.
+    // Empty text is valid for a text field, but not for an integer.
     expect(await answer(form(fields, ['y']), createPerson('', '', '7', 'y'))).toEqual({
       it: { action: 'accept', content: { y: 7 } },
     });
@@ -112,19 +112,19 @@ describe('a person', () => {
     [['v', 'nonsense'], { action: 'decline' }],
     [['v'], { action: 'cancel' }],
     [[], { action: 'cancel' }],
-  ])('[CLI-4] who says %j decides %j', async (lines, decision) => {
+  ])('[CLI-4] who types %j chooses %j', async (lines, decision) => {
     const given = await answer(form({ x: { type: 'string' } }), createPerson(...lines));
     expect(given).toEqual({ it: decision });
   });
 
-  it('[CLI-4] agrees to a form without fields, or does not', async () => {
+  it('[CLI-4] accepts or declines a form without fields', async () => {
     expect(await answer(form({}), createPerson('y'))).toEqual({
       it: { action: 'accept', content: {} },
     });
     expect(await answer(form({}), createPerson(''))).toEqual({ it: { action: 'decline' } });
   });
 
-  it('[CLI-4] is not asked for what only a program can give', async () => {
+  it('[CLI-4] is not asked for what only a program can provide', async () => {
     const asked = { a: { method: 'sampling/createMessage', params: {} } };
     await expect(answer(asked, createPerson())).rejects.toThrow('asks for sampling/createMessage');
     expect(await answer('nothing', createPerson())).toEqual({});

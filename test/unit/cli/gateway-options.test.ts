@@ -1,4 +1,4 @@
-/** Which gateway, as whom: what is taken, what is refused before anything is sent. */
+/** Which gateway, and with which token: what is accepted, and what is refused before anything is sent. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ describe('the URL', () => {
 });
 
 describe('the token', () => {
-  it('[CLI-2] [CLI-4] is the option, else the file, else the environment', () => {
+  it('[CLI-2] [CLI-4] comes from the option, else the file, else the environment', () => {
     const folder = mkdtempSync(join(tmpdir(), 'portico-token-'));
     const tokenFile = join(folder, 'token');
     writeFileSync(tokenFile, 'from-file\n');
@@ -62,7 +62,7 @@ describe('the token', () => {
     },
   );
 
-  it('[CLI-2] [CLI-4] is asked for where there is none', () => {
+  it('[CLI-2] [CLI-4] causes an error with advice if there is none', () => {
     const env = { HOME: '/nowhere', PORTICO_TOKEN: ' ' };
     expect(() => readTarget({}, env)).toThrow(/portico login .*PORTICO_TOKEN/);
   });
@@ -99,7 +99,7 @@ describe('a login', () => {
     expect(() => readTarget({ url: other }, env())).toThrow(`portico login ${other}`);
   });
 
-  it('[CLI-4] says which gateway is meant, where neither one nor a token is named', async () => {
+  it('[CLI-4] decides the gateway if neither one nor a token is named', async () => {
     await login(one);
     expect(readTarget({}, env()).url.origin).toBe(one);
     const named = readTarget({ token: 'a' }, env());

@@ -1,4 +1,4 @@
-/** How people are told which tools are held. */
+/** How people learn which tools wait for approval. */
 import { expect, it } from 'vitest';
 import { findApproval, toHeldText, type Approval } from '../../../cli/src/gateway/approvals.ts';
 import type { ServerRecord } from '../../../cli/src/gateway/api.ts';
@@ -29,7 +29,7 @@ it('[CLI-4] [SEC-7] names the first of them, and counts the rest', () => {
   );
 });
 
-it('[CLI-3] [SEC-7] says it where portico up is ready, after what is not there', () => {
+it('[CLI-3] [SEC-7] reports them when portico up is ready, after servers with errors', () => {
   const record = (name: string, status: string, problem: string | null) =>
     ({ name, status, last_error: problem }) as ServerRecord;
   const servers = [record('a', 'CONNECTED', null), record('b', 'ERROR', 'gone')];
@@ -37,7 +37,7 @@ it('[CLI-3] [SEC-7] says it where portico up is ready, after what is not there',
   expect(toNotes(servers, 'x is held')).toEqual(['b is ERROR: gone', 'x is held']);
 });
 
-it('[CLI-4] [SEC-7] finds one by its id, as it is listed, and as its server calls it', () => {
+it('[CLI-4] [SEC-7] finds one by its id, its listed name, and its name at the server', () => {
   const odd = held('a\u200bct', { shown_name: 'a⟨U+200B⟩ct' });
   const said = held('', { id: 'id-said', kind: 'instructions' });
   const all = [held('act'), odd, said];

@@ -1,4 +1,4 @@
-/** The help texts of every command: what fits a terminal of 80 columns. */
+/** The help texts of every command fit a terminal of 80 columns. */
 import { readFileSync } from 'node:fs';
 import { CommanderError, type Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -6,10 +6,10 @@ import { createProgram } from '../../../cli/src/program.ts';
 
 const COLUMNS = 80;
 
-/** A command and all below it. */
+/** A command and all commands below it. */
 const withAll = (command: Command): Command[] => [command, ...command.commands.flatMap(withAll)];
 
-/** The help as it is printed, with what stands after it. */
+/** The help as printed, with the text after it. */
 function helpOf(command: Command): string {
   let text = '';
   command.configureOutput({
@@ -28,7 +28,7 @@ const commands = withAll(createProgram());
 const tooWide = (text: string) => text.split('\n').filter(line => [...line].length > COLUMNS);
 
 describe('help', () => {
-  it('[CLI-4] is there for every command', () => {
+  it('[CLI-4] exists for every command', () => {
     expect(commands.length).toBeGreaterThan(25);
   });
 
@@ -47,7 +47,7 @@ describe('help', () => {
     expect(tooWide(text)).toEqual([]);
   });
 
-  it('[CLI-4] is shown of a command that is named, and of none that there is not', async () => {
+  it('[CLI-4] is shown for a named command, and an unknown command is an error', async () => {
     const ask = async (...names: string[]) => {
       const program = createProgram();
       let said = '';
@@ -67,7 +67,7 @@ describe('help', () => {
     expect(await ask()).toMatch(/^Usage: portico \[options\]/);
   });
 
-  it('[CLI-4] says what exit codes mean', () => {
+  it('[CLI-4] explains the exit codes', () => {
     expect(helpOf(createProgram())).toMatch(/Exit codes: 0 done, 1 failed, 2 /);
   });
 });

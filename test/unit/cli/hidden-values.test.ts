@@ -1,4 +1,4 @@
-/** Secrets of a program's environment, taken out of what it sends. */
+/** Secrets of a program's environment are masked in what it sends. */
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../cli/src/connect/config.ts';
 import {
@@ -31,7 +31,7 @@ describe('[SEC-2] [CLI-1] a variable', () => {
 });
 
 describe('[SEC-2] [CLI-1] a line', () => {
-  it('loses the secret in each form that a writer of JSON gives it, and nothing else', () => {
+  it('loses the secret in every JSON form, and nothing else', () => {
     const hidden = new HiddenValues([SECRET]);
     const said = (value: unknown) => `{ "jsonrpc":"2.0",  "result": ${JSON.stringify(value)} }`;
     expect(hidden.without(said({ text: `it is ${SECRET}.` }))).toBe(
@@ -45,14 +45,14 @@ describe('[SEC-2] [CLI-1] a line', () => {
     expect(numbers.without(said({ pin: 1234567890 }))).toBe(said({ pin: 1111111111 }));
   });
 
-  it('is the same where no secret is in it, bytes that mean nothing included', () => {
+  it('is unchanged without a secret, unusual bytes included', () => {
     const line = `{"jsonrpc":"2.0", "id":1,"result":{"text":"\\u00e9 \u2028 sk\\/live 1.0e+2"}}`;
     expect(new HiddenValues([SECRET]).without(line)).toBe(line);
     expect(new HiddenValues(['short', '']).without('short is short')).toBe('short is short');
   });
 });
 
-it('[SEC-2] [CLI-1] values count by the name they stand under, there or where they come from', () => {
+it('[SEC-2] [CLI-1] values are secret by the name of their variable, in the file or at their origin', () => {
   const file = {
     mcpServers: {
       one: {

@@ -1,4 +1,4 @@
-/** The logins of a machine: for their owner alone, whole at every moment, one file for each gateway. */
+/** The stored logins of a machine: private to their owner, written atomically, one file per gateway. */
 import {
   chmodSync,
   mkdtempSync,
@@ -41,7 +41,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 const fileOf = () => join(folder, readdirSync(folder)[0] ?? '');
 
 describe('a login', () => {
-  it('[CLI-4] [SEC-1] is kept for its owner alone, by gateway', async () => {
+  it('[CLI-4] [SEC-1] is private to its owner, by gateway', async () => {
     expect(await readLogin(folder, ORIGIN)).toBeUndefined();
     expect(listLogins(folder)).toEqual([]);
     await writeLogin(folder, ORIGIN, LOGIN);
@@ -58,7 +58,7 @@ describe('a login', () => {
     expect(listLogins(folder)).toEqual(['http://[::1]:8787']);
   });
 
-  it('[CLI-4] [SEC-1] is not read where others could read it, or where it is not right', async () => {
+  it('[CLI-4] [SEC-1] is not read if others could read it, or if it is malformed', async () => {
     await writeLogin(folder, ORIGIN, LOGIN);
     chmodSync(fileOf(), 0o640);
     await expect(readLogin(folder, ORIGIN)).rejects.toThrow(/others may read .*chmod 600/);
@@ -69,7 +69,7 @@ describe('a login', () => {
     expect(problem).not.toContain('s3cret');
   });
 
-  it('[CLI-4] is whole at every moment, of many that write at once', async () => {
+  it('[CLI-4] is complete at every moment, with many concurrent writers', async () => {
     await writeLogin(folder, ORIGIN, LOGIN);
     const writes = Array.from({ length: 40 }, (_, at) =>
       writeLogin(folder, ORIGIN, { ...LOGIN, access_token: String(at).repeat(2_000) }),
@@ -80,7 +80,7 @@ describe('a login', () => {
     expect(JSON.parse(readFileSync(fileOf(), 'utf8'))).toMatchObject({ refresh_token: 'refresh' });
   });
 
-  it('[CLI-4] is no name of another file', () => {
+  it('[CLI-4] never names another file', () => {
     writeFileSync(join(home, 'x'), '');
     expect(listLogins(home)).toEqual([]);
     for (const origin of ['../x', 'https://a.example/../../x']) {
@@ -99,7 +99,7 @@ describe('a browser', () => {
     ['linux', { WAYLAND_DISPLAY: 'wayland-0' }, true],
     ['linux', { BROWSER: 'w3m' }, true],
     ['linux', { DISPLAY: 'localhost:10.0', SSH_TTY: '/dev/pts/0' }, false],
-  ])('[CLI-4] on %s with %j is seen: %s', (platform, env, isSeen) => {
+  ])('[CLI-4] on %s with %j is detected: %s', (platform, env, isSeen) => {
     expect(hasBrowser(platform, env)).toBe(isSeen);
   });
 });

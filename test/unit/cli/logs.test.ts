@@ -31,7 +31,7 @@ const lineOf = (n: number, more: object = {}) =>
   });
 const all = () => true;
 
-it('[OPS-7] a line says what was asked, how it ended and how long that took', () => {
+it('[OPS-7] a line shows the request, its outcome and its duration', () => {
   const more = {
     method: 'tools/call',
     server: 'github',
@@ -48,12 +48,12 @@ it('[OPS-7] a line says what was asked, how it ended and how long that took', ()
   );
 });
 
-it('[OPS-7] what a server calls its tools does not steer the terminal', () => {
+it('[OPS-7] tool names of a server cannot control the terminal', () => {
   const [line] = parseLines(lineOf(1, { server: 's', tool: 'a\u001B[31mb\u202Ec' }));
   expect(line && formatLine(line, plain)).toContain('s.a\uFFFD[31mb\uFFFDc');
 });
 
-it('[OPS-7] the last ones are those of both files; what is no line is left out', async () => {
+it('[OPS-7] the last lines come from both files; malformed lines are left out', async () => {
   const path = join(folder, 'requests.ndjson');
   await writeFile(`${path}.1`, `${lineOf(1)}\n${lineOf(2)}\n`);
   await writeFile(path, `${lineOf(3)}\n{"half\n`);
@@ -63,7 +63,7 @@ it('[OPS-7] the last ones are those of both files; what is no line is left out',
   expect(await readLast(none, await findEnd(none), 5, all)).toEqual([]);
 });
 
-it('[OPS-7] who follows gets every line, also over the change of files', async () => {
+it('[OPS-7] following shows every line, also across file rotation', async () => {
   const path = join(folder, 'requests.ndjson');
   const log = openRequestLog(path, 4_000);
   log.write(lineOf(0));
@@ -80,7 +80,7 @@ it('[OPS-7] who follows gets every line, also over the change of files', async (
   for (let n = 1; n <= 100; n += 1) {
     log.write(lineOf(n));
     log.flush();
-    // Each file is seen before the next one takes its name.
+    // Each file is read before the next one takes its name.
     if (n % 20 === 0) await takeUntil(n);
   }
   expect(seen).toEqual(Array.from({ length: 100 }, (_, n) => `m${n + 1}`));

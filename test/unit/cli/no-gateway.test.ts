@@ -1,4 +1,4 @@
-/** What answers is no gateway, or one of another form: a command says so in one line, and ends. */
+/** If the answer is not of a gateway, or has another form, a command says so in one line and ends. */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { keysOf, rotateAll } from '../../../cli/src/keys/rotate.ts';
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach(close => close()));
 
-/** A server that answers everything alike. */
+/** A server with the same answer to everything. */
 async function answering(body: string, status = 200): Promise<Api> {
   const server = createServer((_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
@@ -24,7 +24,7 @@ async function answering(body: string, status = 200): Promise<Api> {
 const NO_GATEWAY = /^http:\/\/127\.0\.0\.1:\d+ is not a Portico gateway; is --url right\?$/;
 
 it.each([['null'], ['[]'], ['5'], ['"tools"'], [''], ['{"a":'], ['<html>']])(
-  '[CLI-4] a value is asked for, and %j is none of a gateway',
+  '[CLI-4] where a value is expected, %j is no answer of a gateway',
   async body => {
     const api = await answering(body);
     await expect(api.json('GET', '/api/v1/token')).rejects.toThrow(NO_GATEWAY);
@@ -38,12 +38,12 @@ it.each([
   ['{"tokens":{}}'],
   ['{"tokens":[null]}'],
   ['{"tokens":[5]}'],
-])('[CLI-4] %s is no list, also no empty one', async body => {
+])('[CLI-4] %s is no list, not even an empty one', async body => {
   const api = await answering(body);
   await expect(api.list('/api/v1/tokens', 'tokens')).rejects.toThrow(NO_GATEWAY);
 });
 
-it('[CLI-4] a deletion has no answer', async () => {
+it('[CLI-4] a deletion needs no body in the answer', async () => {
   const api = await answering('', 204);
   expect(await api.json('DELETE', '/api/v1/tokens/a')).toBe(undefined);
   await expect(api.json('GET', '/api/v1/tokens/a')).rejects.toThrow(NO_GATEWAY);
@@ -59,7 +59,7 @@ it.each([['{}'], ['{"remaining":1}'], ['{"remaining":"1","next":"a"}']])(
   },
 );
 
-it('[CLI-4] an answer of another form is told with what to do, and no other error is taken for one', () => {
+it('[CLI-4] an answer of another form is reported with advice, and other errors are not', () => {
   const said: string[] = [];
   const report = (error: unknown) => {
     expect(reportFailure(error, { write: text => said.push(text) })).toBe(EXIT.failed);

@@ -1,4 +1,4 @@
-/** Which Node runs the command. */
+/** Which versions of Node run the command. */
 import { expect, it } from 'vitest';
 import { refuseOldNode } from '../../../cli/src/oldest-node.ts';
 

@@ -1,4 +1,4 @@
-/** Tables, header lines, times and names as a person writes them. */
+/** Tables, header lines, times and names as a person types them. */
 import { describe, expect, it } from 'vitest';
 import { readSince } from '../../../cli/src/commands/audit.ts';
 import { readExpiry } from '../../../cli/src/commands/token.ts';
@@ -27,7 +27,7 @@ describe('a table', () => {
     );
   });
 
-  it('[CLI-4] is cut to the terminal, in its last column', () => {
+  it("[CLI-4] is truncated to the terminal's width, in its last column", () => {
     const lines = formatTable(['NAME', 'NOTES'], [['a', 'x'.repeat(100)]], { columns: 40 })
       .trimEnd()
       .split('\n');
@@ -56,7 +56,7 @@ describe('a table', () => {
 
 describe('header lines', () => {
   const env = { TOKEN: 's3cret', EMPTY: '' };
-  it('[CLI-4] take variables', () => {
+  it('[CLI-4] expand variables', () => {
     expect(readHeaders([], env)).toBeUndefined();
     expect(readHeaders(['Authorization: Bearer ${TOKEN}', 'X-A:b: c '], env)).toEqual({
       Authorization: 'Bearer s3cret',
@@ -91,7 +91,7 @@ describe('an expiry', () => {
   });
 });
 
-describe('a time that was', () => {
+describe('a time in the past', () => {
   const now = Date.parse('2026-11-22T00:00:00Z');
   it.each([
     ['30m', '2026-11-21T23:30:00.000Z'],
@@ -131,7 +131,7 @@ describe('a name', () => {
     expect(() => findTool(tools, wanted)).toThrow(message);
   });
 
-  it('[CLI-4] of a record may be its id, and must be one', () => {
+  it('[CLI-4] of a record may also be its id, and must be unique', () => {
     const records = [
       { id: '1', name: 'a' },
       { id: '2', name: 'b' },
@@ -155,7 +155,7 @@ describe('a machine', () => {
     expect(checkNode(version).state).toBe(state);
   });
 
-  it('[CLI-4] without WebSocket is told what to do', () => {
+  it('[CLI-4] without WebSocket gets advice', () => {
     expect(checkWebSocket(undefined)).toMatchObject({ state: 'failed' });
     expect(checkWebSocket(WebSocket).state).toBe('ok');
   });

@@ -1,4 +1,4 @@
-/** Words of a command line as arguments of a tool, by the tool's schema. */
+/** Command-line flags become arguments of a tool, by the tool's schema. */
 import { describe, expect, it } from 'vitest';
 import { describeTool } from '../../../cli/src/call/describe.ts';
 import { splitFlags } from '../../../cli/src/call/own-flags.ts';
@@ -71,7 +71,7 @@ describe('arguments', () => {
     [['--extra', '{"b":[]}'], '{"extra":{"b":[]}}'],
     [['--place.city', 'Riga', '--place.at.lat', '57'], '{"place":{"city":"Riga","at":{"lat":57}}}'],
     [['--a.b', 'x'], '{"a.b":"x"}'],
-  ])('[CLI-4] are made of %j', (words, text) => {
+  ])('[CLI-4] are built from %j', (words, text) => {
     expect(read(words)).toBe(text);
   });
 
@@ -97,7 +97,7 @@ describe('arguments', () => {
     expect(() => read(words)).toThrow(message);
   });
 
-  it('[CLI-4] are put into those that are given as JSON, which keep their form', () => {
+  it('[CLI-4] are merged into arguments given as JSON, which keep their form', () => {
     const given =
       '{"big": 12345678901234567890, "place": {"city": "Riga", "x": 1.0}, "title": "a"}';
     expect(read(['--title', 'b', '--place.at.lat', '57'], given)).toBe(
@@ -105,7 +105,7 @@ describe('arguments', () => {
     );
   });
 
-  it('[CLI-4] may be anything where a schema says nothing', () => {
+  it('[CLI-4] may be anything if a schema says nothing', () => {
     expect(takesOthers({})).toBe(true);
     expect(takesOthers(schema)).toBe(false);
     expect(toJsonText(readFlags(['--a', '1', '--b', 'x', '--__proto__', '{}'], [], true))).toBe(
@@ -118,14 +118,14 @@ describe('arguments', () => {
     [['--title', 'a'], undefined, ['place.city']],
     [['--title', 'a', '--place.city', 'b'], undefined, []],
     [['--title', 'a'], '{"place":{}}', []],
-  ])('[CLI-4] that are missing are known: %j with %s', (words, given, missing) => {
+  ])('[CLI-4] that are missing are found: %j with %s', (words, given, missing) => {
     const tree = readFlags(words, parameters, false, given);
     expect(missingFrom(tree, parameters).map(({ name }) => name)).toEqual(missing);
   });
 });
 
 describe('a schema', () => {
-  it('[CLI-4] that refers to itself, or to nothing, ends', () => {
+  it('[CLI-4] that refers to itself, or to nothing, is read in bounded steps', () => {
     const node = {
       type: 'object',
       properties: { next: { $ref: '#/$defs/node' }, x: { $ref: '#/$defs/none' } },
@@ -161,13 +161,13 @@ describe('flags of the command itself', () => {
     [['--json', '--args', 'x'], ['json', 'args'], {}, ['--json', '--args', 'x']],
     [['--url', 'https://evil.example'], [], {}, ['--url', 'https://evil.example']],
     [['--token', 'x'], [], {}, ['--token', 'x']],
-  ])('[CLI-4] are told from those of the tool: %j', (words, tools, own, rest) => {
+  ])('[CLI-4] are distinguished from those of the tool: %j', (words, tools, own, rest) => {
     expect(splitFlags(words, flag => (tools as string[]).includes(flag))).toEqual({ own, rest });
   });
 });
 
 describe('a result', () => {
-  it('[CLI-4] is its texts, and notes of what is none', () => {
+  it('[CLI-4] is shown as its texts, with notes for other content', () => {
     const content = [
       { type: 'text', text: 'one\u001b[2J' },
       { type: 'image', data: 'AAAA', mimeType: 'image/png' },

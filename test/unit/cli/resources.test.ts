@@ -1,4 +1,4 @@
-/** What the commands of rules, principals, groups, toolsets and secrets read from a command line, and how they show a record. */
+/** How the commands for rules, principals, groups, toolsets and secrets read a command line, and how they show a record. */
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { readBody, readFields, toOption, toText } from '../../../cli/src/resources/body.ts';
@@ -6,7 +6,7 @@ import { editedFieldsOf } from '../../../cli/src/resources/resource.ts';
 import { RESOURCES } from '../../../cli/src/resources/resources.ts';
 import { readSubject, toSubjectText } from '../../../cli/src/resources/subject.ts';
 
-/** What a command line says of a record. */
+/** The record that a command line describes. */
 function read(name: string, words: readonly string[]): object {
   const resource = RESOURCES.find(each => each.name === name);
   if (!resource) throw new Error(`no resource ${name}`);
@@ -34,7 +34,7 @@ describe('fields', () => {
       { include: ['a.*'], name_style: 'dot' },
     ],
     ['secrets', ['--origin', 'https://a.example'], { origins: ['https://a.example'] }],
-  ])('[OPS-8] of %s from %j', (name, words, said) => {
+  ])('[OPS-8] of %s are read from %j', (name, words, said) => {
     expect(read(name, words)).toEqual(said);
   });
 
@@ -43,7 +43,7 @@ describe('fields', () => {
     ['toolsets', ['--tools', 'none']],
     ['secrets', ['--value', 'a-secret']],
     ['secrets', ['a-secret']],
-  ])('[OPS-8] of %s are not %j', (name, words) => {
+  ])('[OPS-8] of %s refuse %j', (name, words) => {
     expect(() => read(name, words)).toThrow(/^error: /);
   });
 

@@ -1,4 +1,4 @@
-/** The rotation that a command drives: to the end, again where edits left something, and no further than it can. */
+/** The rotation that a command runs: to the end, again if edits left something behind, and no further than possible. */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { keysOf, rotateAll, type KeysApi, type Rotated } from '../../../cli/src/
 const closing: (() => void)[] = [];
 afterEach(() => closing.splice(0).forEach(close => close()));
 
-/** An API over records by id: their key, or undefined for what cannot be opened. */
+/** An API over records by id, with the key of each, or undefined for a record that cannot be opened. */
 function fake(records: Map<string, string | undefined>, onRotate = () => {}) {
   const stale = () => [...records].filter(([, key]) => key !== 'k2');
   const api: KeysApi = {
@@ -44,14 +44,14 @@ const recordsOf = (count: number) =>
     Array.from({ length: count }, (_, i) => [String(i).padStart(3, '0'), 'k1']),
   );
 
-it('[SEC-1] goes from the first record to the last and tells how far it is', async () => {
+it('[SEC-1] goes from the first record to the last and reports its progress', async () => {
   const seen: Rotated[] = [];
   const result = await rotateAll(fake(recordsOf(120)), 50, progress => seen.push(progress));
   expect(seen.map(({ remaining }) => remaining)).toEqual([70, 20, 0]);
   expect(result).toMatchObject({ unreadable: 0, report: { remaining: 0 } });
 });
 
-it('[SEC-1] begins anew where an edit meanwhile left a record behind', async () => {
+it('[SEC-1] starts again if a concurrent edit left a record behind', async () => {
   const records = recordsOf(100);
   let requests = 0;
   const api = fake(records, () => {
@@ -61,13 +61,13 @@ it('[SEC-1] begins anew where an edit meanwhile left a record behind', async () 
   expect(await rotateAll(api, 50, () => {})).toMatchObject({ report: { remaining: 0 } });
 });
 
-it('[SEC-1] ends where something cannot be opened', async () => {
+it('[SEC-1] ends if a record cannot be opened', async () => {
   const records = recordsOf(10).set('004', undefined).set('007', undefined);
   const result = await rotateAll(fake(records), 3, () => {});
   expect(result).toMatchObject({ unreadable: 2, report: { remaining: 2 } });
 });
 
-/** A gateway that gives these answers, one after the other. */
+/** A gateway with these answers, one after the other. */
 async function serve(...answers: [status: number, body: object][]) {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -80,13 +80,13 @@ async function serve(...answers: [status: number, body: object][]) {
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-it('[SEC-1] asks a busy gateway again', async () => {
+it('[SEC-1] retries at a busy gateway', async () => {
   const { origin, seen } = await serve([503, { detail: 'busy' }], [200, { remaining: 0 }]);
   expect(await keysOf(new Api(new URL(origin), 'token')).report()).toEqual({ remaining: 0 });
   expect(seen).toEqual(Array.from({ length: 2 }, () => 'GET /api/v1/keys Bearer token'));
 });
 
-it('[SEC-2] says why a gateway refuses, once, without the token', async () => {
+it('[SEC-2] reports why a gateway refuses, once, without the token', async () => {
   const { origin, seen } = await serve([
     403,
     { detail: 'This needs a token with the scope admin' },

@@ -1,4 +1,4 @@
-/** How the programs of a run are, for whoever waits until they are there. */
+/** The states of the programs of a run, for a caller that waits until they are ready. */
 import { expect, it } from 'vitest';
 import { startRun } from '../../../cli/src/connect/run.ts';
 import type { ServerState } from '../../../cli/src/connect/server-adapter.ts';
@@ -16,10 +16,10 @@ const SLACK = {
   tools: {},
 };
 
-it('[CLI-3] [UP-5] one that failed has failed while it is tried again, until it is ready', async () => {
+it('[CLI-3] [UP-5] a program that failed stays failed while it is restarted, until it is ready', async () => {
   let change: (state: ServerState) => void = () => {};
   const run = startRun({
-    // Nobody is there; what the programs do is told without a gateway too.
+    // No gateway listens there; the states are reported without one too.
     origin: 'http://127.0.0.1:9',
     token: 'none',
     servers: [SLACK],

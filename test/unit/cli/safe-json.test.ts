@@ -1,4 +1,4 @@
-/** JSON of the command line: whatever a server says, it does nothing to a terminal and says the same to a program. */
+/** JSON output of the command line: it cannot control a terminal, and a program still reads the server's exact values. */
 import { describe, expect, it } from 'vitest';
 import { showResult } from '../../../cli/src/call/show-result.ts';
 import { reportFailure } from '../../../cli/src/failure.ts';
@@ -13,21 +13,21 @@ const HOSTILE = [
 const shown = (text: string) => text.replaceAll('\n', '');
 
 describe('JSON for a terminal', () => {
-  it.each(HOSTILE)('[CLI-4] [SEC-8] writes %j out, and a program reads the same', text => {
+  it.each(HOSTILE)('[CLI-4] [SEC-8] escapes %j, and a program reads the same', text => {
     const value = { [`a${text}`]: [`b${text}c`, text] };
     const json = toSafeJson(JSON.stringify(value, null, 2));
     expect(hasHidden(shown(json))).toBe(false);
     expect(JSON.parse(json)).toEqual(value);
   });
 
-  it('[CLI-4] leaves what can be seen as it is', () => {
+  it('[CLI-4] leaves visible characters unchanged', () => {
     const value = { a: 'Zoë, 中文, ✓, 🎈', n: [1.5, null, true], quoted: '"\\/' };
     expect(toSafeJson(JSON.stringify(value, null, 2))).toBe(JSON.stringify(value, null, 2));
     const raw = '{\r\n\t"n":1.0e5,"u":"\\u00e9\\/"}';
     expect(toSafeJson(raw)).toBe('{ \n "n":1.0e5,"u":"\\u00e9\\/"}');
   });
 
-  it(`[CLI-4] [SEC-8] says the same of any text (seed ${SEED})`, () => {
+  it(`[CLI-4] [SEC-8] preserves any text (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 2_000; round += 1) {
       const codes = Array.from({ length: random.below(30) }, () => random.below(0x3000));
@@ -37,7 +37,7 @@ describe('JSON for a terminal', () => {
     }
   });
 
-  it('[CLI-4] [SEC-8] is what a person sees of structured content, and failures are plain too', () => {
+  it('[CLI-4] [SEC-8] is used for structured content, and failures are escaped too', () => {
     const { text } = showResult({ structuredContent: { a: '\u009b2J\u202e' } }, true);
     expect(hasHidden(shown(text))).toBe(false);
     const written: string[] = [];

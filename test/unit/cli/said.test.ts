@@ -1,8 +1,8 @@
-/** Which line of a program's error output says why it ended. */
+/** Which line of a program's error output explains why it ended. */
 import { expect, it } from 'vitest';
 import { toSaid } from '../../../cli/src/connect/error-text.ts';
 
-it('[SEC-2] [UP-5] says it without the password of an address', () => {
+it('[SEC-2] [UP-5] shows the line without the password of an address', () => {
   const address = (userinfo: string) => `Error: no answer from postgres://${userinfo}@db:5432/app`;
   expect(toSaid(address('user:hunter2'))).toBe(address('[redacted]'));
   const long = `Error: ${'x'.repeat(480)} postgres://user:hunter2-and-more@db`;

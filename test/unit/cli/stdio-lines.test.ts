@@ -1,4 +1,4 @@
-/** Lines out of bytes in pieces of any size, and what they are taken for. */
+/** Lines from bytes in chunks of any size, and how they are parsed. */
 import { describe, expect, it } from 'vitest';
 import { readLines, type Line } from '../../../cli/src/stdio/lines.ts';
 import { idFromEnds, parseMessage } from '../../../cli/src/stdio/message.ts';
@@ -27,11 +27,11 @@ describe('lines', () => {
     ['a\n', ['a']],
     ['a\n\nb', ['a', '', 'b']],
     ['ä🚀\r\n漢字\n', ['ä🚀\r', '漢字']],
-  ])('[CLI-2] of %j', async (text, lines) => {
+  ])('[CLI-2] are read from %j', async (text, lines) => {
     expect(await read(text, 100)).toEqual(lines.map(line => ({ text: line })));
   });
 
-  it(`[CLI-2] are the same in pieces of any size (seed ${SEED})`, async () => {
+  it(`[CLI-2] are the same for chunks of any size (seed ${SEED})`, async () => {
     const random = createRandom();
     for (let round = 0; round < 200; round += 1) {
       const lines = Array.from({ length: random.below(6) }, () =>
@@ -104,7 +104,7 @@ describe('a message', () => {
     ['{"jsonrpc":"2.0","id":7,"result":{', 'xx"}}', null],
     ['{"result":{', '},"jsonrpc":"2.0","id":7}', null],
     ['{"id":99999999999999999,"method":"a"', '}', 99_999_999_999_999_999n],
-  ])('[CLI-2] of which only the ends are known: %s … %s', (head, tail, id) => {
+  ])('[CLI-2] has its id read from its two ends: %s … %s', (head, tail, id) => {
     expect(idFromEnds(head, tail)).toBe(id);
   });
 });

@@ -1,4 +1,7 @@
-/** The token of a login, against a gateway of the test: when it is renewed, whose answer counts, and what is no reason to sign in again. */
+/**
+ * The token of a login, with a gateway in the test: when it is renewed, which process's renewal counts, and which failures need no new
+ * sign-in.
+ */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -46,7 +49,7 @@ const refused = (error: string, status = 400): Answer => ({
   body: JSON.stringify({ error }),
 });
 
-/** A gateway whose `/token` answers that. @returns its origin, and the refresh tokens that came */
+/** A gateway with this answer at `/token`. @returns its origin, and the refresh tokens that it got */
 async function serve(answer: (refresh: string) => Answer | Promise<Answer>) {
   const came: string[] = [];
   const server = createServer(async (request, response) => {
@@ -79,7 +82,7 @@ const keep = (origin: string, name: string, leftMs: number) =>
 const said = (work: Promise<unknown>) => work.catch((error: Error) => error.message);
 
 describe('the token of a login', () => {
-  it('[ACC-5] [CLI-4] is renewed a minute before its end, and not sooner', async () => {
+  it('[ACC-5] [CLI-4] is renewed a minute before it expires, and not sooner', async () => {
     const { origin, came } = await serve(() => given('2'));
     await keep(origin, '1', 65_000);
     expect(await storedToken(folder, origin).get()).toBe('access-1');
@@ -94,7 +97,7 @@ describe('the token of a login', () => {
     expect(came).toHaveLength(1);
   });
 
-  it('[ACC-5] [CLI-4] is that of another process, where that renewed it meanwhile', async () => {
+  it('[ACC-5] [CLI-4] is that of another process if that renewed it meanwhile', async () => {
     const { origin, came } = await serve(async refresh => {
       if (refresh !== 'refresh-1') return given('3');
       await keep(origin, '2', HOUR_MS);
@@ -109,7 +112,7 @@ describe('the token of a login', () => {
     expect(came).toEqual(['refresh-1', 'refresh-2']);
   });
 
-  it('[ACC-5] [CLI-4] of a login that ended meanwhile is kept for nobody', async () => {
+  it('[ACC-5] [CLI-4] is not stored for a login that ended meanwhile', async () => {
     const { origin } = await serve(async () => {
       await keep(origin, 'another', HOUR_MS);
       return given('2');
@@ -123,7 +126,7 @@ describe('the token of a login', () => {
     ['the grant', refused('invalid_grant')],
     ['the client', refused('invalid_client', 401)],
   ])(
-    '[ACC-5] [CLI-4] where the gateway knows %s no more is to be had by a login',
+    '[ACC-5] [CLI-4] requires a new login if the gateway no longer knows %s',
     async (_what, answer) => {
       const { origin, came } = await serve(() => answer);
       await keep(origin, '1', 0);
@@ -148,7 +151,7 @@ describe('the token of a login', () => {
       /not a Portico gateway/,
     ],
     ['says too much', { body: ' '.repeat(1_000_000) }, /not a Portico gateway/],
-  ])('[ACC-5] [CLI-4] stays where the gateway %s', async (_what, answer, message) => {
+  ])('[ACC-5] [CLI-4] is kept if the gateway %s', async (_what, answer, message) => {
     const { origin, came } = await serve(() => answer);
     await keep(origin, '1', 0);
     expect(await said(storedToken(folder, origin).get())).toMatch(message);
@@ -158,7 +161,7 @@ describe('the token of a login', () => {
 });
 
 describe('a request', () => {
-  it('[ACC-5] [CLI-4] that is refused is sent once more with another token, and then no more', async () => {
+  it('[ACC-5] [CLI-4] that is refused is repeated once with another token, and not again', async () => {
     const sent: string[] = [];
     const send = (status: number) => (authorization: string) => {
       sent.push(authorization);

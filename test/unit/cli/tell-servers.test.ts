@@ -1,4 +1,4 @@
-/** What a connector offers is told in requests that a gateway takes. */
+/** A connector registers its servers in requests that a gateway accepts. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => void gateway.close());
 
-it('[CLI-1] of 250 servers 100 are told at a time, and all that is said of them comes back', async () => {
+it('[CLI-1] 250 servers are sent in batches of 100, and all answers are combined', async () => {
   const { port } = gateway.address() as AddressInfo;
   const servers = Array.from({ length: 250 }, (_, at) => ({ name: `s${at}`, description: '' }));
   const origin = `http://127.0.0.1:${port}`;

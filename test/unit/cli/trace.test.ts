@@ -1,4 +1,4 @@
-/** `portico trace` without a gateway: the tree, whatever the spans are, and which files are meant. */
+/** `portico trace` without a gateway: the tree for any spans, and which trace an id names. */
 import { expect, it } from 'vitest';
 import { formatTree, toDuration } from '../../../cli/src/trace/format-tree.ts';
 import { findTrace, type SpanLine } from '../../../cli/src/trace/read-traces.ts';
@@ -22,7 +22,7 @@ const span = (id: string, parent?: string, more: Partial<SpanLine> = {}): SpanLi
   ...more,
 });
 
-it('[LLM-6] what the gateway writes is shown as a tree, with durations and decisions', async () => {
+it('[LLM-6] a trace of the gateway is shown as a tree, with durations and decisions', async () => {
   const trace = await makeTrace();
   const spans = linesOf(toNdjson(trace)).map(line => JSON.parse(line) as SpanLine);
   expect(linesOf(formatTree(spans, { paint }))).toEqual([
@@ -57,7 +57,7 @@ it('[LLM-6] spans of any shape are each shown once', () => {
   expect(linesOf(formatTree(deep, { paint }))).toHaveLength(3_001);
 });
 
-it('[LLM-6] outside text cannot move the cursor, and is cut to the terminal', () => {
+it("[LLM-6] outside text cannot move the cursor, and is truncated to the terminal's width", () => {
   const hostile = span('a', undefined, {
     name: 'a\u001B[2Jb\nc',
     decision: 'x\u202Ey',
@@ -78,7 +78,7 @@ it.each([
   expect(toDuration(ms)).toBe(text);
 });
 
-it('[LLM-6] an id, or its beginning, names one trace', () => {
+it('[LLM-6] an id or its prefix names one trace', () => {
   const file = (traceId: string, at: number) => ({ path: `${at}`, started: `${at}`, traceId });
   const files = [file('abcd00', 1), file('abcd11', 2), file('abcd11', 3)];
   expect(findTrace(files, 'ABCD1').map(({ path }) => path)).toEqual(['2', '3']);

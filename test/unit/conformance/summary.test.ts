@@ -1,4 +1,4 @@
-/** What a conformance run comes to: what failed fails it, and nothing is passed by not being run. */
+/** The summary of a conformance run: failed scenarios fail it, and a scenario that did not run is not passed. */
 import { describe, expect, it } from 'vitest';
 import { summarize, toSummaryText } from '../../conformance/summary.ts';
 import type { Outcome } from '../../conformance/suite.ts';

@@ -1,4 +1,4 @@
-/** The activity in the console: what a URL searches for, how rows are told and counted, and where the reason of a refusal is. */
+/** The activity in the console: the search that a URL describes, how rows are described and counted, and the link to explain a refusal. */
 import { describe, expect, it } from 'vitest';
 import { byOutcome, denied, slow, toBars } from '../../../console/src/views/activity/bars.ts';
 import { toSearch, toWhyPath } from '../../../console/src/views/activity/search.ts';
@@ -7,8 +7,8 @@ import { toDeed, toEnding, toField, toText } from '../../../console/src/views/ac
 const NOW = Date.parse('2026-11-02T09:00:00.000Z');
 const search = (query: string) => toSearch(new URLSearchParams(query), NOW);
 
-describe('a search of the URL', () => {
-  it('[OPS-1] has the filters there are, and nothing else of the URL', () => {
+describe('a search from the URL', () => {
+  it('[OPS-1] has the known filters, and nothing else of the URL', () => {
     expect(search('principal=Bo&server=+notes+&tool=&outcome=denied&kind=calls&row=1&x=2')).toEqual(
       {
         principal: 'Bo',
@@ -21,7 +21,7 @@ describe('a search of the URL', () => {
     expect(search('outcome=constructor&range=constructor')).toEqual({});
   });
 
-  it('[OPS-1] is of a span until now, or of one that somebody gave', () => {
+  it('[OPS-1] covers a span until now, or a given one', () => {
     expect(search('range=day')).toEqual({ since: '2026-11-01T09:00:00.000Z' });
     const own = search('range=own&since=2026-01-02T03:04&until=soon');
     expect(own).toEqual({ since: new Date('2026-01-02T03:04').toISOString() });
@@ -36,11 +36,11 @@ describe('rows', () => {
     ['sign_in.create', 'signed in'],
     ['tools/list', 'tools/list'],
     ['x.constructor', 'x.constructor'],
-  ])('[OPS-1] are told in plain words: %s', (action, told) => {
+  ])('[OPS-1] are described in plain words: %s', (action, told) => {
     expect(toDeed(action)).toBe(told);
   });
 
-  it('[OPS-1] say how they ended, also by a code that has no words here', () => {
+  it('[OPS-1] show their outcome, also for a code without words here', () => {
     expect(toEnding({ outcome: 'done', code: null })).toBe('It was done.');
     expect(toEnding({ outcome: 'failed', code: 'disk_full' })).toBe('It failed: disk full.');
     expect(toField('grace_seconds')).toBe('Grace seconds');
@@ -48,7 +48,7 @@ describe('rows', () => {
     expect(toText(undefined)).toBe('');
   });
 
-  it('[OPS-1] are drawn by parts of their time, those without rows too', () => {
+  it('[OPS-1] are drawn as bars over time, also for periods without rows', () => {
     const at = (second: number) => new Date(NOW + second * 1_000).toISOString();
     const none = { done: 0, denied: 0, failed: 0, cancelled: 0, unknown: 0, slow: 0 };
     const counts = {

@@ -1,4 +1,4 @@
-/** What the console says of a server whose check failed. */
+/** The console's advice for a server whose check failed. */
 import { describe, expect, it } from 'vitest';
 import { adviceFor } from '../../../console/src/views/servers/advice.ts';
 import { rebase } from '../../../console/src/parts/rebase.ts';
@@ -7,7 +7,7 @@ import { ERROR_CODES } from '../../../src/shared/errors/table.ts';
 
 const server = { status: 'ERROR', accounts: 'shared' } as const;
 const other = adviceFor({ ...server, last_error: 'no_such_code: text' });
-/** They are of single calls, never of a check. */
+/** Codes of single calls, never of a check. */
 const OF_CALLS = new Set(['upstream_needs_input', 'upstream_no_room']);
 
 describe('[OPS-1] the advice', () => {
@@ -20,7 +20,7 @@ describe('[OPS-1] the advice', () => {
     },
   );
 
-  it('has nothing to say where nothing is wrong', () => {
+  it('is absent if nothing is wrong', () => {
     expect(adviceFor({ ...server, status: 'CONNECTED', last_error: null })).toBeUndefined();
   });
 });
@@ -29,11 +29,11 @@ describe('[OPS-1] an edit', () => {
   const kept = { ...NEW, credential: 'keep' as const };
   const typed = { ...kept, name: 'mine' };
 
-  it('sends only what is other than it was', () => {
+  it('sends only what changed', () => {
     expect(toUpdate(kept, typed)).toEqual({ name: 'mine' });
   });
 
-  it('keeps what was typed over what others wrote, and takes the rest of theirs', () => {
+  it('keeps typed values over those of others, and takes their other changes', () => {
     const now = { ...kept, name: 'theirs', description: 'theirs' };
     const { values, theirs } = rebase(kept, typed, now);
     expect(values).toMatchObject({ name: 'mine', description: 'theirs' });

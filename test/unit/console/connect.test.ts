@@ -1,4 +1,4 @@
-/** What the console offers of each client: something to paste in either way, and an address that shells leave alone. */
+/** What the console offers for each client: text to paste in either way of signing in, and a URL without shell characters. */
 import { describe, expect, it } from 'vitest';
 import {
   CHOICES,
@@ -24,12 +24,12 @@ describe('a client', () => {
     expect(toText(choice, url, null)).not.toMatch(/bearer|TOKEN/i);
   });
 
-  it('[ACC-7] is the first where the address names none', () => {
+  it('[ACC-7] is the first one if the URL names none', () => {
     for (const text of [null, '', 'constructor', '<b>']) expect(toChoice(text)).toBe('claude-code');
     expect(toChoice('zed')).toBe('zed');
   });
 
-  it('[ACC-7] [SEC-7] gets an address that a shell does not read', () => {
+  it('[ACC-7] [SEC-7] gets a URL without shell characters', () => {
     expect(toUrl(ORIGIN, 'zed', '')).toBe(`${ORIGIN}/mcp?names=underscore`);
     expect(toUrl(ORIGIN, 'curl', 'a b')).toBe(`${ORIGIN}/mcp/toolsets/a%20b`);
     const hostile = toUrl(ORIGIN, 'claude-code', '"; $(x) `y` !z \\ /?#');
@@ -45,7 +45,7 @@ describe('a client', () => {
 describe('the rights of a token', () => {
   const none = { servers: null, tools: null, toolsets: null };
 
-  it('[ACC-1] are in words, with its limits', () => {
+  it('[ACC-1] are described in words, with its limits', () => {
     expect(toRights({ effective_scopes: ['tools:read', 'tools:call'], ...none })).toBe(
       'list tools, call tools',
     );

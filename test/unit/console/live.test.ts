@@ -1,8 +1,8 @@
-/** The console is told what changed while somebody looks, and asks by the clock where nobody tells it. */
+/** While the page is visible the console gets changes from a stream, and polls if there is none. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { beginLive, LIVE_MS, liveMs, TOLD_MS } from '../../../console/src/api/live.ts';
 
-/** A stream of the gateway, as it is told from outside. */
+/** A stream of the gateway, controlled by the test. */
 interface Stream {
   tell(type: string, data: unknown): void;
   end(): Promise<void>;
@@ -14,7 +14,7 @@ let asked: string[] = [];
 let page: EventTarget & { hidden: boolean };
 let end = () => {};
 
-/** What waits for nothing but promises. */
+/** Lets pending promises settle. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 beforeEach(() => {
@@ -42,7 +42,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('[OPS-1] asks seldom while it is told, anew what changed, and often once the stream is over', async () => {
+it('[OPS-1] polls rarely while the stream is open, reloads what changed, and polls often after the stream ended', async () => {
   expect([streams.length, liveMs()]).toEqual([0, LIVE_MS]);
   await vi.advanceTimersByTimeAsync(1_000);
   expect([streams.length, liveMs()]).toEqual([1, LIVE_MS]);
@@ -59,7 +59,7 @@ it('[OPS-1] asks seldom while it is told, anew what changed, and often once the 
   expect(liveMs()).toBe(LIVE_MS);
 });
 
-it('[OPS-1] begins again ever later where no stream comes about', async () => {
+it('[OPS-1] retries at growing intervals if no stream can be opened', async () => {
   await vi.advanceTimersByTimeAsync(1_000);
   for (const waits of [1_000, 2_000, 4_000]) {
     const before = streams.length;
@@ -72,7 +72,7 @@ it('[OPS-1] begins again ever later where no stream comes about', async () => {
   expect(asked).toEqual([]);
 });
 
-it('[OPS-1] holds no stream while nobody sees the page, and begins one when somebody does', async () => {
+it('[OPS-1] holds no stream while the page is hidden, and opens one when it becomes visible', async () => {
   await vi.advanceTimersByTimeAsync(1_000);
   streams[0]?.tell('watching', {});
   page.hidden = true;

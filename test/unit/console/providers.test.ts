@@ -1,4 +1,4 @@
-/** What the view of people makes of what somebody types about a provider. */
+/** What the people view sends for what somebody types about a provider. */
 import { describe, expect, it } from 'vitest';
 import {
   findBadLine,
@@ -23,7 +23,7 @@ const typed = {
 };
 
 describe('[OPS-1] [ACC-7] a provider', () => {
-  it('is sent as the API takes it, by the last or the first = of a line', () => {
+  it('is sent in the form of the API, split at the last or the first = of a line', () => {
     const sent = CreateProviderSchema.parse(toCreate(typed));
     expect(sent).toMatchObject({
       name: 'Acme',
@@ -42,7 +42,7 @@ describe('[OPS-1] [ACC-7] a provider', () => {
     });
   });
 
-  it('is edited by what is other than it was only, and comes back as it was', () => {
+  it('is updated only with what changed, and is read back unchanged', () => {
     const stamp = { id: 'x', revision: 1, created_at: '', updated_at: '' };
     const shown = { ...stamp, ...CreateProviderSchema.parse(toCreate(typed)) };
     const before = toValues(shown);
@@ -56,7 +56,7 @@ describe('[OPS-1] [ACC-7] a provider', () => {
     ['a = b\nc', 'c'],
     ['= b', 'b'],
     ['a =', 'a'],
-  ])('has no line %j that is half', (text, part) => {
+  ])('has no incomplete line %j', (text, part) => {
     expect(findBadLine(text, 'first')).toContain(part);
     expect(findBadLine(text, 'last')).toContain(part);
     expect(findBadLine('a = b', 'last')).toBeUndefined();

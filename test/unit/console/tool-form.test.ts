@@ -1,11 +1,11 @@
-/** The form that is made of a tool's schema: its fields, and what becomes of what was typed. */
+/** The form that is generated from a tool's schema: its fields, and the arguments made from what was typed. */
 import { expect, it } from 'vitest';
 import { toArguments, toFields } from '../../../console/src/views/tools/fields.ts';
 
 const typedOf = (fields: readonly { name: string; initial: string }[]) =>
   Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
 
-it('[OPS-1] makes a field of each property, as what it is', () => {
+it('[OPS-1] creates a field of the right kind for each property', () => {
   const fields = toFields({
     type: 'object',
     properties: {
@@ -26,7 +26,7 @@ it('[OPS-1] makes a field of each property, as what it is', () => {
   ]);
 });
 
-it('[OPS-1] sends what was typed, also where a property is called as nothing should be', () => {
+it('[OPS-1] sends what was typed, also for properties with dangerous names', () => {
   const named = JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"integer"}}');
   const fields = toFields({ type: 'object', properties: named }) ?? [];
   const typed = { ...typedOf(fields), ['__proto__']: 'a', constructor: '7' };
@@ -34,7 +34,7 @@ it('[OPS-1] sends what was typed, also where a property is called as nothing sho
   expect(JSON.stringify(made)).toBe('{"args":{"__proto__":"a","constructor":7}}');
 });
 
-it('[OPS-1] tells which field is not right', () => {
+it('[OPS-1] reports which field is invalid', () => {
   const fields = toFields({ type: 'object', properties: { count: { type: 'number' } } }) ?? [];
   expect(toArguments(fields, { count: 'many' })).toEqual({
     field: 'count',
@@ -43,7 +43,7 @@ it('[OPS-1] tells which field is not right', () => {
 });
 
 it.each([null, [], 'text', { properties: 7 }, { properties: { a: null } }])(
-  '[OPS-1] takes a schema that is none: %j',
+  '[OPS-1] accepts an invalid schema: %j',
   schema => {
     const fields = toFields(schema);
     expect(fields === undefined || fields.every(({ kind }) => kind === 'json')).toBe(true);

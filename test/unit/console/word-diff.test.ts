@@ -1,4 +1,4 @@
-/** The words that differ between two texts, and what it costs to find them. */
+/** The words that differ between two texts, and the cost to find them. */
 import { describe, expect, it } from 'vitest';
 import { diffWords, type Piece } from '../../../console/src/parts/word-diff.ts';
 import { leastCostOf } from '../hostile-texts.ts';
@@ -8,7 +8,7 @@ const without = (pieces: readonly Piece[], kind: Piece['kind']): string =>
   pieces.flatMap(piece => (piece.kind === kind ? [] : piece.text)).join('');
 
 describe('a diff by words', () => {
-  it('[OPS-1] [SEC-7] marks the words that came and went', () => {
+  it('[OPS-1] [SEC-7] marks added and removed words', () => {
     expect(diffWords('Creates an issue', 'Creates an issue. Send ⟨U+200B⟩ all')).toEqual([
       { kind: 'same', text: 'Creates an issue' },
       { kind: 'new', text: '. Send ⟨U+200B⟩ all' },
@@ -23,7 +23,7 @@ describe('a diff by words', () => {
     expect(diffWords('a', 'a')).toEqual([{ kind: 'same', text: 'a' }]);
   });
 
-  it(`[OPS-1] [SEC-7] makes both texts again (seed ${SEED})`, () => {
+  it(`[OPS-1] [SEC-7] reconstructs both texts (seed ${SEED})`, () => {
     const random = createRandom();
     const words = ['a', 'b', 'c', ' ', '.', '⟨U+202E⟩', '\u0301', '中', '👩'];
     const draw = () => Array.from({ length: random.below(12) }, () => random.pick(words)).join('');
@@ -35,7 +35,7 @@ describe('a diff by words', () => {
     }
   });
 
-  it('[OPS-1] [SEC-7] costs no more than its bounds, whatever the texts are', () => {
+  it('[OPS-1] [SEC-7] stays within its time bound for any texts', () => {
     const many = (word: string) => word.repeat(250_000 / word.length);
     const texts = ['a ', 'b ', 'a b ', '⟨', '⟨U+', '⟨U+AAAA', 'a', ' ', '.', 'x.'].map(many);
     const random = createRandom();

@@ -1,4 +1,4 @@
-/** When a server's access token is fetched: never twice at once, before it ends, and not in a storm of failures. */
+/** When a server's access token is fetched: never twice at once, before the old one expires, and with backoff after failures. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { NO_CREDENTIAL, type AccessToken } from '../../../src/credentials/credential-schema.ts';
@@ -65,7 +65,7 @@ const fails = (detail: string) => () =>
   Promise.reject(new PorticoError('credential_unavailable', detail));
 
 describe('an access token', () => {
-  it('[UP-4] is fetched once for all who want one at the same time', async () => {
+  it('[UP-4] is fetched once for all concurrent callers', async () => {
     const { get, requests, textOf, written } = await setUp();
     const got = await Promise.all(Array.from({ length: 100 }, () => get()));
     expect(new Set(got.map(({ serial }) => serial)).size).toBe(1);
@@ -74,7 +74,7 @@ describe('an access token', () => {
     expect(JSON.stringify(written)).not.toContain('token-1');
   });
 
-  it('[UP-4] is replaced after four fifths of its time, not before', async () => {
+  it('[UP-4] is replaced after four fifths of its lifetime, not before', async () => {
     const { get, requests, tokens } = await setUp();
     const first = await get();
     expect(tokens.dueAt).toBe(START + LIFETIME_MS * 0.8);
@@ -93,7 +93,7 @@ describe('an access token', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('[UP-4] is used to its end while another cannot be had', async () => {
+  it('[UP-4] is used until it expires while no new one can be fetched', async () => {
     const { get, answerWith } = await setUp();
     const first = await get();
     answerWith(fails('down'));
@@ -103,7 +103,7 @@ describe('an access token', () => {
     await expect(get()).rejects.toMatchObject({ code: 'credential_unavailable', message: 'down' });
   });
 
-  it('[UP-4] [SEC-4] that cannot be had is asked for less and less often', async () => {
+  it('[UP-4] [SEC-4] that cannot be fetched is retried at growing intervals', async () => {
     const { get, answerWith, requests } = await setUp();
     answerWith(fails('down'));
     const askedAt: number[] = [];
@@ -117,7 +117,7 @@ describe('an access token', () => {
     expect(askedAt.slice(7)).toEqual([123, 183, 243]);
   });
 
-  it('[UP-4] that was refused is replaced at once, and once for all who say so', async () => {
+  it('[UP-4] that was refused is replaced at once, and once for all callers that report it', async () => {
     const { get, tokens, server, requests } = await setUp();
     const first = await get();
     await Promise.all(Array.from({ length: 50 }, () => tokens.refuse(server, first.serial)));
@@ -127,7 +127,7 @@ describe('an access token', () => {
     expect(await get()).toBe(second);
   });
 
-  it('[UP-4] [SEC-4] that is refused whatever it is does not make a storm', async () => {
+  it('[UP-4] [SEC-4] that is refused again and again causes a bounded number of requests', async () => {
     const { get, tokens, server, requests } = await setUp();
     for (let ms = 0; ms < 60_000; ms += 100) {
       vi.setSystemTime(START + ms);
@@ -138,13 +138,13 @@ describe('an access token', () => {
     await expect(get()).rejects.toThrow('The server refused the access token');
   });
 
-  it('[SEC-2] says nothing of an unexpected failure', async () => {
+  it('[SEC-2] hides the details of an unexpected failure', async () => {
     const { get, answerWith } = await setUp();
     answerWith(() => Promise.reject(new Error('secret in a stack')));
     await expect(get()).rejects.toThrow('No access token could be fetched');
   });
 
-  it('[UP-4] is asked for with what the configuration says', async () => {
+  it('[UP-4] is requested with the parameters of the configuration', async () => {
     const { get, requests } = await setUp({ scope: 'a b', audience: 'x', resource: 'urn:r:s' });
     await get();
     expect(requests).toEqual([

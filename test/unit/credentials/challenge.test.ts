@@ -1,4 +1,4 @@
-/** `WWW-Authenticate` as servers write it: what is read of it, that each character is looked at once, and what is left unsaid. */
+/** Parsing of real `WWW-Authenticate` headers: what is read, in linear time, and what is left out. */
 import { describe, expect, it } from 'vitest';
 import { readChallenge, toScope } from '../../../src/credentials/oauth/challenge.ts';
 
@@ -46,11 +46,11 @@ describe('a challenge', () => {
       `Bearer resource_metadata="https://a.example/${'x'.repeat(2_048)}"`,
       {},
     ],
-  ])('[UP-4] with %s says what it says', (_what, header, said) => {
+  ])('[UP-4] with %s is parsed', (_what, header, said) => {
     expect(readChallenge(header)).toEqual(said);
   });
 
-  it('[UP-4] that is absent says nothing', () => expect(readChallenge(null)).toEqual({}));
+  it('[UP-4] that is absent has no values', () => expect(readChallenge(null)).toEqual({}));
 
   it.each([
     ['commas', ','],
@@ -60,7 +60,7 @@ describe('a challenge', () => {
     ['open quotes', 'a="'],
     ['schemes', 'a '],
     ['spaces', ' '],
-  ])('[SEC-4] of a million %s is read within a moment', (_what, piece) => {
+  ])('[SEC-4] of a million %s is parsed within a second', (_what, piece) => {
     const started = performance.now();
     readChallenge(`Bearer ${piece.repeat(1_000_000)}`);
     expect(performance.now() - started).toBeLessThan(1_000);

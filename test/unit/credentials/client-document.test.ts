@@ -1,4 +1,4 @@
-/** The gateway as a client: its metadata document, who takes it, and how it shows a secret. */
+/** The gateway as an OAuth client: its metadata document, which issuers accept it, and how it sends a secret. */
 import { describe, expect, it } from 'vitest';
 import {
   describeClient,
@@ -12,7 +12,7 @@ const ISSUER = 'https://issuer.example.com';
 const SECRETS = /client_secret/;
 
 describe('the document', () => {
-  it('[UP-4] says what MCP 2026-07-28 and the draft ask for, and has no secret', () => {
+  it('[UP-4] has what MCP 2026-07-28 and the draft require, and no secret', () => {
     const clientId = `${ORIGIN}/oauth/client-metadata.json`;
     const document = toClientDocument({
       clientId,
@@ -37,7 +37,7 @@ describe('the document', () => {
     ['http://127.0.0.1:8787/oauth/callback', 'native'],
     ['http://[::1]:8787/oauth/callback', 'native'],
     ['https://localhost.example.com/oauth/callback', 'web'],
-  ])('[UP-4] of a gateway at %s is of a %s application', (redirectUri, type) => {
+  ])('[UP-4] of a gateway at %s describes a %s application', (redirectUri, type) => {
     expect(describeClient(ORIGIN, redirectUri).application_type).toBe(type);
   });
 });
@@ -48,7 +48,7 @@ describe('a client', () => {
     [false, false],
     [undefined, false],
     ['true', false],
-  ])('[UP-4] is a document where the issuer says %j: %j', (said, takes) => {
+  ])("[UP-4] is a document if the issuer's metadata is %j: %j", (said, takes) => {
     const metadata = { issuer: ISSUER, client_id_metadata_document_supported: said };
     expect(takesDocument(metadata)).toBe(takes);
   });
@@ -65,7 +65,7 @@ describe('a client', () => {
     ['https://github.com/login/oauth', ['client_secret_basic'], 'basic'],
     ['https://ghe.com.example.com/login/oauth', undefined, 'basic'],
     ['https://github.com/other', undefined, 'basic'],
-  ])('[UP-4] of %s, which takes %j, is shown by %s', (issuer, methods, method) => {
+  ])('[UP-4] of %s, which takes %j, sends its secret by %s', (issuer, methods, method) => {
     const takes = methods && { token_endpoint_auth_methods_supported: methods };
     expect(methodOf({ issuer, ...takes })).toBe(method);
   });

@@ -1,6 +1,6 @@
 /**
- * Ten public servers as they describe themselves (`recorded-servers.ts`) through discovery: each gives the flow it should, and those
- * that want a client of one's own say so.
+ * Ten public servers, recorded in `recorded-servers.ts`, through discovery: each gives the expected flow, and those that need an own client
+ * registration say so.
  */
 import { describe, expect, it, vi } from 'vitest';
 import { methodOf, takesDocument } from '../../../src/credentials/oauth/client-document.ts';
@@ -19,7 +19,7 @@ const byName = (name: string) => {
   return found;
 };
 
-/** The network as recorded; what is not, is a page that says so. */
+/** Replays the recorded network; every other URL answers with an HTML page. */
 function replay(
   { url, challenge, resource, server }: RecordedServer,
   more: Readonly<Record<string, () => Response>> = {},
@@ -53,13 +53,13 @@ describe('a public server', () => {
         resource: (record.resource.document as { resource: string }).resource,
         metadata: record.server.document,
       });
-      // No address is guessed where one is told: the server, its metadata, that of its issuer.
+      // No URL is guessed if one is announced: the server, its metadata, then that of its issuer.
       expect(asked).toEqual([new URL(record.url).href, record.resource.at, record.server.at]);
     },
   );
 
   it.each(RECORDED)(
-    '[UP-4] $name registers a gateway whose document it does not take, or says that it does not',
+    '[UP-4] $name registers a gateway whose document it does not accept, or reports that it does not',
     async record => {
       const { registration_endpoint: endpoint = 'none' } = record.server.document as Record<
         string,
@@ -82,18 +82,18 @@ describe('a public server', () => {
   );
 
   it.each([
-    // GitHub says nothing and documents the body only.
+    // GitHub announces no method and documents only the body.
     ['GitHub', 'post'],
     ['Asana', 'basic'],
     ['Stripe', 'none'],
     ['Figma', 'basic'],
     ['Hugging Face', 'basic'],
-  ] as const)('[UP-4] %s is shown a secret by %s', async (name, method) => {
+  ] as const)('[UP-4] %s gets the secret by %s', async (name, method) => {
     replay(byName(name));
     expect(methodOf((await flow.find(byName(name).url)).metadata)).toBe(method);
   });
 
-  it('[UP-4] GitHub sends its answer with 200, and a refusal is one all the same', async () => {
+  it('[UP-4] GitHub answers with status 200, and a refusal is still recognized', async () => {
     const record = byName('GitHub');
     const token = 'https://github.com/login/oauth/access_token';
     replay(record, {
@@ -113,7 +113,7 @@ describe('a public server', () => {
     });
   });
 
-  it('[UP-4] Figma does not register a client of a name that it does not know, and this is told', async () => {
+  it('[UP-4] Figma does not register a client with an unknown name, and the error says so', async () => {
     const record = byName('Figma');
     replay(record, {
       'https://api.figma.com/v1/oauth/mcp/register': () =>
@@ -126,9 +126,9 @@ describe('a public server', () => {
     });
   });
 
-  it('[UP-4] [SEC-5] Box, whose server and authorization server write the issuer with and without a slash, is refused', async () => {
+  it('[UP-4] [SEC-5] Box is refused: server and authorization server write the issuer with and without a slash', async () => {
     // Its server names `https://api.box.com/`, which calls itself without the slash (2026-09-21, EliteaAI/elitea-sdk, as above). No
-    // record has the server's own document: what stands here says no more than that.
+    // recording has the server's own document, so this one shows no more than that.
     replay({
       ...byName('Stripe'),
       url: 'https://mcp.box.com',

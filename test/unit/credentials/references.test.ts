@@ -1,4 +1,4 @@
-/** References to secrets in texts: found, filled, escaped, shown; and what is none is a mistake. */
+/** References to secrets in texts: found, filled, escaped and shown; malformed ones are errors. */
 import { describe, expect, it } from 'vitest';
 import {
   escapeReferences,
@@ -28,7 +28,7 @@ describe('references', () => {
   });
 
   it.each(['${}', '${a}', '${A', '${A-B}', '${1A}', '${ A}', '${A}${', `\${${'A'.repeat(65)}}`])(
-    '[UP-4] %j holds a mistake',
+    '[UP-4] %j contains an error',
     text => {
       expect(namesIn(text)).toBeUndefined();
       expect(fill(text)).toBeUndefined();
@@ -41,7 +41,7 @@ describe('references', () => {
     expect(fill('${toString}')).toBeUndefined();
   });
 
-  it(`[UP-4] escaped texts mean themselves (seed ${SEED})`, () => {
+  it(`[UP-4] escaped texts are filled to themselves (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 5_000; round += 1) {
       const length = random.below(12);
@@ -61,7 +61,7 @@ describe('references', () => {
     ['$${A}', null],
     ['${A} ', null],
     ['', null],
-  ])('[SEC-1] of %j this is shown: %j', (text, shown) => {
+  ])('[SEC-1] in %j are shown as %j', (text, shown) => {
     expect(showReferences(text)).toBe(shown);
   });
 });

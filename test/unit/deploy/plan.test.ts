@@ -1,4 +1,4 @@
-/** What a deployment does, by what is there; and how its command line, configuration and failures read. */
+/** The steps of a deployment for what already exists; and how its command line, configuration and failures are read. */
 import { describe, expect, it } from 'vitest';
 import { readOptions } from '../../../deploy/options.ts';
 import { toPlan, toPlanText } from '../../../deploy/plan.ts';
@@ -25,7 +25,7 @@ const whole: Found = { subdomain: 'acme', worker, database: database(), namespac
 const namesIn = ({ steps }: ReturnType<typeof plan>) => steps.map(({ name }) => name);
 
 describe('a plan', () => {
-  it('[OPS-4] makes everything where nothing is', () => {
+  it('[OPS-4] creates everything if nothing exists', () => {
     const first = plan({ subdomain: 'acme' });
     const all = ['database', 'namespace', 'migrations', 'upload', 'health', 'setup'];
     expect([namesIn(first), first.needsKeys]).toEqual([all, true]);
@@ -33,14 +33,14 @@ describe('a plan', () => {
     expect(toPlanText(first, '1.0.0')).toContain('apply 2 migrations');
   });
 
-  it('[OPS-4] uploads only where all is there, and notes a bookmark before a migration', () => {
+  it('[OPS-4] only uploads if everything exists, and notes a bookmark before a migration', () => {
     expect([namesIn(plan(whole)), plan(whole).needsKeys]).toEqual([['upload', 'health'], false]);
     const behind = { ...whole, database: database({ migrations: ['0001_a.sql'] }) };
     expect(namesIn(plan(behind))).toEqual(['bookmark', 'migrations', 'upload', 'health']);
     expect(plan(behind).pending).toEqual(['0002_b.sql']);
   });
 
-  it('[OPS-4] goes on where it broke off', () => {
+  it('[OPS-4] continues where it was interrupted', () => {
     const empty = database({ migrations: [], tokens: 0, administrators: 0 });
     const broken: Found = { subdomain: 'acme', database: empty };
     const rest = ['namespace', 'migrations', 'upload', 'health', 'setup'];
@@ -49,7 +49,7 @@ describe('a plan', () => {
     expect(namesIn(plan(uploaded))).toEqual(['upload', 'health', 'setup']);
   });
 
-  it('[OPS-4] makes a setup code where nobody administers, or where it is asked for', () => {
+  it('[OPS-4] creates a setup code if there is no administrator, or if it is requested', () => {
     const nobody = { ...whole, database: database({ administrators: 0 }) };
     expect(namesIn(plan(nobody))).toContain('setup');
     const secrets = [...worker.secrets, 'PORTICO_ADMIN_TOKEN'];
@@ -57,13 +57,13 @@ describe('a plan', () => {
     expect(namesIn(plan(whole, ['--setup-code']))).toContain('setup');
   });
 
-  it('[OPS-4] [SEC-1] never gives new keys to a database with tokens under others', () => {
+  it('[OPS-4] [SEC-1] never creates new keys for a database with tokens under other keys', () => {
     const { worker: _, ...orphaned } = whole;
     expect(() => plan(orphaned)).toThrow(/PORTICO_KEYS/);
     expect(plan(orphaned, [], true).needsKeys).toBe(true);
   });
 
-  it('[OPS-4] goes back over migrations that only add, and not over one that took away', () => {
+  it('[OPS-4] rolls back over migrations that only add, and not over one that removes', () => {
     const at = (...more: string[]) =>
       plan({ ...whole, database: database({ migrations: [...MIGRATIONS, ...more] }) });
     const back = at('0003_c.sql', '0004_contract_0002_b.sql');
@@ -73,7 +73,7 @@ describe('a plan', () => {
     expect(() => at('0003_c.sql', gone)).toThrow(`${gone} removed`);
   });
 
-  it('[OPS-4] [SEC-1] makes no keys in Cloudflare’s builder, where a person gives them', () => {
+  it('[OPS-4] [SEC-1] creates no keys in Cloudflare’s builder, where a person provides them', () => {
     const built = (found: Found) => plan(found, [], false, { WORKERS_CI: '1' });
     const empty = { ...whole, database: database({ migrations: [], tokens: 0 }) };
     expect(() => built({ ...empty, worker: { secrets: [] } })).toThrow(/has no PORTICO_KEYS/);
@@ -91,7 +91,7 @@ describe('a plan', () => {
 });
 
 describe('the command line', () => {
-  it('[OPS-4] takes addresses', () => {
+  it('[OPS-4] accepts addresses', () => {
     expect(readOptions(['--url', 'https://x.example.com/']).url).toBe('https://x.example.com');
   });
 
@@ -123,7 +123,7 @@ describe('the names of a deployment', () => {
   };
   const target = (args: string[], env = {}) => toTarget(readOptions(args), project, env);
 
-  it('[OPS-4] are those of wrangler.toml, with its ids, for its own Worker only', () => {
+  it('[OPS-4] come from wrangler.toml, with its ids, for its own Worker only', () => {
     const ids = { database: 'd', namespace: 'n' };
     expect(target([])).toEqual({
       worker: 'team',
@@ -143,7 +143,7 @@ describe('the names of a deployment', () => {
     expect(others.map(args => target(args).ids)).toEqual([{}, {}, {}]);
   });
 
-  it('[OPS-4] are the builder’s, where Cloudflare builds it', () => {
+  it('[OPS-4] come from the builder if Cloudflare builds it', () => {
     const env = { WORKERS_CI: '1', WRANGLER_CI_OVERRIDE_NAME: 'theirs' };
     expect(target(['--env', 'x'], env)).toMatchObject({ worker: 'theirs', ids: {}, isBuild: true });
     expect(target([], { WRANGLER_CI_OVERRIDE_NAME: 'theirs' }).worker).toBe('team');
@@ -194,8 +194,8 @@ describe('the configuration of a deployment', () => {
   });
 });
 
-describe('what wrangler says of a failure', () => {
-  it('[OPS-4] is told in one line', () => {
+describe("wrangler's error output", () => {
+  it('[OPS-4] is reported in one line', () => {
     const said =
       '\n⛅️ wrangler\n\u001B[31m✘ [ERROR] A request to the Cloudflare API (/x) failed.\u001B[0m\n\n  No room [code: 10023]\n\n  See the docs\n';
     expect(toReason(said)).toBe(

@@ -1,4 +1,4 @@
-/** The architecture, checked on the tree as it is; and each check, checked on a small sample that breaks it. */
+/** Checks the architecture of the tree; and checks each check on a small sample that breaks it. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -34,9 +34,9 @@ const texts = [
     path => path !== 'package-lock.json' && textEndings.some(ending => path.endsWith(ending)),
   ),
 ].map(path => ({ path, text: read(path) }));
-/** A document that a script writes as it runs. */
+/** A document that a script generates. */
 const WRITTEN = 'docs/conformance.md';
-/** The rooms that are folders; the others are a file each. */
+/** The rooms that are folders; the others are single files. */
 const folders = FLOORS.flat().filter(room => isThere(`src/${room}`));
 const readmes = texts.filter(({ path }) => /^src\/.*README\.md$/.test(path));
 const otherReadmes = texts.filter(({ path }) => /^(cli\/src|local)\/(.*\/)?README\.md$/.test(path));
@@ -97,7 +97,7 @@ describe('the tree', () => {
 });
 
 describe('rooms', () => {
-  it('are all there, each once', () => {
+  it('all exist, each once', () => {
     const rooms = new Set(src.map(({ path }) => roomOf(path)));
     expect([...rooms].toSorted()).toEqual(FLOORS.flat().toSorted());
   });
@@ -131,7 +131,7 @@ describe('rooms', () => {
     expect(checkFloors(parseSource(path, text))).toEqual([]);
   });
 
-  it('a circle is seen, also one of types', () => {
+  it('a cycle is found, also one of types', () => {
     const files = [
       parseSource('src/mcp/a.ts', `import type { B } from './b.ts';`),
       parseSource('src/mcp/b.ts', `import { c } from './c.ts';`),
@@ -155,7 +155,7 @@ describe('words', () => {
     expect(checkWords({ path, text })).toHaveLength(1);
   });
 
-  it('are looked for as whole words, in what is declared', () => {
+  it('are matched as whole words, in declarations', () => {
     const text = `const early = { spin: 1 }; // an ear\nconst a = other.news + row.pins_stamp + 'park';`;
     expect(checkWords({ path: 'src/mcp/surface.ts', text })).toEqual([]);
     expect(oldWordsIn('MAX_PINS')).toEqual(['pin']);
@@ -207,7 +207,7 @@ describe('rules', () => {
     ['name', 'src/mcp/FooBar.ts', '', file => rules.checkName(file.path)],
     ['name', 'src/Mcp/foo.ts', '', file => rules.checkName(file.path)],
     ['name', 'src/mcp/tool-utils.ts', '', file => rules.checkName(file.path)],
-  ])('a breach is seen: %s in %s', (_rule, path, text, check) => {
+  ])('a breach is found: %s in %s', (_rule, path, text, check) => {
     expect(check(parseSource(path, text))).toHaveLength(1);
   });
 
@@ -229,7 +229,7 @@ describe('rules', () => {
       rules.checkMachinePaths,
     ],
     ['src/mcp/sse/sse-route.ts', '', file => rules.checkName(file.path)],
-  ])('no breach is invented: %s', (path, text, check) => {
+  ])('no false breach is reported: %s', (path, text, check) => {
     expect(check(parseSource(path, text))).toEqual([]);
   });
 });
@@ -239,18 +239,18 @@ describe('documents', () => {
   const pathsOf = (path: string, text: string) =>
     documents.checkPaths({ path, text }, isFileThere, ['gateway']);
 
-  it('a room without a README.md is seen', () => {
+  it('a room without a README.md is found', () => {
     const there = [{ path: 'src/mcp/README.md', text: '' }];
     expect(documents.checkReadmes(['mcp', 'api'], there)).toEqual(['src/api/README.md is missing']);
   });
 
-  it('a document that is too long is seen', () => {
+  it('a document that is too long is found', () => {
     const lines = (count: number) => ({ path: 'docs/a.md', text: 'a\n'.repeat(count) });
     expect(documents.checkLines(lines(16), 15)).toHaveLength(1);
     expect(documents.checkLines(lines(15), 15)).toEqual([]);
   });
 
-  it('a line that is too long is seen, but not in a table or a code block', () => {
+  it('a line that is too long is found, but not in a table or a code block', () => {
     const long = 'a'.repeat(101);
     const columnsOf = (text: string) => documents.checkColumns({ path: 'docs/a.md', text });
     expect(columnsOf(long)).toHaveLength(1);
@@ -259,7 +259,7 @@ describe('documents', () => {
   });
 
   it.each(['`a\nb` `core.ts`', '`src/gone.ts`', '`gateway/gone`', '`gone/`', '`test/gone.mjs`'])(
-    'a path that does not exist is seen: %s',
+    'a path that does not exist is found: %s',
     text => {
       expect(pathsOf('src/gateway/README.md', text)).toHaveLength(1);
     },
@@ -273,7 +273,7 @@ describe('documents', () => {
     '`*-store.ts`',
     '`/mcp`',
     'a.ts',
-  ])('no breach is invented: %s', text => {
+  ])('no false breach is reported: %s', text => {
     expect(pathsOf('src/gateway/README.md', text)).toEqual([]);
   });
 });

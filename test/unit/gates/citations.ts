@@ -1,4 +1,4 @@
-/** Which requirements the tests cite, read from the titles of tests that run; and what the gate has to say about it. */
+/** Which requirements the tests cite, read from the titles of tests that run; and the findings of the gate. */
 import ts from 'typescript';
 import type { Requirement } from '../../requirements.ts';
 
@@ -12,8 +12,8 @@ export interface Citation {
 const ID = /\[([A-Z]+-\d+|AG-US\d+-AC\d+)\]/g;
 
 /**
- * The titles of one test file, as they are written. A title is the first argument of `it`, `test`, `describe` or `eachCell`, also
- * with `.each`, `.concurrent` and the like; what is skipped or still to do proves nothing and is not read.
+ * The titles of one test file, as written. A title is the first argument of `it`, `test`, `describe` or `eachCell`, also with `.each`,
+ * `.concurrent` and the like. Skipped and todo tests prove nothing and are not read.
  */
 export function readTitles(path: string, text: string): string[] {
   const found: string[] = [];
@@ -41,7 +41,7 @@ export function readCitations(path: string, text: string): Citation[] {
   );
 }
 
-/** One sentence for each way in which manifest and citations do not agree. */
+/** One sentence for each disagreement between manifest and citations. */
 export function checkCitations(
   requirements: readonly Requirement[],
   citations: readonly Citation[],

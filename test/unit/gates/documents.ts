@@ -1,6 +1,6 @@
 /**
- * The rules of documents: of all in what concerns their lines; of docs/architecture.md, docs/glossary.md and the `README.md` of each
- * folder of src/ in length and in the paths they name. Each takes one document and returns one sentence for each breach.
+ * The rules of documents: the line width of all; the length and the paths of docs/architecture.md, docs/glossary.md and the `README.md` of
+ * each folder of src/. Each function takes one document and returns one sentence for each breach.
  */
 import { posix } from 'node:path';
 
@@ -10,26 +10,26 @@ export interface Document {
   text: string;
 }
 
-/** Longest document of each kind, in lines. */
+/** Maximum length of each kind, in lines. */
 export const MAX_README_LINES = 15;
 export const MAX_ARCHITECTURE_LINES = 120;
-/** Longest line outside of tables and code blocks, in characters. */
+/** Maximum width outside of tables and code blocks, in characters. */
 const MAX_COLUMNS = 100;
 
 const PATH = /^[\w.-]+(?:\/[\w.-]+)*\/?$/;
 const FILE = /\.(?:bin|d\.ts|json|md|mjs|sql|toml|ts|txt)$/;
 
-/** A text without its code blocks, fenced or set in by four columns, also those within a list. */
+/** A text without its code blocks, fenced or indented by four columns, also within a list. */
 const withoutCode = (text: string) =>
   text.replaceAll(/^( *)```[^]*?^\1```$/gm, '').replaceAll(/^ {4}.*$/gm, '');
 
-/** A document has so many lines at most. */
+/** Checks that a document has no more than `most` lines. */
 export function checkLines({ path, text }: Document, most: number): string[] {
   const lines = text.trimEnd().split('\n').length;
   return lines > most ? [`${path} has ${lines} lines, ${most} at most`] : [];
 }
 
-/** Lines are short; those of tables and of what a script wrote are as they come. */
+/** Checks the width of lines, except in tables and in generated documents. */
 export function checkColumns({ path, text }: Document): string[] {
   return withoutCode(text)
     .split('\n')
@@ -38,9 +38,9 @@ export function checkColumns({ path, text }: Document): string[] {
 }
 
 /**
- * What stands in backticks and is a path exists: seen from the document's folder, from src/ or from the root.
+ * Checks that each path in backticks exists, relative to the document's folder, to src/ or to the root.
  * @param isThere whether a path from the root exists
- * @param rooms the folders of src/: a path that begins with one needs no ending
+ * @param rooms the folders of src/: text that begins with one is a path even without a file ending
  */
 export function checkPaths(
   { path, text }: Document,
@@ -60,7 +60,7 @@ export function checkPaths(
     .map(word => `${path} names ${word}, which does not exist`);
 }
 
-/** Each room has its document. */
+/** Checks that each room has a README.md. */
 export function checkReadmes(rooms: readonly string[], documents: readonly Document[]): string[] {
   return rooms
     .map(room => `src/${room}/README.md`)

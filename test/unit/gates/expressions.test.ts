@@ -1,6 +1,6 @@
 /**
- * Every regular expression of the source against texts that make bad ones slow: none takes time that grows faster than the text. All are
- * measured, whether outside text meets them today or not.
+ * Every regular expression of the source against texts that make bad ones slow: the time of none grows faster than the text. All are
+ * measured, whether they meet outside text today or not.
  */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -11,14 +11,14 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** In UTF-16 units. */
 const SHORT = 16_384;
 const LONG = 1_048_576;
-/** Most time of the processor, in milliseconds; what is linear takes a hundredth of it, what is quadratic a hundred times as much. */
+/** Maximum CPU time in milliseconds; a linear expression takes a hundredth of it, a quadratic one a hundred times as much. */
 const MOST_MS = { short: 8, long: 100 };
-/** What the whole length is tried with; the other texts are shorter. */
+/** Pieces repeated to the full length; the other texts are shorter. */
 const LONG_PIECES = ['-eyJ', 'a.', '-a', '"', '\\', 'Bearer ', '://', '-----BEGIN ', ' ', '[[[['];
 
 /**
- * Expressions that are made while the program runs, and why they are linear or meet no outside text. The functions around those that
- * take outside text are measured in `hostile-texts.test.ts`.
+ * Expressions that are built at run time, and why they are linear or meet no outside text. The functions around those that take outside
+ * text are measured in `hostile-texts.test.ts`.
  */
 const MADE: Readonly<Record<string, string>> = {
   'src/gateway/results/schema-compiles.ts': 'a pattern of a server is compiled, and never run',
@@ -38,7 +38,7 @@ const used =
     else regex.exec(text);
   };
 
-/** What makes an expression slow; undefined where nothing does. */
+/** The first text that makes an expression slow, if there is one. */
 function slowWith(expression: Expression, texts: readonly string[], mostMs: number) {
   return texts.find(text => !(leastCostOf(used(expression, text), mostMs / 4) <= mostMs));
 }
@@ -64,7 +64,7 @@ describe('expressions', () => {
     expect(breachesOf(literals)).toEqual([]);
   });
 
-  it('[SEC-4] made while the program runs are known', () => {
+  it('[SEC-4] built at run time are known', () => {
     const made = ['src', 'cli/src'].flatMap(folder => readExpressions(ROOT, folder).made);
     expect([...new Set(made.map(({ path }) => path))].toSorted()).toEqual(
       Object.keys(MADE).toSorted(),
@@ -81,7 +81,7 @@ describe('expressions', () => {
     expect(breachesOf(literals)).toHaveLength(1);
   });
 
-  it('[SEC-4] are found wherever they stand', () => {
+  it('[SEC-4] are found anywhere in the code', () => {
     const text =
       'f(x.split(/a/u)); const b = z.string().regex(/^b$/); new RegExp(`${x}`); RegExp("y");';
     const { literals, made } = expressionsIn('src/sample.ts', text);

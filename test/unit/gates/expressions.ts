@@ -1,12 +1,12 @@
 /**
- * The regular expressions of the source, read from the syntax tree, and texts that make a bad one slow: fixed ones, and ones made of
- * the expression's own parts. It judges nothing.
+ * The regular expressions of the source, read from the syntax tree, and texts that make a bad one slow: fixed ones, and ones made from the
+ * expression's own parts. Makes no judgement.
  */
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { listFiles } from './source-file.ts';
 
-/** One expression, as it stands in a file. */
+/** One expression in a file. */
 export interface Expression {
   path: string;
   /** With slashes and flags. */
@@ -14,14 +14,14 @@ export interface Expression {
   regex: RegExp;
 }
 
-/** One `new RegExp(…)`, which is made while the program runs. */
+/** One `new RegExp(…)`, built at run time. */
 export interface MadeExpression {
   path: string;
   /** As written. */
   text: string;
 }
 
-/** Every expression in the files below a folder. */
+/** Reads every expression in the files below a folder. */
 export function readExpressions(
   root: string,
   folder: string,
@@ -59,7 +59,7 @@ export function expressionsIn(path: string, text: string) {
   return { literals, made };
 }
 
-/** What a class of characters stands for, by its letter. */
+/** A member of each character class, by its letter. */
 const CLASSES: Readonly<Record<string, string>> = {
   d: '0',
   s: ' ',
@@ -71,7 +71,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 const ATOM =
   /\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\[pP]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!]|<[=!]|<\w+>))?|[*+?]\??|\{\d+(?:,\d*)?\}\??|[\s\S]/giy;
 
-/** Texts in which a part of the expression, or several, is repeated, and which end as it does not want. */
+/** Texts that repeat one or more parts of the expression and end in a way that does not match. */
 export function pumpsOf({ source }: RegExp, chars: number): string[] {
   const samples = samplesOf(source).slice(0, 40);
   const pumps = new Set<string>();
@@ -86,7 +86,7 @@ export function pumpsOf({ source }: RegExp, chars: number): string[] {
   return [...pumps];
 }
 
-/** A character for each part of an expression that takes one, in their order. */
+/** A matching character for each part of an expression that consumes one, in order. */
 function samplesOf(source: string): string[] {
   const samples: string[] = [];
   for (const [atom] of source.matchAll(new RegExp(ATOM.source, 'gi'))) {
@@ -108,7 +108,7 @@ function sampleOf(atom: string): string {
   return CLASSES[letter] ?? (/[a-z]/i.test(letter) ? 'a' : letter);
 }
 
-/** A character that a bracket takes. */
+/** A character that a bracket expression matches. */
 function memberOf(bracket: string): string {
   let matcher: RegExp;
   try {

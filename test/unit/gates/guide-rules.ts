@@ -1,6 +1,6 @@
 /**
- * What a page for users must be: short lines of text, and links that lead somewhere. Code and tables may be wider.
- * Pure: the caller reads the files.
+ * The rules for pages for users: short lines of text, and links that resolve. Code and tables may be wider. Pure: the caller reads the
+ * files.
  */
 
 const WIDEST = 100;
@@ -22,7 +22,7 @@ export function findWideLines(path: string, markdown: string): string[] {
     .map(([at]) => `${path}:${at} is wider than ${WIDEST} columns`);
 }
 
-/** The names that GitHub gives to the headings of a page. */
+/** The anchors that GitHub gives to the headings of a page. */
 const anchorsOf = (markdown: string): string[] =>
   proseOf(markdown).flatMap(([, line]) => {
     const heading = /^#+ (.*)$/u.exec(line)?.[1];
@@ -32,9 +32,9 @@ const anchorsOf = (markdown: string): string[] =>
   });
 
 /**
- * The relative links of a page that lead nowhere.
+ * The relative links of a page that do not resolve.
  * @param path of the page from the root of the repository
- * @param read text of a file or an empty one for a folder, by its path from the root; undefined where nothing is there
+ * @param read text of a file or an empty one for a folder, by its path from the root; undefined if it does not exist
  */
 export function findDeadLinks(
   path: string,

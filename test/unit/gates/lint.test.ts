@@ -1,4 +1,4 @@
-/** The lint configuration, shown to catch what it is for: each sample is linted under the real configuration. */
+/** Shows what the lint configuration catches: each sample is linted under the real configuration. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * What a migration may do while the last release runs on its schema: only add. Pure: names and texts in, complaints out. What breaks
- * the rule is for a contraction, which takes away what an earlier release replaced (docs/decisions/0043-one-version-apart.md).
+ * What a migration may do while the last release runs on its schema: only add. Pure: names and texts in, findings out. Anything else
+ * belongs in a contraction, which removes what an earlier release replaced (docs/decisions/0043-one-version-apart.md).
  */
 import { CONTRACTION, splitStatements } from '../../../local/migrations.ts';
 
@@ -26,7 +26,7 @@ const toLine = (statement: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** What a migration does beyond adding: each statement, shortened, with the reason. */
+/** The statements of a migration that do more than add, shortened, with the reason. */
 export function findBreaks(sql: string): string[] {
   const lines = splitStatements(sql).map(toLine);
   const created = (pattern: RegExp, at: number) =>
@@ -73,7 +73,7 @@ export function findBreaks(sql: string): string[] {
 }
 
 /**
- * What is wrong with a migration that the last release does not have.
+ * The findings for a migration that the last release does not have.
  * @param released names of the migrations of the last release
  */
 export function findWrong(name: string, sql: string, released: readonly string[]): string[] {

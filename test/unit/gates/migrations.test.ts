@@ -1,4 +1,4 @@
-/** The last release runs on the schema of this checkout: a migration only adds, and so do the objects of `wrangler.toml`. */
+/** The last release runs on the schema of this checkout: migrations only add, and so do the objects of `wrangler.toml`. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -18,13 +18,13 @@ const all = listFiles(ROOT, 'migrations', ['.sql']).map(path => ({
 const names = all.map(({ name }) => name);
 
 describe('migrations', () => {
-  it('[OPS-4] that the last release does not have only add, or take away what it does not use', () => {
+  it('[OPS-4] that the last release lacks only add, or remove what it does not use', () => {
     const added = all.filter(({ name }) => !released.includes(name));
     expect(added.flatMap(({ name, sql }) => findWrong(name, sql, released))).toEqual([]);
     expect(released.filter(name => !names.includes(name))).toEqual([]);
   });
 
-  it('[OPS-4] of before the rule broke it three times, which is seen', () => {
+  it('[OPS-4] from before the rule broke it three times, which is found', () => {
     const broken = all.filter(({ sql }) => findBreaks(sql).length > 0).map(({ name }) => name);
     const known = ['0007_server_lifecycle.sql', '0015_audit_of_calls.sql', '0016_connectors.sql'];
     expect(broken.filter(name => released.includes(name))).toEqual(known);
@@ -47,7 +47,7 @@ describe('migrations', () => {
     'REPLACE INTO servers (id) VALUES (1)',
     'INSERT INTO servers (id) VALUES (1) ON CONFLICT DO UPDATE SET id = 2',
     'PRAGMA writable_schema = 1',
-  ])('[OPS-4] that do this do not only add: %s', sql => {
+  ])('[OPS-4] with this statement do not only add: %s', sql => {
     expect(findBreaks(sql)).toHaveLength(1);
   });
 
@@ -59,11 +59,11 @@ describe('migrations', () => {
     "INSERT INTO skills (id) VALUES ('drop table a; it is a text')",
     'DROP TRIGGER a; CREATE TRIGGER a AFTER INSERT ON servers BEGIN DELETE FROM b; END',
     '-- DROP TABLE servers\nCREATE TABLE a (x)',
-  ])('[OPS-4] that do this only add: %s', sql => {
+  ])('[OPS-4] with this statement only add: %s', sql => {
     expect(findBreaks(sql)).toEqual([]);
   });
 
-  it('[OPS-4] take away what an earlier release replaced, and not sooner', () => {
+  it('[OPS-4] remove what an earlier release replaced, and not sooner', () => {
     const judge = (name: string) => findWrong(name, 'DROP TABLE a', ['0030_b.sql']);
     expect(judge('0032_contract_0030_a.sql')).toEqual([]);
     expect(judge('0032_contract_0031_a.sql')).toHaveLength(1);

@@ -27,9 +27,9 @@ describe('the protocol table', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('is in the document as it is generated', () => {
+  it('matches the generated document', () => {
     const document = read('docs/protocol-support.md');
-    // Its notes are wrapped as all text is.
+    // Its notes are wrapped like all text.
     const unwrapped = (text: string) => text.replaceAll(/\s+/g, ' ');
     const written = writeInto(document, toTable(features, proofs));
     expect(unwrapped(written), `run ${COMMAND}`).toBe(unwrapped(document));
@@ -80,7 +80,7 @@ describe('cells', () => {
     expect(() => readTags('{a: carrier > sse}')).toThrow('carrier');
   });
 
-  it('are read from the titles of probes, and not from what is skipped', () => {
+  it('are read from the titles of probes that run', () => {
     const text = `eachCell('{a: * > *} x', p); it.skip('{b: * > *} y', p); // it('{c: * > *}')`;
     const tags = readTitles('a.ts', text).flatMap(readTags);
     expect(tags.map(({ feature }) => feature)).toEqual(['a']);

@@ -1,4 +1,4 @@
-/** The gate between the manifest, the tests and the documents that speak of requirements. */
+/** The gate between the manifest, the tests and the documents that name requirements. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { listFiles } from './source-file.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
 
-/** How many requirements each area and each story has: one that gets lost is seen. */
+/** The number of requirements of each area and story, so that a lost one is noticed. */
 const COUNTS = {
   MCP: 12,
   UP: 5,
@@ -36,7 +36,7 @@ function requirement(id: string, state: Requirement['state']): Requirement {
 }
 
 describe('the manifest', () => {
-  it('has every area whole, without gaps', () => {
+  it('has every area complete, without gaps', () => {
     const ids = Object.entries(COUNTS).flatMap(([area, count]) =>
       Array.from({ length: count }, (_, index) =>
         area.startsWith('AG-') ? `${area}-AC${index + 1}` : `${area}-${index + 1}`,
@@ -69,7 +69,7 @@ describe('docs/protocol-support.md', () => {
     expect(unknown.map(({ line }) => line)).toEqual([]);
   });
 
-  it('claims nothing that is only planned', () => {
+  it('claims no requirement that is only planned', () => {
     const claimed = rows.filter(
       ({ claims, ids }) => claims && ids.every(id => states.get(id) === 'planned'),
     );

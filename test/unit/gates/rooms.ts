@@ -1,10 +1,10 @@
 /**
- * The rooms of src/ and their order, which docs/architecture.md tells: a room imports only rooms on floors below its own, types
- * included. A room is a folder of src/, or a file that stands in src/ itself.
+ * The rooms of src/ and their order, described in docs/architecture.md: a room imports only rooms on floors below its own, types included.
+ * A room is a folder of src/, or a file directly in src/.
  */
 import type { SourceFile } from './source-file.ts';
 
-/** From the ground up. Rooms of one floor do not know each other. */
+/** From the ground up. Rooms on one floor do not import each other. */
 export const FLOORS: readonly (readonly string[])[] = [
   ['shared'],
   ['http', 'tracing'],
@@ -32,7 +32,7 @@ export function roomOf(path: string): string | undefined {
 const floorOf = (room: string | undefined) =>
   FLOORS.findIndex(rooms => room !== undefined && rooms.includes(room));
 
-/** The imports of a file of src/ that do not run down, one sentence each. */
+/** The imports of a file of src/ that do not go down, one sentence each. */
 export function checkFloors({ path, imports }: Pick<SourceFile, 'path' | 'imports'>): string[] {
   const room = roomOf(path);
   if (floorOf(room) < 0) return [`${path} is in no room of docs/architecture.md`];
@@ -45,7 +45,7 @@ export function checkFloors({ path, imports }: Pick<SourceFile, 'path' | 'import
   });
 }
 
-/** Circles of files that import each other, types included: each as the files on it, in order. */
+/** Import cycles, types included: each as its files, in order. */
 export function findCircles(files: readonly Pick<SourceFile, 'path' | 'imports'>[]): string[][] {
   const importsOf = new Map(
     files.map(({ path, imports }) => [path, imports.flatMap(({ file }) => file ?? [])]),

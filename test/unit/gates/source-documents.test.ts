@@ -1,4 +1,4 @@
-/** The gate between the lines of the source documents, their tests and the table of them. */
+/** The gate between the lines of the source documents, their tests and the generated table. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -16,7 +16,7 @@ it('has each line once, and a reason where Portico differs', () => {
   expect(checkDocuments(DOCUMENTS)).toEqual([]);
 });
 
-it('names tests that are there', () => {
+it('names tests that exist', () => {
   const missing = DOCUMENTS.flatMap(({ tests = [] }) => tests).filter(
     test => !existsSync(`${ROOT}${test}`),
   );
@@ -30,15 +30,15 @@ it('names tests that are there', () => {
   expect(lines.filter(({ id }) => !cited.has(id))).toEqual([]);
 });
 
-it('is in the document as it is generated', () => {
+it('matches the generated document', () => {
   const document = read('docs/source-documents.md');
-  // Tables are padded, and text is wrapped, as everywhere.
+  // Tables are padded and text is wrapped by the formatter.
   const plain = (text: string) => text.replaceAll(/\s+/g, ' ').replaceAll(/-{3,}/g, '---');
   const written = writeInto(document, toTables(DOCUMENTS), MARK);
   expect(plain(written), `run ${COMMAND}`).toBe(plain(document));
 });
 
-it('tells of a line that is there twice, and of a difference without a reason', () => {
+it('reports a duplicate line, and a difference without a reason', () => {
   const lines = [
     { id: 'X1', says: 'a' },
     { id: 'X1', says: 'b', does: 'c' },

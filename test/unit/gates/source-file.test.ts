@@ -1,4 +1,4 @@
-/** Which files the gates look at. */
+/** Which files the gates check. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { listFiles } from './source-file.ts';
 
-it('looks at what git does not ignore, new files too', () => {
+it('checks the files that git does not ignore, new ones too', () => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-tree-'));
   mkdirSync(join(folder, 'docs/results'), { recursive: true });
   writeFileSync(join(folder, '.gitignore'), 'results/\n');

@@ -1,6 +1,6 @@
 /**
- * What the gates know of one source file: its imports, what it declares at module scope and its strings, read from the
- * syntax tree, so that a comment is never taken for code. It judges nothing.
+ * What the gates know of one source file: its imports, its module-scope declarations and its strings, read from the syntax tree, so that a
+ * comment is never taken for code. Makes no judgement.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,11 +11,11 @@ import ts from 'typescript';
 export interface Import {
   /** As written. */
   specifier: string;
-  /** The path from the root of the repository for a local file, else undefined. */
+  /** For a local file the path from the root of the repository, else undefined. */
   file: string | undefined;
   /** Names as the other module exports them; empty for a side effect or a dynamic import. */
   names: string[];
-  /** Gone at run time. */
+  /** Erased at run time. */
   typeOnly: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface SourceFile {
   moduleVariables: ModuleVariable[];
   /** The text of every string and template literal. */
   strings: string[];
-  /** What is called, as written without arguments: `env.CATALOG.get`. */
+  /** Callees, as written without arguments: `env.CATALOG.get`. */
   calls: string[];
   /** Names used as types. */
   types: string[];
@@ -68,8 +68,8 @@ export function parseSource(path: string, text: string): SourceFile {
 }
 
 /**
- * The files below `folder` (from `root`) whose name ends as one of `endings`, sorted, without those that git ignores; none where there
- * is no such folder.
+ * The files below `folder` (from `root`) whose name has one of `endings`, sorted, without those that git ignores; empty if there is no such
+ * folder.
  */
 export function listFiles(root: string, folder: string, endings: readonly string[]): string[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', `${folder}/`];
@@ -81,7 +81,7 @@ export function listFiles(root: string, folder: string, endings: readonly string
     .toSorted();
 }
 
-/** Reads and parses the files `listFiles` gives. */
+/** Reads and parses the files of `listFiles`. */
 export function readSources(root: string, folder: string): SourceFile[] {
   return listFiles(root, folder, ['.ts', '.mjs']).map(path =>
     parseSource(path, readFileSync(join(root, path), 'utf8')),

@@ -1,8 +1,8 @@
-/** The rules of the house that lint cannot say. Each takes one file and returns one sentence for each breach. */
+/** The project's rules that lint cannot express. Each function takes one file and returns one sentence for each breach. */
 import { roomOf } from './rooms.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** Longest file, in lines. */
+/** Maximum length of a file, in lines. */
 const MAX_LINES = 300;
 
 const SQL =
@@ -17,7 +17,7 @@ const ISOLATE_STATE: readonly string[] = [
 ];
 const PROTOCOL_PEER = /(^|\.)(Server|McpServer|Client|\w+Transport|createMcpHandler)$/;
 
-/** SQL is written in `*-store.ts` only. */
+/** SQL is written only in `*-store.ts`. */
 export function checkSql(source: SourceFile): string[] {
   if (source.path.endsWith('-store.ts')) return [];
   const statements = source.strings.filter(text => SQL.test(text));
@@ -30,7 +30,7 @@ export function checkSql(source: SourceFile): string[] {
 const HAS_BINDINGS = new Set<string | undefined>(['objects', 'compose', 'index']);
 const KNOWS_HONO = new Set<string | undefined>(['app', 'api', 'mcp', 'pages']);
 
-/** KV is read and written in `*-kv.ts` only. `bindings` are the names of the KV namespaces. */
+/** KV is accessed only in `*-kv.ts`. `bindings` are the names of the KV namespaces. */
 export function checkKv(source: SourceFile, bindings: readonly string[]): string[] {
   if (source.path.endsWith('-kv.ts')) return [];
   const access = new RegExp(
@@ -43,7 +43,7 @@ export function checkKv(source: SourceFile, bindings: readonly string[]): string
   );
 }
 
-/** The bindings (`Env`, or `env` of the runtime) are known to the entry, the composition root and the objects only. */
+/** Only the entry, the composition root and the objects use the bindings (`Env`, or `env` of the runtime). */
 export function checkEnv(source: SourceFile): string[] {
   if (HAS_BINDINGS.has(roomOf(source.path))) return [];
   const imported = source.imports.filter(
@@ -55,7 +55,7 @@ export function checkEnv(source: SourceFile): string[] {
   ].map(found => `${source.path} takes the bindings from ${found}`);
 }
 
-/** Hono, and with it its `Context`, is known to the endpoints only. */
+/** Only the endpoints use Hono and its `Context`. */
 export function checkHono(source: SourceFile): string[] {
   if (KNOWS_HONO.has(roomOf(source.path))) return [];
   return source.imports
@@ -63,7 +63,7 @@ export function checkHono(source: SourceFile): string[] {
     .map(({ specifier }) => `${source.path} imports ${specifier} but is no endpoint`);
 }
 
-/** The Worker imports the production dependencies and the runtime's own modules only. */
+/** The Worker imports only production dependencies and the runtime's own modules. */
 export function checkPackages(source: SourceFile, dependencies: readonly string[]): string[] {
   return source.imports
     .filter(({ file, specifier }) => {
@@ -73,9 +73,7 @@ export function checkPackages(source: SourceFile, dependencies: readonly string[
     .map(({ specifier }) => `${source.path} imports ${specifier}, which is not a dependency`);
 }
 
-/**
- * Module scope holds no peer of the protocol and no variable that changes: an isolate serves many callers at once.
- */
+/** Module scope holds no protocol peer and no mutable variable: an isolate serves many callers at once. */
 export function checkModuleScope(source: SourceFile): string[] {
   return source.moduleVariables
     .filter(
@@ -92,7 +90,7 @@ export function checkLength(source: Pick<SourceFile, 'path' | 'text'>): string[]
   return lines > MAX_LINES ? [`${source.path} has ${lines} lines, ${MAX_LINES} at most`] : [];
 }
 
-/** Files and folders are kebab-case and use none of the words that say nothing. */
+/** Names of files and folders are kebab-case and contain no meaningless word. */
 export function checkName(path: string): string[] {
   const parts = path.split('/');
   const name = parts.pop() ?? '';
@@ -103,12 +101,12 @@ export function checkName(path: string): string[] {
   ];
 }
 
-/** A file begins with its contract. */
+/** A file begins with a header comment. */
 export function checkHeader(source: Pick<SourceFile, 'path' | 'text'>): string[] {
   return /^(#!.*\n)?\/(\*\*|\/)/.test(source.text) ? [] : [`${source.path} has no header comment`];
 }
 
-/** No text names a place on somebody's machine. */
+/** No text names a path of somebody's machine. */
 export function checkMachinePaths(source: Pick<SourceFile, 'path' | 'text'>): string[] {
   const found = MACHINE_PATH.exec(source.text);
   return found ? [`${source.path} names a place on a machine: ${found[0]}`] : [];

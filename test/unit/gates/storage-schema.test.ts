@@ -8,7 +8,7 @@ import { listFiles } from './source-file.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(`${ROOT}${path}`, 'utf8');
 
-/** `table.column` for all that the statements create or add. */
+/** `table.column` for every column that the statements create or add. */
 function readColumns(sql: string): string[] {
   const created = [...sql.matchAll(/CREATE TABLE (\w+) \(\n([\s\S]*?)\n\)/g)].flatMap(
     ([, table, body = '']) =>
@@ -32,7 +32,7 @@ function readDocumented(markdown: string): string[] {
 const columns = listFiles(ROOT, 'migrations', ['.sql']).flatMap(path => readColumns(read(path)));
 const documented = readDocumented(read('docs/storage-schema.md'));
 
-it('[OPS-5] the code knows which migrations there are', () => {
+it('[OPS-5] the code knows the list of migrations', () => {
   // A database that lacks one is not ready: see `/health/ready`.
   const paths = MIGRATION_NAMES.map(name => `migrations/${name}`);
   expect(paths).toEqual(listFiles(ROOT, 'migrations', ['.sql']).toSorted());
@@ -43,7 +43,7 @@ it('names every column', () => {
   expect(columns.filter(column => !documented.includes(column))).toEqual([]);
 });
 
-it('names no column that is gone', () => {
+it('names no column that does not exist', () => {
   const tables = new Set(columns.map(column => column.split('.')[0]));
   const described = documented.filter(
     entry => tables.has(entry.split('.')[0]) && entry.includes('.'),
@@ -59,7 +59,7 @@ it('names every object', () => {
   expect(classes.filter(name => !documented.includes(name ?? ''))).toEqual([]);
 });
 
-it('would see a column that nobody described', () => {
+it('would find a column without a description', () => {
   const sql = 'CREATE TABLE a (\n  id TEXT,\n  b TEXT\n) STRICT;\nALTER TABLE a ADD COLUMN c TEXT;';
   expect(readColumns(sql)).toEqual(['a.id', 'a.b', 'a.c']);
   expect(readDocumented('### `a`\n\n| column |\n| `id` | x |\n')).toEqual(['a', 'a.id']);

@@ -1,4 +1,4 @@
-/** What a commit's subject has to be, shown on samples. */
+/** The rules for a commit's subject, shown on samples. */
 import { expect, it } from 'vitest';
 import { checkSubject } from '../../../local/subjects.ts';
 
@@ -6,7 +6,7 @@ it.each([
   'session: keep the id of the upstream after eviction',
   'ci: bring the bundle under its bound',
   'mcp: refuse a second spelling of a name',
-])('takes "%s"', subject => {
+])('accepts "%s"', subject => {
   expect(checkSubject(subject)).toBeUndefined();
 });
 

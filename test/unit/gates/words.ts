@@ -1,10 +1,10 @@
 /**
- * One word for each thing, and the field's word where it has one (docs/glossary.md): words that were ours alone are refused in
- * names of files and in what the code declares.
+ * One word for each thing, and the field's word where it has one (docs/glossary.md). The words that only this project used are refused in
+ * file names and declarations.
  */
 import ts from 'typescript';
 
-/** What is refused, and what says it. */
+/** The refused words, each with its replacement. */
 export const REFUSED: Readonly<Record<string, string>> = {
   acts: 'adminAudit',
   askable: 'client capabilities',
@@ -39,7 +39,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   withdrawal: 'cancellation',
 };
 
-/** Names that are known outside, and what they are. */
+/** Names defined outside of the code, with what they are. */
 const KNOWN_OUTSIDE: Readonly<Record<string, string>> = {
   'src/agents/ask/ask-service.ts door': 'an attribute of spans',
   'src/gateway/steps/record.ts door': 'a member of the details of audit rows',
@@ -47,7 +47,7 @@ const KNOWN_OUTSIDE: Readonly<Record<string, string>> = {
     'a frame between a gateway and a connector of another version',
 };
 
-/** The old words in a name: `parkTimer` and `park-timer` have `park`. Names of columns, `a_b`, are the database's. */
+/** The old words in a name: `parkTimer` and `park-timer` contain `park`. Names like `a_b` are columns of the database and pass. */
 export function oldWordsIn(name: string): string[] {
   if (/[a-z]_[a-z]/.test(name)) return [];
   const words = name.match(/[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])/g) ?? [];
@@ -57,7 +57,7 @@ export function oldWordsIn(name: string): string[] {
   });
 }
 
-/** What a file declares with an old word, and its own name, one sentence each. */
+/** The declarations of a file that use an old word, and its own name, one sentence each. */
 export function checkWords({ path, text }: { path: string; text: string }): string[] {
   const found: string[] = [];
   const note = (name: string) => {

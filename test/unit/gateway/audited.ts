@@ -1,4 +1,4 @@
-/** A gateway whose calls are recorded, over servers that answer in turn; objects of principals note what they are told. */
+/** A gateway that records its calls, over servers with scripted answers; the principals' objects note the messages that they get. */
 import type { Caller } from '../../../src/access/policy/caller.ts';
 import type { Naming } from '../../../src/gateway/viewer.ts';
 import { vi } from 'vitest';
@@ -41,7 +41,7 @@ export const result = (parsed: JsonObject): CallReply => ({
 export const NOTE: CallMessage = { kind: 'notification', method: 'notifications/x', text: '{}' };
 export const LAST: CallMessage = { kind: 'response', result: '{}', parsed: {} };
 
-/** Messages, one of which may be thrown. */
+/** A stream of messages; an Error among them is thrown. */
 export async function* sequence(...messages: (CallMessage | Error)[]): CallMessages {
   for (const message of messages) {
     if (message instanceof Error) throw message;
@@ -49,12 +49,12 @@ export async function* sequence(...messages: (CallMessage | Error)[]): CallMessa
   }
 }
 
-/** What a server does with a call: answers, or fails. */
+/** A server's answer to a call, or its failure. */
 export type Answer = CallReply | Error | (() => Promise<CallReply>);
 
 interface WorldOptions extends Partial<Pick<CallLedgerPorts, 'isRecording' | 'limits'>> {
   admit?: () => Admission | Promise<Admission>;
-  /** In place of one that records before a call leaves. */
+  /** Replaces the log that records a call before it is sent. */
   log?: CallLog;
 }
 
@@ -77,7 +77,7 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
   const ends = new CallEnds({ shardOf, wait, now: () => Date.now() });
   const keys = { digest: () => Promise.resolve('digest') };
   const log = options.log ?? createBeforeLog({ shardOf, ends, wait });
-  /** Limits whose tokens were taken beside the log. */
+  /** The limits of calls that took tokens without a log. */
   const drawnOn: (readonly NamedLimit[])[] = [];
   const tokens = {
     async take(_principalId: string, each: readonly NamedLimit[]) {
@@ -122,7 +122,7 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
         ...context,
       },
     );
-  /** How the calls ended, when all that is deferred is done. */
+  /** How the calls ended, once all deferred work is done. */
   const endings = async () => {
     await vi.advanceTimersByTimeAsync(100);
     return ended.map(({ outcome, code, detail }) => [outcome, code, detail]);
@@ -130,14 +130,14 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
   return { gateway, ledger, call, gone, begun, drawnOn, ended, renewed, sent, endings };
 }
 
-/** Takes messages to their end. */
+/** Reads messages to the end. */
 export async function taken(reply: CallReply): Promise<CallMessage[]> {
   const messages: CallMessage[] = [];
   if ('messages' in reply) for await (const message of reply.messages) messages.push(message);
   return messages;
 }
 
-/** An answer that comes when it is told to. */
+/** An answer that the test resolves later. */
 export function held() {
   const { promise, resolve, reject } = Promise.withResolvers<CallReply>();
   return { answer: () => promise, resolve, reject };

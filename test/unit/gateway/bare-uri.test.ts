@@ -1,4 +1,4 @@
-/** URIs without a server's name on an endpoint of many servers: read from the one that has them, or from none. */
+/** URIs without a server's name on an endpoint of many servers: read from the only server that can have them, or refused. */
 import { describe, expect, it } from 'vitest';
 import { parseCatalog, type Catalog } from '../../../src/servers/catalog/catalog.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
@@ -19,14 +19,14 @@ const catalogOf = ({ listed = [], templates = [] }: Has): Catalog =>
     }),
   );
 
-/** Which of the servers a, b, c … a URI is of. */
+/** The name of the server (a, b, c …) that a URI resolves to. */
 function owner(uri: string, ...servers: Has[]): string | undefined {
   const records = servers.map((_, i) => createRecord(String.fromCharCode(97 + i)));
   return ownerOf(uri, records, servers.map(catalogOf))?.name;
 }
 
 describe('ownerOf', () => {
-  it('[MCP-3] finds the one that lists it, or has a template for it', () => {
+  it('[MCP-3] finds the server that lists it, or has a template for it', () => {
     expect(owner('note://1', {}, { listed: ['note://1'] }, {})).toBe('b');
     expect(
       owner('note://1', { templates: ['file:///{path}'] }, { templates: ['note://{id}'] }),
@@ -43,7 +43,7 @@ describe('ownerOf', () => {
       { templates: ['note://{id}'] },
     ],
     ['both have a template', { templates: ['note://{id}'] }, { templates: ['note:{+rest}'] }],
-  ])('[MCP-3] [SEC-8] refuses it where %s, whoever sorts first', (_, one, other) => {
+  ])('[MCP-3] [SEC-8] refuses it if %s, whichever sorts first', (_, one, other) => {
     for (const servers of [
       [one, other],
       [other, one],
@@ -56,7 +56,7 @@ describe('ownerOf', () => {
 });
 
 describe('a refusal', () => {
-  it('[MCP-3] [SEC-9] names five servers at most, and says so where there are more', () => {
+  it('[MCP-3] [SEC-9] names five servers at most, and says if there are more', () => {
     const having = (count: number) => () =>
       owner('note://1', ...Array.from({ length: count }, () => ({ listed: ['note://1'] })));
     const five = ['a', 'b', 'c', 'd', 'e'].map(name => `${name}+note://1`).join(', ');

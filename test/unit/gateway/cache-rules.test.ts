@@ -1,4 +1,4 @@
-/** What is cached under which key, and what is not: rules, wishes, keys and results, without a gateway. */
+/** Which results are cached and under which key: rules, cache directives, keys and results, without a gateway. */
 import { describe, expect, it } from 'vitest';
 import { toCacheKey, type CachedCall } from '../../../src/gateway/cache/cache-key.ts';
 import { decideRule, type CacheRule } from '../../../src/servers/cache-rules/cache-rule.ts';
@@ -30,11 +30,11 @@ describe('a rule', () => {
     [{ readOnlyHint: 'true' }, false],
     [{ readOnlyHint: true }, true],
     [{ readOnlyHint: true, idempotentHint: false, openWorldHint: true }, true],
-  ])('[LLM-5] is for tools that only read: %j %s', (annotations, isCached) => {
+  ])('[LLM-5] applies only to read-only tools: %j %s', (annotations, isCached) => {
     expect(decideRule([ruleOf('*')], itemOf('get', annotations)) !== undefined).toBe(isCached);
   });
 
-  it('[LLM-5] with the very name comes first, of patterns the most careful', () => {
+  it('[LLM-5] with the exact name comes first, then the most cautious pattern', () => {
     const short = ruleOf('*', { id: 'short', ttlMs: 1_000, isPublic: true });
     const open = ruleOf('get*', { id: 'open', ttlMs: 500, isPublic: true });
     const own = ruleOf('g*', { id: 'own' });
@@ -63,7 +63,7 @@ describe('a key', () => {
   const keyOf = async (more: Partial<CachedCall>) => (await toCacheKey({ ...base, ...more })).key;
   const params = (text: string) => ({ params: rawMembers(text) });
 
-  it('[LLM-5] is the same for what says the same', async () => {
+  it('[LLM-5] is equal for equivalent calls', async () => {
     const key = await keyOf({});
     for (const same of [
       '{"name":"x","arguments":{"a":"A","b":1}}',
@@ -74,7 +74,7 @@ describe('a key', () => {
     }
   });
 
-  it('[LLM-5] is another for whatever may make the result another', async () => {
+  it('[LLM-5] differs for everything that can change the result', async () => {
     const { credential } = server;
     const secret = { name: 'S', sealed: '', origins: [], revision: 2 };
     const others: Partial<CachedCall>[] = [
@@ -100,7 +100,7 @@ describe('a key', () => {
     expect(new Set(keys).size).toBe(others.length);
   });
 
-  it('[LLM-5] is for everybody only where the rule says so and the server cannot know its callers apart', async () => {
+  it('[LLM-5] is shared only if the rule says so and the server cannot distinguish its callers', async () => {
     const rule = ruleOf('get', { isPublic: true });
     const scopeOf = async (more: Partial<CachedCall>) =>
       (await toCacheKey({ ...base, rule, ...more })).scope;
@@ -129,7 +129,7 @@ it.each([
   expect(directiveOfHeader(header)).toBe(directive);
 });
 
-it('[LLM-5] the wish may stand in _meta', () => {
+it('[LLM-5] the directive may be in _meta', () => {
   expect(directiveOfMeta({ _meta: { 'portico/cache': 'no-cache' } })).toBe('fresh');
   for (const params of [
     undefined,
@@ -157,11 +157,11 @@ describe('a result', () => {
     [{ resultType: 'later' }, false],
     [{ task: { taskId: 't', status: 'working' } }, false],
     [{ content: [{ type: 'text', text: 'é'.repeat(600) }] }, false],
-  ])('[LLM-5] %j may stand in for another: %s', (result, isKept) => {
+  ])('[LLM-5] %j may be reused: %s', (result, isKept) => {
     expect(isKeepable(responseOf(result), 1_000)).toBe(isKept);
   });
 
-  it('[LLM-5] of JSON-RPC that is an error may not', () => {
+  it('[LLM-5] that is a JSON-RPC error may not be reused', () => {
     const error = {
       kind: 'response',
       error: '{"code":1,"message":""}',
@@ -170,7 +170,7 @@ describe('a result', () => {
     expect(isKeepable(error, 1_000)).toBe(false);
   });
 
-  it('[LLM-5] tells where it comes from, and is otherwise as it was', () => {
+  it('[LLM-5] is marked as cached, and is otherwise unchanged', () => {
     const text = '{"content":[ 1.0 ],"_meta":{"a":12345678901234567890,"portico/cache":"forged"}}';
     const noted = withNote(
       { kind: 'response', result: text, parsed: JSON.parse(text) as Record<string, unknown> },

@@ -1,4 +1,4 @@
-/** Which calls the cache of results is asked about, and what comes of its answers. */
+/** Which calls look into the result cache, and what happens on a hit and on a miss. */
 import type { Naming } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import type { CacheRule } from '../../../src/servers/cache-rules/cache-rule.ts';
@@ -30,7 +30,7 @@ const CATALOG = parseCatalog(
 const alpha = createRecord('alpha', { cacheRules: [RULE] });
 const dot: Naming = { kind: 'qualified', style: 'dot' };
 
-/** A gateway with a cache that keeps one result; what the cache is told is noted. */
+/** A gateway with a cache for one result; notes what is stored in it. */
 function createWorld({
   server = alpha,
   more = {},
@@ -94,15 +94,15 @@ function createWorld({
   return { call, told, sentCount: () => sent };
 }
 
-describe('a call that a rule is for', () => {
-  it('[LLM-5] is made once, and its result is there for the next', async () => {
+describe('a call with a matching rule', () => {
+  it('[LLM-5] is sent once, and its result answers the next call', async () => {
     const { call, told, sentCount } = createWorld();
     expect(await call()).toEqual({ text: 'call 1', isHit: undefined });
     expect(await call()).toEqual({ text: 'call 1', isHit: true });
     expect([told, sentCount()]).toEqual([['take', 'put', 'take'], 1]);
   });
 
-  it('[ACC-3] is not answered with what was sealed for somebody else', async () => {
+  it('[ACC-3] is not answered with a result sealed for another principal', async () => {
     const { call } = createWorld();
     await call();
     expect(await call({}, {}, 'bob')).toEqual({ text: 'call 2', isHit: undefined });
@@ -111,7 +111,7 @@ describe('a call that a rule is for', () => {
   it.each<[string, object, Partial<RelayedRequest>]>([
     ['its header', {}, { cache: 'fresh' }],
     ['its params', { _meta: { 'portico/cache': 'no-cache' } }, {}],
-  ])('[LLM-5] is made anew where %s say so, for others too', async (_name, params, request) => {
+  ])('[LLM-5] is sent again if %s say so, for others too', async (_name, params, request) => {
     const { call, told } = createWorld();
     await call();
     expect(await call(params, request)).toEqual({ text: 'call 2', isHit: undefined });
@@ -119,14 +119,14 @@ describe('a call that a rule is for', () => {
     expect(told).toEqual(['take', 'put', 'put', 'take']);
   });
 
-  it('[LLM-5] is made as its header says, whatever its params say', async () => {
+  it('[LLM-5] follows its header rather than its params', async () => {
     const { call, told } = createWorld();
     await call({ _meta: { 'portico/cache': 'no-cache' } }, { cache: 'none' });
     expect(told).toEqual([]);
   });
 });
 
-describe('a call that goes as it is', () => {
+describe('a call that bypasses the cache', () => {
   it.each<[string, object, Partial<RelayedRequest>]>([
     ['keeps nothing, by its header', {}, { cache: 'none' }],
     ['keeps nothing, by its params', { _meta: { 'portico/cache': 'no-store' } }, {}],
@@ -146,13 +146,13 @@ describe('a call that goes as it is', () => {
     expect(told).toEqual([]);
   });
 
-  it('[LLM-5] is at a server without rules', async () => {
+  it('[LLM-5] is any call to a server without rules', async () => {
     const { call, told } = createWorld({ server: createRecord('alpha') });
     expect(await call()).toEqual({ text: 'call 1', isHit: undefined });
     expect(told).toEqual([]);
   });
 
-  it('[MCP-12] cannot be kept because the cache fails', async () => {
+  it('[MCP-12] is not prevented by a failing cache', async () => {
     const shardOf = () => {
       throw new Error('no cache');
     };

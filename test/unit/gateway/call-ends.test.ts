@@ -1,4 +1,4 @@
-/** Ends of calls on their way: together, with the next call or soon; again where they did not arrive; and a call that cannot be recorded. */
+/** Ends of calls on their way to the object: batched, with the next call or soon after, and retried; and a call that cannot be recorded. */
 import { describe, expect, it } from 'vitest';
 import { createBeforeLog } from '../../../src/gateway/call-log/call-log.ts';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
@@ -9,7 +9,7 @@ const CALLER = { principalId: 'p', tokenId: 't' };
 const FACTS = { action: 'tool.call', subject: 'a.echo', detail: {} };
 const endOf = (id: string): CallEnd => ({ id, outcome: 'done', code: null, detail: {} });
 
-/** A world whose time stands still until it is told to go on. */
+/** A world with a fake clock that the test advances. */
 function createWorld(failures = 0) {
   const sent: string[][] = [];
   const begun: CallBeginning[] = [];
@@ -68,7 +68,7 @@ function createWorld(failures = 0) {
 }
 
 describe('ends of calls', () => {
-  it('[SEC-6] go together, a moment later', async () => {
+  it('[SEC-6] are sent together, a moment later', async () => {
     const { ends, sent, work, waitUntil, pass } = createWorld();
     for (const id of ['a', 'b', 'c']) ends.bring('p', endOf(id), waitUntil);
     expect(work).toHaveLength(1);
@@ -82,7 +82,7 @@ describe('ends of calls', () => {
     await Promise.all(work);
   });
 
-  it('[SEC-6] go with the next call, but for those of this very moment', async () => {
+  it('[SEC-6] go along with the next call, except those of the same instant', async () => {
     const { ends, sent, begun, ledger, waitUntil, pass } = createWorld();
     ends.bring('p', endOf('a'), waitUntil);
     ends.bring('other', endOf('z'), waitUntil);
@@ -94,7 +94,7 @@ describe('ends of calls', () => {
     expect(sent).toEqual([['b'], ['z']]);
   });
 
-  it('[SEC-6] are sent again where they did not arrive', async () => {
+  it('[SEC-6] are sent again if they did not arrive', async () => {
     const { ends, sent, work, waitUntil, pass } = createWorld(2);
     ends.bring('p', endOf('a'), waitUntil);
     for (const ms of [20, 250, 1_000]) await pass(ms);
@@ -102,11 +102,11 @@ describe('ends of calls', () => {
     await Promise.all(work);
   });
 
-  it('[SEC-6] are sent again later each time, and then left to their leases', async () => {
+  it('[SEC-6] are retried at growing intervals, and then left to their leases', async () => {
     const { ends, sent, work, waitUntil, pass } = createWorld(5);
     ends.bring('p', endOf('a'), waitUntil);
     await pass(20);
-    // The last try is the fifth, after all waits; not a moment before.
+    // The last try is the fifth, after all waits, and not a moment before.
     for (const ms of [249, 1, 999, 1, 3_999, 1, 9_999, 1]) await pass(ms);
     await Promise.all(work);
     expect(sent).toEqual([]);
@@ -119,7 +119,7 @@ describe('ends of calls', () => {
     expect(lucky.sent).toEqual([['a']]);
   });
 
-  it('[SEC-6] go 256 at a time, and none are told of where none are left', async () => {
+  it('[SEC-6] are sent 256 at a time, and no message is sent if none are left', async () => {
     const { ends, sent, waitUntil, pass } = createWorld();
     const bring = async (count: number) => {
       for (let i = 0; i < count; i += 1) ends.bring('p', endOf(`${i}`), waitUntil);
@@ -135,7 +135,7 @@ describe('ends of calls', () => {
     expect(sent).toEqual([]);
   });
 
-  it('[SEC-6] are set out for again where who set out before may have been cut off', () => {
+  it('[SEC-6] are taken over by a new sender if the former may have been cut off', () => {
     let now = 1_000;
     const shardOf = () => ({ end: async () => {}, settle: async () => {} });
     const ends = new CallEnds({ shardOf, wait: () => new Promise(() => {}), now: () => now });
@@ -148,7 +148,7 @@ describe('ends of calls', () => {
     expect([1_000, 1_001, 1_039, 1_040, 1_041].map(bringAt)).toEqual([1, 1, 1, 2, 2]);
   });
 
-  it('[SEC-6] go at once where nothing may be begun later', async () => {
+  it('[SEC-6] are sent at once if no later work is possible', async () => {
     const { ends, sent, work, waitUntil, pass } = createWorld();
     waitUntil(ends.bringNow('p', endOf('a')));
     expect(sent).toEqual([['a']]);
@@ -165,7 +165,7 @@ describe('ends of calls', () => {
 });
 
 describe('a call that begins', () => {
-  it('[SEC-6] is asked for again under the same id, and not made where that does not help', async () => {
+  it('[SEC-6] is announced again under the same id, and not made if that fails too', async () => {
     const lucky = createWorld(3);
     await lucky.ledger.begin({ id: 'id', caller: CALLER, at: 7, facts: FACTS }, lucky.waitUntil);
     expect(lucky.begun).toMatchObject([{ principalId: 'p', call: { id: 'id', at: 7 } }]);

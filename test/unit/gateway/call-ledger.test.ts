@@ -1,4 +1,4 @@
-/** What a call is recorded as and limited by, in the one message before it leaves, and what comes of the answer. */
+/** What is recorded and limited for a call in the one message before it is sent, and how the answer is handled. */
 import { describe, expect, it } from 'vitest';
 import {
   createBeforeLog,
@@ -26,7 +26,7 @@ const END: CallEnd = { id: 'n', outcome: 'done', code: null, detail: {} };
 
 function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission = {}, failures = 0) {
   const begun: CallBeginning[] = [];
-  /** Limits whose tokens were taken beside the log. */
+  /** The limits of calls that took tokens without a log. */
   const taken: (readonly NamedLimit[])[] = [];
   const ended: string[] = [];
   const renewed: string[] = [];
@@ -90,7 +90,7 @@ const begin = (
 const NAMED = { id: 'n', caller: CALLER, at: 7, facts: FACTS };
 
 describe('a call that begins', () => {
-  it('[SEC-6] is recorded with its server and its arguments, which are told by their digest', async () => {
+  it('[SEC-6] is recorded with its server and the digest of its arguments', async () => {
     const world = createWorld();
     await begin(world, { arguments: '{"city":"Graz","password":"hunter2"}' });
     expect(world.asked).toEqual(['p']);
@@ -117,7 +117,7 @@ describe('a call that begins', () => {
     [4_096, []],
     [4_097, ['audit {"a":1}']],
   ])(
-    '[SEC-6] of %i characters waits with its row as it came: %j is read',
+    '[SEC-6] of %i characters waits with its row unread: %j is read',
     async (requestChars, read) => {
       const asked: AskingCall[] = [];
       const log: CallLog = {
@@ -127,21 +127,21 @@ describe('a call that begins', () => {
       const open = await begin(world, { arguments: '{"a":1}', requestChars });
       open?.end(END, false);
       expect(world.digested).toEqual(read);
-      // Made once, however often it is handed over.
+      // The row is made once, however often it is requested.
       const rows = await Promise.all([asked[0]?.started(), asked[0]?.started()]);
       expect(rows.map(row => row?.id)).toEqual(['n', 'n']);
       expect(world.digested).toEqual(['audit {"a":1}']);
     },
   );
 
-  it('[SEC-6] is recorded without what it does not have', async () => {
+  it('[SEC-6] is recorded without absent fields', async () => {
     const world = createWorld();
     await world.ledger.begin(NAMED, () => {});
     expect(JSON.parse(world.begun[0]?.call?.detail ?? '')).toEqual({ era: 'modern' });
     expect(world.digested).toEqual([]);
   });
 
-  it('[SEC-6] [SEC-2] is recorded under a name that is bounded and holds no secret', async () => {
+  it('[SEC-6] [SEC-2] is recorded under a bounded name without secrets', async () => {
     const world = createWorld();
     await begin(world, { subject: `a.${'x'.repeat(300)}` });
     await begin(world, { subject: `a.portico_${'A'.repeat(43)}` });
@@ -149,21 +149,21 @@ describe('a call that begins', () => {
     expect(subjects).toEqual([`a.${'x'.repeat(198)}[cut]`, 'a.[redacted]']);
   });
 
-  it('[SEC-6] that may not leave for another reason tells so at once', async () => {
+  it('[SEC-6] that is refused for another reason reports that at once', async () => {
     const world = createWorld();
     const refused = { outcome: 'denied', code: 'tool_not_found', detail: {} } as const;
     await begin(world, {}, SERVER, refused);
     expect(world.begun[0]?.refused).toEqual(refused);
   });
 
-  it("[SEC-6] takes its principal's ends along", async () => {
+  it('[SEC-6] takes ended calls of its principal along', async () => {
     const world = createWorld();
     world.ends.giveBack('p', [END]);
     await begin(world);
     expect(world.begun[0]?.ended).toEqual([END]);
   });
 
-  it('[ACC-6] is limited by itself and at its server', async () => {
+  it('[ACC-6] is limited by its principal and at its server', async () => {
     const own = { name: '', ...LIMITS.principal };
     const there = { name: 'id-a', ...LIMITS.server };
     const both = createWorld({ limits: LIMITS });
@@ -179,7 +179,7 @@ describe('a call that begins', () => {
     expect(ofPrincipals.begun.map(({ limits }) => limits)).toEqual([[own]]);
   });
 
-  it('[ACC-6] [SEC-6] asks nobody where nothing is recorded or limited, and is not recorded where it is limited only', async () => {
+  it('[ACC-6] [SEC-6] sends no message without recording or limits, and records nothing with limits only', async () => {
     const none = createWorld({ isRecording: false });
     await begin(none);
     await none.ledger.spend(CALLER);
@@ -199,7 +199,7 @@ describe('a call that begins', () => {
     [1_000, 1],
     [1_001, 2],
     [59_999, 60],
-  ])('[ACC-6] that is too much after %i ms is told to wait %i s', async (retryAfterMs, seconds) => {
+  ])('[ACC-6] that exceeds its limit after %i ms must wait %i s', async (retryAfterMs, seconds) => {
     const world = createWorld({ limits: LIMITS }, { retryAfterMs });
     const extras = { retryAfterSeconds: seconds, data: { retryAfter: seconds, server: SERVER } };
     await expect(begin(world)).rejects.toMatchObject({ code: 'rate_limited', extras });
@@ -210,7 +210,7 @@ describe('a call that begins', () => {
     });
   });
 
-  it('[SEC-6] waits longer each time its object does not answer, and then gives up', async () => {
+  it('[SEC-6] retries an object that does not answer at growing intervals, and then gives up', async () => {
     const lucky = createWorld({}, {}, 3);
     await begin(lucky);
     expect(lucky.waited).toEqual([20, 100, 400]);
@@ -221,7 +221,7 @@ describe('a call that begins', () => {
 });
 
 describe('a call that is only counted', () => {
-  it('[ACC-6] takes from the principal alone', async () => {
+  it('[ACC-6] takes a token of the principal only', async () => {
     const world = createWorld({ limits: LIMITS });
     await world.ledger.spend(CALLER);
     expect(world.taken).toStrictEqual([[{ name: '', ...LIMITS.principal }]]);
@@ -229,8 +229,8 @@ describe('a call that is only counted', () => {
   });
 });
 
-describe('a call that goes on or ends', () => {
-  it('[SEC-6] brings its end soon, or at once where nothing comes after', async () => {
+describe('a call that continues or ends', () => {
+  it('[SEC-6] reports its end soon, or at once if no later work is possible', async () => {
     const world = createWorld();
     const work: Promise<unknown>[] = [];
     const open = await begin(world, {}, SERVER, undefined, each => void work.push(each));
@@ -242,7 +242,7 @@ describe('a call that goes on or ends', () => {
     await work[1];
   });
 
-  it('[SEC-6] says that it goes on, and nobody minds where that is lost', async () => {
+  it('[SEC-6] renews its lease, and a lost renewal has no effect', async () => {
     const world = createWorld({}, {}, 0);
     const open = await begin(world);
     world.fail(1);
@@ -253,7 +253,7 @@ describe('a call that goes on or ends', () => {
   });
 });
 
-it('[SEC-6] is needed where calls are recorded, or limited in any way', () => {
+it('[SEC-6] is recorded if calls are recorded, or limited in any way', () => {
   const isNeeded = (more: Partial<CallLedgerPorts>) => {
     const { ledger } = createWorld(more);
     return [ledger.isNeeded, ledger.isRecording];
@@ -266,7 +266,7 @@ it('[SEC-6] is needed where calls are recorded, or limited in any way', () => {
   expect(isNeeded({ limits: LIMITS })).toEqual([true, true]);
 });
 
-it('[SEC-6] a decision on the caller is a denial, anything else a failure', () => {
+it('[SEC-6] a decision about the caller is a denial, anything else a failure', () => {
   expect(outcomeOfCode('tool_not_found')).toBe('denied');
   expect(outcomeOfCode('rate_limited')).toBe('denied');
   expect(outcomeOfCode('server_disconnected')).toBe('failed');

@@ -1,4 +1,4 @@
-/** Outcomes of calls in an isolate: what counts against a server, when its monitor is told, and that a call waits for nothing. */
+/** Outcomes of calls in an isolate: which count against a server, when its monitor gets them, and that no call waits for that. */
 import { describe, expect, it, vi } from 'vitest';
 import { ERROR_CODES } from '../../../src/shared/errors/table.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
@@ -42,7 +42,7 @@ function createWorld(intervalMs = 2_000) {
 }
 
 describe('an outcome', () => {
-  it('[REG-4] counts against the server where the server did it', () => {
+  it('[REG-4] counts against the server if the server caused it', () => {
     const failed = ERROR_CODES.filter(code => outcomeOf(code) === 'failed');
     expect(failed).toEqual([
       'upstream_unreachable',
@@ -65,7 +65,7 @@ describe('an outcome', () => {
 });
 
 describe('a tally', () => {
-  it('[AG-US5-AC7] counts calls, failures by reason, times and the last good message', () => {
+  it('[AG-US5-AC7] counts calls, failures by reason, durations and the time of the last good message', () => {
     const tally = new CallTally(4);
     tally.add(undefined, 3, 10);
     tally.add('upstream_4xx', 8, 20);
@@ -87,7 +87,7 @@ describe('a tally', () => {
 });
 
 describe('a monitor', () => {
-  it('[REG-4] is told once for all calls of an interval', async () => {
+  it('[REG-4] gets one report for all calls of an interval', async () => {
     const { add, waits, sent, settle, deferred } = createWorld();
     for (let i = 0; i < 100; i += 1) add();
     expect(waits.map(({ ms }) => ms)).toEqual([2_000]);
@@ -99,7 +99,7 @@ describe('a monitor', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('[REG-4] is told at once of three failures in a row, and is not flooded with more', async () => {
+  it('[REG-4] gets a report at once after three failures in a row, and is not flooded with more', async () => {
     const { add, sent, settle, tick } = createWorld();
     add();
     for (let i = 0; i < 3; i += 1) add('upstream_5xx');
@@ -115,7 +115,7 @@ describe('a monitor', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('[UP-5] is told at once of an answer after failures in a row or a refusal', async () => {
+  it('[UP-5] gets a report at once of a good answer after failures in a row or a refusal', async () => {
     const { add, sent, refuse, tick } = createWorld();
     for (let i = 0; i < 3; i += 1) add('upstream_5xx');
     tick(200);
@@ -133,7 +133,7 @@ describe('a monitor', () => {
     expect(sent[2]).toMatchObject([server.id, { calls: 3, lastGoodAt: 1_000_400 }]);
   });
 
-  it('[UP-5] is told that its server is wanted where no trial is near, once a second', () => {
+  it('[UP-5] learns once a second that its server is wanted while no trial is due soon', () => {
     const { refuse, wanted, tick } = createWorld();
     for (let i = 0; i < 10; i += 1) refuse(1_000);
     expect(wanted).toEqual([]);
@@ -149,7 +149,7 @@ describe('a monitor', () => {
     expect(wanted[2]).toEqual([server.id, 2]);
   });
 
-  it('[REG-4] is told though the one who set out to was cut off', async () => {
+  it('[REG-4] gets the report even if the sender was cut off', async () => {
     const { add, sent, waits, deferred, tick, settle } = createWorld();
     add();
     waits.splice(0);
@@ -163,14 +163,14 @@ describe('a monitor', () => {
     expect(sent).toMatchObject([[server.id, { calls: 3 }]]);
   });
 
-  it('[REG-4] [EDGE-2] is told of good calls at the interval, and of a failure soon', async () => {
+  it('[REG-4] [EDGE-2] gets good calls at the interval, and a failure soon', async () => {
     const { add, waits, sent, settle, tick } = createWorld(300_000);
     add();
     expect(waits.map(({ ms }) => ms)).toEqual([25_000]);
     tick(25_000);
     await settle();
     expect(sent).toHaveLength(1);
-    // One call in ten seconds: nobody sets out while the report would come too soon.
+    // With one call in ten seconds, no report is scheduled while it would come too soon.
     for (let calls = 0; calls < 27; calls += 1) {
       tick(10_000);
       add();
@@ -179,7 +179,7 @@ describe('a monitor', () => {
     tick(10_000);
     add();
     expect(waits.map(({ ms }) => ms)).toEqual([25_000]);
-    // A failure does not wait for them.
+    // A failure does not wait for it.
     add('upstream_5xx');
     expect(waits.map(({ ms }) => ms)).toEqual([25_000, 2_000]);
     await settle();
@@ -187,7 +187,7 @@ describe('a monitor', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('[REG-4] is told of each generation of its server apart, and survives being out of reach', async () => {
+  it('[REG-4] gets a separate report per generation, and reports survive a failed send', async () => {
     const { add, settle, sent } = createWorld();
     add();
     add('upstream_5xx', { ...server, generation: 2 });
@@ -208,7 +208,7 @@ describe('a monitor', () => {
   });
 });
 
-describe('a call that is watched', () => {
+describe('an observed call', () => {
   const response: CallMessage = { kind: 'response', result: '{}', parsed: {} };
   const question: CallMessage = {
     kind: 'question',
@@ -241,7 +241,7 @@ describe('a call that is watched', () => {
       for await (const message of reply.messages) expect(message).toBeDefined();
   };
 
-  it('[REG-4] tells how a call ended, once', async () => {
+  it('[REG-4] reports how it ended, once', async () => {
     const single = createCall(async () => ({ response }));
     await single.make();
     expect(single.codes()).toEqual([undefined]);
@@ -258,7 +258,7 @@ describe('a call that is watched', () => {
     expect(broken.codes()).toEqual(['upstream_truncated']);
   });
 
-  it('[REG-4] holds against no server that its client left, or did not answer', async () => {
+  it('[REG-4] does not count against the server if the client left or did not answer', async () => {
     const left = createCall(() => Promise.reject(new PorticoError('upstream_unreachable')));
     left.controller.abort();
     await expect(left.make()).rejects.toThrow('cannot be reached');

@@ -1,4 +1,4 @@
-/** A call for who takes a whole result: what is asked of the gateway, and a question that nobody answers. */
+/** A call for a caller that needs a whole result: the request to the gateway, and a server request that nobody can answer. */
 import { expect, it } from 'vitest';
 import { callTool } from '../../../src/gateway/call-tool.ts';
 import { DOT_NAMING } from '../../../src/gateway/viewer.ts';
@@ -8,7 +8,7 @@ import { createRecord } from './fakes.ts';
 
 const server = createRecord('alpha');
 
-/** What comes of a result, with the row's correction and the request. */
+/** Calls a tool whose result is this; returns the row's correction and the request. */
 async function called(parsed: object) {
   const replaced: string[] = [];
   const asked: unknown[] = [];
@@ -36,7 +36,7 @@ async function called(parsed: object) {
   return { response: answer.response, given: response, replaced, asked };
 }
 
-it('[REG-7] a result is handed on as it is', async () => {
+it('[REG-7] a result is returned unchanged', async () => {
   const { response, given, replaced, asked } = await called({ resultType: 'complete' });
   expect(response).toBe(given);
   expect(replaced).toEqual([]);
@@ -52,7 +52,7 @@ it('[REG-7] a result is handed on as it is', async () => {
   ]);
 });
 
-it('[REG-7] [SEC-6] a question has no answer, and the row of the call says so', async () => {
+it('[REG-7] [SEC-6] a server request cannot be answered, and the row of the call says so', async () => {
   const { response, replaced } = await called({ resultType: 'input_required' });
   expect(response).toBeUndefined();
   expect(replaced).toEqual(['upstream_needs_input']);

@@ -1,4 +1,4 @@
-/** What an endpoint offers of its servers: each capability where one of them has it, instructions and tasks of whom they are. */
+/** What an endpoint advertises for its servers: each capability that one of them has, and whose instructions and tasks. */
 import type { Naming } from '../../../src/gateway/viewer.ts';
 import { ServerCapabilitiesSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
@@ -22,15 +22,15 @@ const offering = (
 };
 const tools = { listChanged: true };
 
-describe('an offer', () => {
-  it('[MCP-3] [MCP-4] is of tools alone where servers have nothing else', () => {
+describe('the advertised capabilities', () => {
+  it('[MCP-3] [MCP-4] are tools alone if the servers have nothing else', () => {
     const capabilities = { tools };
     expect(toAdvertised([], dot)).toEqual({ capabilities });
     expect(toAdvertised([offering({})], own)).toEqual({ capabilities });
     expect(toAdvertised([offering({ 'com.example/own': {} })], own)).toEqual({ capabilities });
   });
 
-  it('[MCP-4] is of tools alone where what servers say of themselves is of no form', () => {
+  it('[MCP-4] are tools alone if servers declare malformed capabilities', () => {
     for (const odd of [null, 'x', 7, [], {}]) {
       const said = { tasks: odd, extensions: odd };
       for (const era of ['legacy', 'modern'] as const) {
@@ -41,7 +41,7 @@ describe('an offer', () => {
     }
   });
 
-  it('[MCP-4] has what one of the servers has', () => {
+  it('[MCP-4] include what any of the servers has', () => {
     const having = (...given: object[]) =>
       toAdvertised(
         given.map(each => offering(each)),
@@ -62,7 +62,7 @@ describe('an offer', () => {
     });
   });
 
-  it("[MCP-3] [SEC-8] has a server's own instructions on its own endpoint, and quotes of them elsewhere", () => {
+  it("[MCP-3] [SEC-8] come with a server's own instructions on its own endpoint, and quotes of them elsewhere", () => {
     const saying = [
       offering({}, { instructions: 'Be brief.' }),
       offering({}, {}, 'b'),
@@ -85,13 +85,13 @@ describe('tasks', () => {
   const none = { tasks: undefined, extensions: undefined };
   const offered = { cancel: {}, requests: { tools: { call: {} } } };
 
-  it("[MCP-4] are offered in the form of the client's era, of servers of that era", () => {
+  it("[MCP-4] are advertised in the form of the client's era, for servers of that era", () => {
     expect(tasksOf('legacy', legacy, modern)).toEqual({ ...none, tasks: offered });
     expect(tasksOf('modern', legacy, modern)).toEqual({ ...none, extensions: { [TASKS]: {} } });
     expect(tasksOf(undefined, legacy, modern)).toEqual(none);
     expect(tasksOf('legacy', modern)).toEqual(none);
     expect(tasksOf('modern', legacy)).toEqual(none);
-    // Each in the words of the other era.
+    // Each declares tasks in the form of the other era.
     const crossed = offering(
       { tasks: LEGACY_TASKS, extensions: { [TASKS]: {} } },
       { era: 'legacy' },
@@ -100,7 +100,7 @@ describe('tasks', () => {
     expect(tasksOf(undefined, offering({ tasks: LEGACY_TASKS }))).toEqual(none);
   });
 
-  it('[MCP-4] are offered of calls only, and can be cancelled where one can be', () => {
+  it('[MCP-4] are advertised for calls only, and as cancellable if one server allows it', () => {
     const of = (...tasks: unknown[]) =>
       tasksOf('legacy', ...tasks.map(each => offering({ tasks: each }, { era: 'legacy' }))).tasks;
     const requests = { tools: { call: {} } };
@@ -120,14 +120,14 @@ describe('tasks', () => {
   });
 });
 
-describe.each(['extensions', 'experimental'])('what %s has', member => {
+describe.each(['extensions', 'experimental'])('the members of %s', member => {
   const offeredOf = (...given: unknown[]) =>
     toAdvertised(
       given.map(each => offering({ [member]: each })),
       dot,
     ).capabilities[member];
 
-  it('[MCP-4] is offered where it is plain whose it is', () => {
+  it('[MCP-4] are advertised if their owner is unambiguous', () => {
     expect(offeredOf({ 'com.example/a': { v: 1 } }, {})).toEqual({ 'com.example/a': { v: 1 } });
     expect(offeredOf({ 'com.example/a': {} }, { 'com.example/a': {} })).toBeUndefined();
     expect(offeredOf({ [UI]: {} }, { [UI]: {} })).toEqual({ [UI]: {} });
@@ -135,7 +135,7 @@ describe.each(['extensions', 'experimental'])('what %s has', member => {
     expect(offeredOf(['com.example/a'], 'x', null)).toBeUndefined();
   });
 
-  it('[MCP-12] [MCP-4] is left out where it is of no form that clients take', () => {
+  it('[MCP-12] [MCP-4] are left out if malformed for clients', () => {
     const odd = { a: true, b: 'x', c: null, d: [], e: 7, good: {} };
     expect(offeredOf(odd)).toEqual({ good: {} });
     const { capabilities } = toAdvertised([offering({ [member]: odd })], dot);

@@ -1,4 +1,4 @@
-/** Catalogs in memory: read together, held within a bound of bytes, never remembered where there is none. */
+/** Catalogs in memory: read in batches, held within a bound of bytes, and missing ones are not cached. */
 import { describe, expect, it } from 'vitest';
 import { Catalogs } from '../../../src/gateway/catalogs.ts';
 import type { CatalogRef } from '../../../src/servers/catalog/catalog.ts';
@@ -7,7 +7,7 @@ import { createRecord } from './fakes.ts';
 const server = (name: string, tools = 1) =>
   createRecord(name, { catalogHash: `${name}-${tools}`, status: 'CONNECTED' });
 
-/** A store whose texts have as many tools as their hashes say, and what was asked of it. */
+/** A store that returns as many tools as the hash says, and notes its reads. */
 function createStore(gone: ReadonlySet<string> = new Set()) {
   const reads: string[][] = [];
   const find = (refs: readonly CatalogRef[]) => {
@@ -35,7 +35,7 @@ describe('catalogs', () => {
     expect(reads).toHaveLength(1);
   });
 
-  it('[EDGE-3] are held within a bound of bytes, the last used ones', async () => {
+  it('[EDGE-3] are held within a bound of bytes, least recently used dropped first', async () => {
     const { find, reads } = createStore();
     const catalogs = new Catalogs({ find }, 18_000);
     const [large, other, small] = [server('a', 10), server('b', 10), server('c')];
@@ -46,7 +46,7 @@ describe('catalogs', () => {
     expect(reads).toEqual([['a-10', 'b-10'], ['c-1'], ['a-10']]);
   });
 
-  it('[EDGE-3] that several servers have are there for each that has its own', async () => {
+  it('[EDGE-3] shared by several servers are read once, and servers without one get an empty one', async () => {
     const found: string[] = [];
     const find = async (refs: readonly CatalogRef[]) => {
       found.push(...refs.map(({ serverId }) => serverId));
@@ -60,7 +60,7 @@ describe('catalogs', () => {
     expect(found).toEqual(['id-lost', 'id-a', 'id-b']);
   });
 
-  it('that nobody has any more stand in as empty, and are looked for again', async () => {
+  it('that no longer exist are replaced by empty ones, and are read again next time', async () => {
     const { find, reads } = createStore(new Set(['gone-1']));
     const catalogs = new Catalogs({ find });
     const [gone, there] = [server('gone'), server('there')];

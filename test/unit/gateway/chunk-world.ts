@@ -1,4 +1,4 @@
-/** Rows of calls on their way to a database with a clock of its own, in time that passes when it is told to. */
+/** Rows of calls on their way to a database with a clock of its own, in fake time. */
 import { inflateRawSync } from 'node:zlib';
 import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
 import { toCallChunk, withId, type CallChunk } from '../../../src/audit/chunks/call-chunk.ts';
@@ -11,13 +11,13 @@ import { timeOfId } from '../../../src/shared/util/time-id.ts';
 
 export const START = 1_790_000_000_000;
 export const GATHER_MS = 1_000;
-/** As long as the database takes a chunk, see `WRITABLE_MS`. */
+/** How long the database accepts a chunk, see `WRITABLE_MS`. */
 const WRITABLE_MS = 20_000;
 
-/** What becomes of a write: it is made or not, and who asked for it hears so or not. */
+/** The fate of a write: carried out or not, and its sender gets the outcome or not. */
 export type Fate = 'done' | 'lost' | 'unheard' | 'never' | 'slow';
 
-/** A database with a clock of its own, and time that passes when it is told to. */
+/** A database with a clock of its own, in fake time. */
 export function createWorld(
   fateOf: () => Fate = () => 'done',
   more: Partial<GatheredCallsPorts> = {},
@@ -43,7 +43,7 @@ export function createWorld(
       tried.push(chunk.id);
       const fate = fateOf();
       if (fate === 'lost') throw new Error('lost');
-      // Longer than a try may take, and now and then longer than a chunk may be written.
+      // Longer than a try may take, and sometimes longer than a chunk may be written.
       if (fate === 'slow') await ports.wait(6_000 + 400 * (tried.length % 50));
       if (fate === 'never') return new Promise<never>(() => {});
       const isInTime = Math.abs(now + aheadMs - (timeOfId(chunk.id) ?? 0)) < WRITABLE_MS;
@@ -60,7 +60,7 @@ export function createWorld(
   };
   const gathered = new GatheredCalls(ports);
   const isPacking = () => packing > 0;
-  /** Everything has come to where it waits for time to pass. */
+  /** Waits until everything only waits for time to pass. */
   const settle = async () => {
     do for (let n = 0; n < 3; n += 1) await new Promise(resolve => setImmediate(resolve));
     while (isPacking());
@@ -94,7 +94,7 @@ export function createWorld(
   };
 }
 
-/** What is in a chunk, without the Worker's own way to read it. */
+/** The contents of a chunk, read without the Worker's own reader. */
 export function readChunk({ body }: CallChunk): AuditEvent[] {
   const text = inflateRawSync(Buffer.from(body, 'base64url')).toString();
   const names = ['id', 'at', 'principalId', 'tokenId', 'action', 'subject', 'outcome', 'code'];
@@ -104,7 +104,7 @@ export function readChunk({ body }: CallChunk): AuditEvent[] {
   );
 }
 
-/** A call that has ended. */
+/** An ended call. */
 export const ended = (id: string, more: Partial<EndedCall> = {}): EndedCall => ({
   principalId: 'p',
   started: async () => ({

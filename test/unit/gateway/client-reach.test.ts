@@ -1,4 +1,4 @@
-/** Servers of both eras as one client is served by them, and that equal clients have the same reach. */
+/** The visible servers in the era of one client: servers of both eras speak the client’s, and equal clients share the result. */
 import { inEra } from '../../../src/servers/registry/in-era.ts';
 import { expect, it } from 'vitest';
 import { visibleToClient } from '../../../src/gateway/steps/restrict.ts';
@@ -14,7 +14,7 @@ const modern = {
 const legacy = { protocolVersion: '2025-11-25', sessionful: true };
 const both = createRecord('both', { verdict: { ...modern, legacy } });
 
-it('[MCP-5] [UP-1] a server that can ask in both eras speaks the client’s own', () => {
+it('[MCP-5] [UP-1] a server that can ask in both eras uses the client’s own', () => {
   const spoken = inEra(both, 'legacy');
   expect(spoken).toEqual({
     ...both,
@@ -26,12 +26,12 @@ it('[MCP-5] [UP-1] a server that can ask in both eras speaks the client’s own'
       modernVersion: '2026-07-28',
     },
   });
-  // Lists and views are remembered by the server's record.
+  // Lists and views are cached by the server's record.
   expect(inEra(both, 'legacy')).toBe(spoken);
   expect(inEra(both, 'modern')).toBe(both);
 });
 
-it('[MCP-5] [UP-1] every other server speaks as it does', () => {
+it('[MCP-5] [UP-1] every other server keeps its era', () => {
   const others: Server[] = [
     createRecord('new'),
     createRecord('modern', { verdict: modern }),
@@ -43,7 +43,7 @@ it('[MCP-5] [UP-1] every other server speaks as it does', () => {
   }
 });
 
-it('[MCP-4] [MCP-5] a client’s reach has what it can be asked, and is the same for its like', () => {
+it('[MCP-4] [MCP-5] a client’s visible servers include its capabilities, and are the same object for equal clients', () => {
   const visible = { servers: [both], views: new Map() };
   const made = visibleToClient(visible, 'legacy', { roots: {}, elicitation: {} });
   expect(made.servers).toEqual([inEra(both, 'legacy')]);

@@ -1,6 +1,6 @@
 /**
- * The state of a server that is down is told to who may use what was asked for, and to nobody else: what is hidden there is answered as what
- * is unknown, by every kind of name.
+ * Only a caller who may use the requested item learns the state of a server that is down. For every kind of name, hidden items there are
+ * answered like unknown ones.
  */
 import type { Reference } from '../../../src/gateway/listing.ts';
 import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
@@ -25,7 +25,7 @@ const rule = (tool: string, server = 'off'): AccessRule => ({
 });
 const stateOf = (...rules: AccessRule[]) => ({ ...OPEN, rules });
 
-/** Sees `shown` of the server that is down, not `hidden`. */
+/** Callers who see `shown` of the server that is down, but not `hidden`. */
 const byRule = createCaller({}, undefined, stateOf(rule('hidden')));
 const byToken = createCaller({ tools: ['off.shown', 'alpha'] });
 const byServer = createCaller({ servers: ['id-alpha'] });
@@ -52,7 +52,7 @@ const METHODS = {
 
 type Refusal = { code: string; message: string; extras: unknown };
 
-/** What is told of a reference, with its name taken out. */
+/** The refusal of a reference, without its name. */
 async function refusalOf(
   caller: typeof byRule,
   visible: VisibleServers,
@@ -94,7 +94,7 @@ describe.each(DOWN)('a server that is %s', status => {
   ];
 
   it.each(NAMES)(
-    '[ACC-3] tells its state of a tool that is seen, by %s',
+    '[ACC-3] shows its state to a caller who sees the tool, by %s',
     async (_, naming, name) => {
       for (const caller of [createCaller(), ...Object.values(NARROWED)]) {
         const told = await refusalOf(caller, visible, naming, {
@@ -110,14 +110,14 @@ describe.each(DOWN)('a server that is %s', status => {
   );
 
   it.each(NAMES)(
-    '[ACC-3] tells nothing of a tool that is hidden, by %s',
+    '[ACC-3] shows nothing to a caller without the tool, by %s',
     async (_, naming, name) => {
       for (const caller of [...Object.values(NARROWED), byServer]) {
         const hidden = await refusalOf(caller, visible, naming, {
           kind: 'tool',
           name: name('hidden'),
         });
-        // The same server name that nobody has, or on its own endpoint a tool that is not there.
+        // The same name on a server that does not exist, or an unknown tool on the server's own endpoint.
         const nobodys = { kind: 'own', serverId: 'id-nobody' } as const;
         const unknownName = name('hidden').replace(/^off|^renamed/, 'nobody');
         const unknown = await refusalOf(caller, visible, naming.kind === 'own' ? nobodys : naming, {
@@ -130,7 +130,7 @@ describe.each(DOWN)('a server that is %s', status => {
     },
   );
 
-  it('[ACC-3] [MCP-9] tells nothing of prompts and resources where only tools are seen', async () => {
+  it('[ACC-3] [MCP-9] shows nothing for prompts and resources if only tools are visible', async () => {
     for (const caller of [byToken, byServer]) {
       for (const [kind, hidden, unknown] of [
         ['prompt', 'off.ask', 'nobody.ask'],
@@ -152,7 +152,7 @@ describe.each(DOWN)('a server that is %s', status => {
     }
   });
 
-  it('[ACC-3] [MCP-9] tells nothing of tasks where it is not in reach', async () => {
+  it('[ACC-3] [MCP-9] shows nothing for tasks if it is not visible', async () => {
     const of = (serverId: string): Reference => ({ kind: 'task', name: 't', serverId });
     const hidden = await refusalOf(byServer, visible, dot, of('id-off'));
     expect(hidden).toEqual(await refusalOf(byServer, visible, dot, of('id-nobody')));
@@ -160,7 +160,7 @@ describe.each(DOWN)('a server that is %s', status => {
     expect((await refusalOf(byRule, visible, dot, of('id-off'))).code).toBe('server_disconnected');
   });
 
-  it('[ACC-4] tells nothing of what a toolset leaves out', async () => {
+  it('[ACC-4] shows nothing for what a toolset leaves out', async () => {
     const definition = { include: ['off.shown'], exclude: [], overrides: [] };
     const toolset = { id: 'id-set', name: 'set', description: '', definition };
     const caller = createCaller();

@@ -1,4 +1,6 @@
-/** Calls whose answers wait for their rows: they leave at once, are answered when their row is there, and never answered without it. */
+/**
+ * Calls whose answers wait for their audit rows: they are sent at once, answered when their row is stored, and never answered without it.
+ */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { createChunkLog } from '../../../src/gateway/call-log/call-log.ts';
@@ -9,7 +11,7 @@ import { createWorld as createDatabase, type Fate } from './chunk-world.ts';
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000, toFake: ['Date', 'setTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Calls that are recorded in a database; a write is made, and heard of, when that is said. */
+/** Calls recorded in a database; the test decides when a write is carried out and acknowledged. */
 function createDurable(answers: Answer[] = [], fateOf: () => Fate = () => 'done') {
   const gate: (() => void)[] = [];
   let isOpen = true;
@@ -32,7 +34,7 @@ function createDurable(answers: Answer[] = [], fateOf: () => Fate = () => 'done'
       isOpen = true;
       for (const go of gate.splice(0)) go();
     },
-    /** A call, whose reply is taken to its end. */
+    /** Makes a call and reads its reply to the end. */
     make(request = {}) {
       over = 'pending';
       world
@@ -44,7 +46,7 @@ function createDurable(answers: Answer[] = [], fateOf: () => Fate = () => 'done'
         );
     },
     over: () => over,
-    /** What the rows of calls tell: when they left, and of their end. */
+    /** The stored rows of calls: their start, and their end. */
     async rows() {
       await database.gathered.flush(0);
       await database.pass(3_000, 100);
@@ -65,7 +67,7 @@ describe('a call whose answer waits for its row', () => {
       { messages: sequence(NOTE, new PorticoError('upstream_5xx')) },
       { reason: { code: 'upstream_5xx' } },
     ],
-  ])('[SEC-6] leaves at once, and gets %s when the row is there', async (_, answer, expected) => {
+  ])('[SEC-6] is sent at once, and gets %s when the row is stored', async (_, answer, expected) => {
     const world = createDurable([answer]);
     world.hold();
     world.make();
@@ -79,7 +81,7 @@ describe('a call whose answer waits for its row', () => {
     expect(await world.rows()).toEqual([ended, ['unknown', null]]);
   });
 
-  it('[SEC-6] waits for nothing more where the row was there before the answer', async () => {
+  it('[SEC-6] waits no longer if the row was stored before the answer', async () => {
     const { answer, resolve } = held();
     const world = createDurable([answer]);
     world.make();
@@ -96,7 +98,7 @@ describe('a call whose answer waits for its row', () => {
     ['failed', new PorticoError('upstream_5xx')],
     ['answered with messages', { messages: sequence(NOTE, LAST) }],
   ])(
-    '[SEC-6] that was %s is told to be made, and no more, where its row cannot be there',
+    '[SEC-6] that was %s is reported as made, without its answer, if its row cannot be stored',
     async (_, answer) => {
       let fate: Fate = 'lost';
       const world = createDurable([answer], () => fate);
@@ -117,7 +119,7 @@ describe('a call whose answer waits for its row', () => {
     },
   );
 
-  it('[SEC-6] does not leave while nothing can be written', async () => {
+  it('[SEC-6] is not sent while nothing can be written', async () => {
     let fate: Fate = 'lost';
     const world = createDurable([], () => fate);
     world.make();
@@ -134,7 +136,7 @@ describe('a call whose answer waits for its row', () => {
     expect(world.over()).toEqual(result({ content: [] }));
   });
 
-  it('[SEC-6] that is refused is told so when its row is there, or is told nothing', async () => {
+  it('[SEC-6] gets its refusal when its row is stored, or not at all', async () => {
     const reference = { kind: 'tool', name: 'alpha.none' } as const;
     let fate: Fate = 'done';
     const world = createDurable([], () => fate);

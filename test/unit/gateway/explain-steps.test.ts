@@ -1,4 +1,4 @@
-/** What each step of an explanation says to an administrator, and what it does not claim to know. */
+/** What each step of an explanation says to an administrator, and what it leaves open. */
 import { describe, expect, it } from 'vitest';
 import { toSteps, type Case, type StepName } from '../../../src/gateway/explain/explain-steps.ts';
 import type { AccessRule } from '../../../src/access/policy/rule.ts';
@@ -92,7 +92,7 @@ describe('a step', () => {
     ],
     ['approval', { item: undefined, approvalState: 'removed' }, true, 'Its definition is not held'],
     ['approval', { item: undefined }, true, 'Its definition is not held'],
-    // It is served, so it is not held, whatever was noted before.
+    // It is served, so it does not wait for approval, whatever was recorded before.
     ['approval', { approvalState: 'pending' }, true, 'Its definition is not held'],
     ['catalog', {}, true, 'The server has the tool'],
     ['catalog', { item: undefined }, false, 'The server offers no such tool'],
@@ -107,7 +107,7 @@ describe('a step', () => {
     expect(stepOf(name, given)).toEqual([passes, detail]);
   });
 
-  it('[ACC-3] tells the state of the server, and its error only while that is its state', () => {
+  it('[ACC-3] shows the state of the server, and its error only in that state', () => {
     const statusOf = (record: Partial<Server>) => stepOf('server_status', {}, record);
     expect(statusOf({})).toEqual([true, 'The server is CONNECTED']);
     expect(statusOf({ lastError: 'long ago' })).toEqual([true, 'The server is CONNECTED']);
@@ -119,7 +119,7 @@ describe('a step', () => {
     ]);
   });
 
-  it('[ACC-3] does not claim to know what a server has that is away', () => {
+  it('[ACC-3] leaves open what an unavailable server has', () => {
     const found = stepOf('catalog', { item: undefined }, { status: 'DISCONNECTED' });
     expect(found).toEqual([null, 'It is not known now what the server has']);
   });
@@ -132,12 +132,12 @@ describe('a step', () => {
   });
 });
 
-describe('rules about tools that only read', () => {
+describe('rules about read-only tools', () => {
   const rules = [rule('all', { effect: 'deny' }), rule('reading', { readOnly: true })];
   const allowing = [rule('reading', { readOnly: true })];
   const depends = [null, 'It depends on whether the tool is read-only'];
 
-  it('[ACC-3] decide nothing yet on a tool that is not there', () => {
+  it('[ACC-3] leave the decision open for a tool that does not exist', () => {
     const caller = within(allowing, 'closed');
     expect(stepOf('posture', { caller, item: undefined })).toEqual(depends);
     const refusing = within([
@@ -145,7 +145,7 @@ describe('rules about tools that only read', () => {
       rule('no', { effect: 'deny', readOnly: true }),
     ]);
     expect(stepOf('rule', { caller: refusing, item: undefined })).toEqual(depends);
-    // What does not depend on it is said all the same.
+    // Steps that do not depend on it are still decided.
     expect(stepOf('token_servers', { caller, item: undefined })).toEqual([
       true,
       'It is within the servers of the token',
@@ -157,7 +157,7 @@ describe('rules about tools that only read', () => {
     ]);
   });
 
-  it('[ACC-3] decide on one that is there by what it says of itself', () => {
+  it('[ACC-3] decide on an existing tool by its annotations', () => {
     const caller = within(allowing, 'closed');
     expect(stepOf('rule', { caller, item: itemOf(true) })).toEqual([
       true,
@@ -172,7 +172,7 @@ describe('rules about tools that only read', () => {
 });
 
 describe('the step of a toolset', () => {
-  it('[ACC-4] tells a toolset that is not for the caller from one without the tool', () => {
+  it('[ACC-4] distinguishes a toolset that is not for the caller from one without the tool', () => {
     const having = (set: Toolset) => {
       const caller = createCaller({}, undefined, { ...OPEN, toolsets: [set] });
       return stepOf('toolset', { caller, toolset: set });

@@ -1,6 +1,6 @@
 /**
- * Explanations against what lists and calls really do, over random registries, rules, tokens and toolsets: the gateway of the endpoints is
- * asked by qualified names, with everything else in reach, and notes what would leave.
+ * Explanations compared with the behaviour of lists and calls, over random registries, rules, tokens and toolsets. The gateway is called
+ * with qualified names and all other servers visible; it notes the calls that would be sent.
  */
 import { toCaller, type Caller } from '../../../src/access/policy/caller.ts';
 import { describe, expect, it } from 'vitest';
@@ -117,7 +117,7 @@ function makeWorld(random: Random): World {
   };
 }
 
-/** What lists and calls do with a tool at an endpoint that has all of the registry in reach, or that of a toolset. */
+/** What lists and calls do with a tool at an endpoint with the whole registry, or with one toolset. */
 async function reallyDo(world: World, caller: Caller, { server, tool, toolset }: Case) {
   const left: string[] = [];
   const gateway = createFakeGateway({
@@ -167,7 +167,7 @@ const explain = (world: World, given: Case): Promise<Explained> => {
   return explainCase(given, { catalogOf, now, tryTool: createTrial({ catalogOf }) });
 };
 
-/** The same world with some of its rules turned round, or without them. */
+/** The same world with some rules inverted or removed. */
 function changed(world: World, ids: readonly string[], how: 'turned' | 'gone'): World {
   const rules = world.state.rules.flatMap((rule): AccessRule[] => {
     if (!ids.includes(rule.id)) return [rule];
@@ -177,7 +177,7 @@ function changed(world: World, ids: readonly string[], how: 'turned' | 'gone'): 
   return { ...world, state: { ...world.state, rules } };
 }
 
-/** What the rules say, or the posture. */
+/** The step that decides by rules, or by default access. */
 const rulingOf = ({ steps }: Explained) =>
   steps.find(({ step }) => step === 'rule' || step === 'posture');
 
@@ -187,7 +187,7 @@ async function check(world: World, server: Server, tool: string, toolset: Toolse
   const real = await reallyDo(world, given.caller, given);
   const told = { isListed: found.isListed, isCalled: found.isAllowed };
   expect({ told, found }).toEqual({ told: real, found });
-  // The steps agree: a call is refused where one of its steps does not pass, and by that one.
+  // The steps agree: a call is refused if one of its steps does not pass, and by that one.
   const ofCall = found.steps.filter(({ step }) => step !== 'scope_list');
   const refusing = ofCall.filter(({ passes }) => passes === false);
   expect({ refused: !found.isAllowed, found }).toEqual({ refused: refusing.length > 0, found });
@@ -196,15 +196,15 @@ async function check(world: World, server: Server, tool: string, toolset: Toolse
   expect(refusing.some(({ step }) => step === 'approval')).toBe(held);
   const ruling = rulingOf(found);
   if (ruling?.step !== 'rule' || ruling.passes === null) return refusing;
-  // Turned round, the rules that are named decide the other way, and by themselves where nothing else stands in the way.
+  // Inverted, the named rules decide the other way, and alone if nothing else refuses.
   const turned = changed(world, ruling.ruleIds, 'turned');
   const after = await explain(turned, caseOf(turned, server, tool, toolset));
   expect(rulingOf(after)?.passes).not.toBe(ruling.passes);
   const isAlone = refusing.every(({ step }) => step === 'rule');
   expect(after.isAllowed).toBe(isAlone !== found.isAllowed);
-  // Of a tool that is not there it depends on the other rules whether they decide.
+  // For a tool that does not exist, the other rules determine whether these decide.
   if (found.isReadOnly === undefined) return refusing;
-  // Without them others decide, or nobody; with any one of them alone at its place nothing changes.
+  // Without them another rule or none decides; each of them alone at its place gives the same result.
   const gone = changed(world, ruling.ruleIds, 'gone');
   const without = rulingOf(await explain(gone, caseOf(gone, server, tool, toolset)));
   expect(without?.ruleIds.some(id => ruling.ruleIds.includes(id))).toBe(false);
@@ -221,7 +221,7 @@ async function check(world: World, server: Server, tool: string, toolset: Toolse
 }
 
 describe(`an explanation, seed ${SEED}`, () => {
-  it('[ACC-3] is what lists and calls do, and names what decides', async () => {
+  it('[ACC-3] matches what lists and calls do, and names what decides', async () => {
     const random = createRandom(SEED);
     const seen = new Set<string>();
     for (let i = drawn(5_000); i > 0; i -= 1) {
@@ -230,7 +230,7 @@ describe(`an explanation, seed ${SEED}`, () => {
       const refusing = await check(world, random.pick(world.servers), random.pick(TOOLS), toolset);
       for (const { step } of refusing) seen.add(step);
     }
-    // Each way to be refused was met.
+    // Each kind of refusal occurred.
     expect([...seen].toSorted()).toEqual(
       [
         'approval',
@@ -248,7 +248,7 @@ describe(`an explanation, seed ${SEED}`, () => {
     );
   });
 
-  it('[ACC-1] [ACC-3] of a token that has expired is that it has', async () => {
+  it('[ACC-1] [ACC-3] for an expired token says that it has expired', async () => {
     const random = createRandom(1);
     const world = makeWorld(random);
     const [server] = world.servers;

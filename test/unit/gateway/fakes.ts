@@ -8,7 +8,7 @@ import { EMPTY_CATALOG, parseCatalog } from '../../../src/servers/catalog/catalo
 import { NO_CREDENTIAL } from '../../../src/credentials/credential-schema.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 
-/** Tools by server; the core is asked about these. */
+/** Tools by server. */
 export const TOOLS: Record<string, string[]> = {
   alpha: ['echo', 'get.sum', 'a__b', 'x y'],
   beta: ['echo'],
@@ -54,7 +54,7 @@ export function createRecord(name: string, more: Partial<Server> = {}): Server {
 export const findNothing: FindTools = () =>
   Promise.resolve({ tools: [], serversSearched: 0, toolsSearched: 0 });
 
-/** Its catalog. */
+/** The catalog of a record. */
 export const catalogOf = ({ name, status, catalogHash }: Server) => {
   if (status === 'DISCONNECTED') return EMPTY_CATALOG;
   const tools = (TOOLS[name] ?? []).map(tool => ({ name: tool, inputSchema: {} }));
@@ -65,7 +65,7 @@ export const KEYS = createKeyRing(
   JSON.stringify({ active: 'k1', keys: { k1: Buffer.alloc(32, 1).toString('base64') } }),
 );
 
-/** A gateway that records nothing, keeps no result and whose servers answer with `{}`, but for what is given. */
+/** A gateway that records and caches nothing and whose servers answer `{}`, unless the given ports differ. */
 export function createFakeGateway(ports: Partial<GatewayPorts> = {}): Gateway {
   const of = ports.catalogOf ?? catalogOf;
   return gatewayOf({

@@ -1,4 +1,4 @@
-/** What the core tells of one item: a tool by its name, those a search finds, a resource one wants to hear of. */
+/** Looking up single items: a tool by its name, the tools of search hits, and a resource for a subscription. */
 import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import type { Found } from '../../../src/gateway/search.ts';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const own: Naming = { kind: 'own', serverId: alpha.id };
 describe('a tool', () => {
   const gateway = createFakeGateway();
 
-  it('[MCP-8] [MCP-9] is found as lists name it, or not at all', async () => {
+  it('[MCP-8] [MCP-9] is found under its listed name, or not at all', async () => {
     expect(await gateway.find({ caller, visible, naming: dot }, 'alpha.echo')).toMatchObject({
       name: 'alpha.echo',
       server: alpha,
@@ -35,7 +35,7 @@ describe('a tool', () => {
     }
   });
 
-  it('[FIND-1] is told of where a search finds it, but not one that is gone since', async () => {
+  it('[FIND-1] is returned for a search hit, unless it no longer exists', async () => {
     const tool = (name: string, score: number) => ({
       server: alpha,
       tool: name,
@@ -61,7 +61,7 @@ describe('a tool', () => {
   });
 });
 
-describe('a resource', () => {
+describe('a resource subscription', () => {
   const gatewayWith = (resources: object) =>
     createFakeGateway({
       catalogOf: ({ catalogHash }) =>
@@ -75,7 +75,7 @@ describe('a resource', () => {
     });
   const { subscription } = gatewayWith({ subscribe: true });
 
-  it('[MCP-4] [MCP-8] is heard of by the server’s own URI, under the one that was asked for', async () => {
+  it('[MCP-4] [MCP-8] uses the server’s own URI, and reports the requested one', async () => {
     expect(await subscription({ caller, visible, naming: dot }, 'alpha+note://a')).toEqual({
       serverId: alpha.id,
       uri: 'note://a',
@@ -89,7 +89,7 @@ describe('a resource', () => {
     });
   });
 
-  it('[MCP-4] [MCP-9] is not heard of where it is unknown or its server tells of none', async () => {
+  it('[MCP-4] [MCP-9] is refused if the resource is unknown or its server offers no subscriptions', async () => {
     await expect(
       subscription({ caller, visible, naming: dot }, 'none+note://a'),
     ).rejects.toMatchObject({

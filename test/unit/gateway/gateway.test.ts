@@ -1,4 +1,4 @@
-/** The gateway on plain fakes: who sees what, what a name means, what is never called. */
+/** The gateway on plain fakes: who sees what, what a name resolves to, and what is never called. */
 import type { Caller } from '../../../src/access/policy/caller.ts';
 import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ function createGateway(more: Partial<GatewayPorts> = {}) {
   return { gateway, calls };
 }
 
-/** Call a tool by its name on the aggregate, or by its own on the endpoint of one server. */
+/** Calls a tool by its name on the aggregate, or by its own on the endpoint of one server. */
 function callTool(
   gateway: Gateway,
   caller: Caller,
@@ -55,7 +55,7 @@ function callTool(
 const listTools = async (gateway: Gateway, caller: Caller, within: VisibleServers, naming = dot) =>
   (await gateway.list({ caller, visible: within, naming }, 'tools')).items;
 
-/** Code and message of what a call throws, which is all a caller learns. */
+/** Code and message of the error that a call throws, which is all that a caller learns. */
 async function refusalOf(
   run: Promise<unknown>,
 ): Promise<{ code: string; message: string; extras: unknown }> {
@@ -81,13 +81,13 @@ describe('a name', () => {
     ['alpha__beta.echo', 'alpha__beta "echo"'],
     ['alpha__beta__only', 'alpha__beta "only"'],
     ['alpha.x y', 'alpha "x y"'],
-  ])('[MCP-8] [AG-US4-AC1] %s leads to its tool', async (name, called) => {
+  ])('[MCP-8] [AG-US4-AC1] %s resolves to its tool', async (name, called) => {
     const { gateway, calls } = createGateway();
     await callTool(gateway, everything, visible, name);
     expect(calls).toEqual([called]);
   });
 
-  it('[MCP-8] that was changed to fit a host is found through the catalog', async () => {
+  it('[MCP-8] that was changed to fit a host is resolved through the catalog', async () => {
     const { gateway, calls } = createGateway();
     const listed = await listTools(gateway, everything, visible, underscore);
     for (const { name, server: owner, item } of listed) {
@@ -98,7 +98,7 @@ describe('a name', () => {
     expect(listed).toHaveLength(7);
   });
 
-  it('[REG-2] that was changed to fit a host leads to the server as it is now, though the list is remembered', async () => {
+  it('[REG-2] that was changed to fit a host resolves to the current server, though the list is cached', async () => {
     const called: string[] = [];
     const { gateway } = createGateway({
       send({ url }) {
@@ -118,7 +118,7 @@ describe('a name', () => {
     expect(called).toEqual(['https://a.example.com/mcp', url]);
   });
 
-  it('[AG-US4-AC2] of a server itself needs no prefix', async () => {
+  it("[AG-US4-AC2] on a server's own endpoint needs no prefix", async () => {
     const { gateway, calls } = createGateway();
     await callTool(gateway, everything, visible, 'get.sum', ownOf('alpha'));
     expect(calls).toEqual(['alpha "get.sum"']);
@@ -140,7 +140,7 @@ describe('a name', () => {
     expect(calls).toEqual([]);
   });
 
-  it('[AG-US4-AC3] of a disconnected server tells its state', async () => {
+  it('[AG-US4-AC3] of a disconnected server reports its state', async () => {
     const { gateway, calls } = createGateway();
     for (const [name, naming] of [
       ['off.echo', dot],
@@ -196,7 +196,7 @@ describe('access', () => {
     expect(calls).toEqual(['beta "echo"', 'beta "echo"', 'beta "echo"']);
   });
 
-  it('[ACC-3] never mixes the remembered lists of two callers', async () => {
+  it('[ACC-3] never mixes the cached lists of two callers', async () => {
     const { gateway } = createGateway();
     const before = await listTools(gateway, everything, visible);
     expect(await listTools(gateway, restrictToCaller, visible)).toHaveLength(1);
@@ -205,7 +205,7 @@ describe('access', () => {
     expect(before).toHaveLength(7);
   });
 
-  it('[ACC-2] asks for the scope of each verb', async () => {
+  it('[ACC-2] requires the scope of each verb', async () => {
     const { gateway, calls } = createGateway();
     const reader: Caller = { ...everything, scopes: new Set(['tools:read']) };
     const writer: Caller = { ...everything, scopes: new Set(['tools:call']) };
@@ -218,7 +218,7 @@ describe('access', () => {
     expect(calls).toEqual([]);
   });
 
-  it('[ACC-3] can only make the reach smaller', async () => {
+  it('[ACC-3] can only restrict the visible servers', async () => {
     const { gateway } = createGateway();
     const wider = createCaller({ servers: ['id-beta', 'id-alpha', 'id-elsewhere'] });
     const small: VisibleServers = { servers: [createRecord('beta')] };
@@ -252,7 +252,7 @@ describe('the gateway', () => {
     expect(params.get('name')).toBe('"alpha.echo"');
   });
 
-  it('[MCP-12] says which server failed', async () => {
+  it('[MCP-12] reports which server failed', async () => {
     const { gateway } = createGateway({
       send: () => Promise.reject(new PorticoError('upstream_timeout')),
     });
@@ -265,7 +265,7 @@ describe('the gateway', () => {
     });
   });
 
-  it('[MCP-12] does not remember a list that lacks a catalog nobody had', async () => {
+  it('[MCP-12] does not cache a list with a missing catalog', async () => {
     let lost = true;
     const { gateway } = createGateway({
       catalogOf: each => (lost && each.name === 'beta' ? EMPTY_CATALOG : catalogOf(each)),
@@ -275,7 +275,7 @@ describe('the gateway', () => {
     expect(await listTools(gateway, everything, visible)).toHaveLength(7);
   });
 
-  it('[REG-5] lists anew when a catalog, a name or a state changes', async () => {
+  it('[REG-5] builds a new list when a catalog, a name or a state changes', async () => {
     const { gateway } = createGateway();
     const names = async (changed: Server) =>
       (await listTools(gateway, everything, { servers: [changed] })).map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** Ended calls on their way from an isolate to the database: none twice, none wrong, none lost but with their isolate. */
+/** Ended calls on their way from an isolate to the database: none stored twice, none wrong, none lost unless its isolate dies. */
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
 import { hashOf, type CallChunk } from '../../../src/audit/chunks/call-chunk.ts';
@@ -9,7 +9,7 @@ import { createWorld, ended, GATHER_MS, START, type Fate } from './chunk-world.t
 const ids = (rows: readonly AuditEvent[]) => rows.map(({ id }) => id).toSorted();
 
 describe('ended calls', () => {
-  it('[SEC-6] [EDGE-1] go together, after a while, as one chunk', async () => {
+  it('[SEC-6] [EDGE-1] are written together, after a while, as one chunk', async () => {
     const { gathered, stored, work, waitUntil, pass, rows } = createWorld();
     for (const id of ['a', 'b', 'c']) gathered.add(ended(id), false, waitUntil);
     expect(work).toHaveLength(1);
@@ -39,14 +39,14 @@ describe('ended calls', () => {
     expect(ids(await rows())).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('[SEC-6] go at once where there are many of them, two hundred in a chunk', async () => {
+  it('[SEC-6] are written at once if there are many of them, two hundred in a chunk', async () => {
     const { gathered, stored, waitUntil, pass } = createWorld();
     for (let i = 0; i < 450; i += 1) gathered.add(ended(`${i}`), false, waitUntil);
     await pass(1);
     expect([...stored.values()].map(({ calls }) => calls)).toEqual([200, 200, 50]);
   });
 
-  it('[SEC-6] go at once where nothing may be begun later', async () => {
+  it('[SEC-6] are written at once if no later work is possible', async () => {
     const { gathered, waitUntil, pass, rows } = createWorld();
     gathered.add(ended('a'), false, waitUntil);
     gathered.add(ended('b'), true, waitUntil);
@@ -55,7 +55,7 @@ describe('ended calls', () => {
     expect(ids(await rows())).toEqual(['a', 'b']);
   });
 
-  it('[SEC-6] may be corrected in the moment of their end', async () => {
+  it('[SEC-6] may be corrected at the moment they end', async () => {
     const { gathered, waitUntil, pass, rows } = createWorld();
     const end: EndedCall['end'] = { outcome: 'done', code: null, detail: {} };
     for (let i = 0; i < 199; i += 1) gathered.add(ended(`${i}`), false, waitUntil);
@@ -69,7 +69,7 @@ describe('ended calls', () => {
     });
   });
 
-  it('[SEC-6] are there once, however often their chunk is tried', async () => {
+  it('[SEC-6] are stored once, however often their chunk is retried', async () => {
     const fates: Fate[] = ['lost', 'unheard', 'unheard', 'done'];
     const { gathered, stored, tried, waitUntil, pass, rows } = createWorld(
       () => fates.shift() ?? 'done',
@@ -82,7 +82,7 @@ describe('ended calls', () => {
     expect(ids(await rows())).toEqual(['a']);
   });
 
-  it('[SEC-6] that could not be handed over go with the next', async () => {
+  it('[SEC-6] that could not be written go with the next chunk', async () => {
     let fate: Fate = 'lost';
     const { gathered, waitUntil, pass, rows } = createWorld(() => fate);
     gathered.add(ended('a'), false, waitUntil);
@@ -94,7 +94,7 @@ describe('ended calls', () => {
     expect(ids(await rows())).toEqual(['a', 'b']);
   });
 
-  it('[SEC-6] are tried on and on where the isolate lives on', async () => {
+  it('[SEC-6] are retried as long as the isolate lives', async () => {
     let fate: Fate = 'lost';
     const { gathered, waitUntil, pass, rows } = createWorld(() => fate, { isOneMachine: true });
     gathered.add(ended('a'), false, waitUntil);
@@ -104,7 +104,7 @@ describe('ended calls', () => {
     expect(ids(await rows())).toEqual(['a']);
   });
 
-  it('[SEC-6] are handed over by others where who set out was cut off', async () => {
+  it('[SEC-6] are written by another request if the sender was cut off', async () => {
     const fates: Fate[] = ['never', 'done'];
     const { gathered, waitUntil, pass, rows } = createWorld(() => fates.shift() ?? 'done');
     gathered.add(ended('a'), false, waitUntil);
@@ -116,7 +116,7 @@ describe('ended calls', () => {
   });
 
   it.each([-60_000, 60_000])(
-    '[SEC-6] get an id of the time of the database, whose clock is %i ms ahead',
+    '[SEC-6] get an id in the time of the database, whose clock is %i ms ahead',
     async ms => {
       const { gathered, stored, tried, setAhead, waitUntil, pass, rows } = createWorld();
       setAhead(ms);
@@ -126,14 +126,14 @@ describe('ended calls', () => {
       expect(ids(await rows())).toEqual(['a']);
       const [chunk] = stored.values();
       expect(chunk?.hash).toBe(await hashOf(chunk as CallChunk));
-      // What comes later has the right time at once.
+      // Later calls use the right time at once.
       gathered.add(ended('b'), false, waitUntil);
       await pass(2_000, 50);
       expect(tried).toHaveLength(3);
     },
   );
 
-  it('[SEC-6] [SEC-9] are held up to a bound, beyond which no call leaves', async () => {
+  it('[SEC-6] [SEC-9] are held up to a bound, beyond which no call is sent', async () => {
     let fate: Fate = 'lost';
     const { gathered, waitUntil, pass } = createWorld(() => fate);
     for (let i = 0; i < 7_999; i += 1) gathered.add(ended(`${i}`), false, waitUntil);
@@ -148,18 +148,18 @@ describe('ended calls', () => {
     expect(gathered.isFull).toBe(false);
   });
 
-  it('[SEC-6] are all there when the isolate was told to bring them out', async () => {
+  it('[SEC-6] are all stored after the isolate was flushed', async () => {
     const { gathered, waitUntil, pass, rows } = createWorld();
     gathered.add(ended('a'), false, waitUntil);
     const flushing = gathered.flush(700);
     await pass(40, 20);
     await flushing;
     expect(ids(await rows())).toEqual(['a']);
-    // With nothing to bring it takes no time.
+    // With nothing to write it takes no time.
     await gathered.flush(700);
   });
 
-  it('[SEC-6] wake who seals them, now and then', async () => {
+  it('[SEC-6] wake the sealer from time to time', async () => {
     const world = createWorld();
     for (let i = 0; i < 20; i += 1) {
       world.gathered.add(ended(`${i}`), false, world.waitUntil);
@@ -169,7 +169,7 @@ describe('ended calls', () => {
     expect(world.woken()).toBe(2);
   });
 
-  it(`[SEC-6] are never there twice and never lost, whatever becomes of the writes (seed ${SEED})`, async () => {
+  it(`[SEC-6] are never stored twice and never lost, whatever happens to the writes (seed ${SEED})`, async () => {
     const random = createRandom();
     const FATES: Fate[] = ['done', 'done', 'done', 'lost', 'unheard', 'never', 'slow', 'slow'];
     for (let round = 0; round < drawn(60); round += 1) {
@@ -185,7 +185,7 @@ describe('ended calls', () => {
         await world.pass(random.below(1_500), 100);
       }
       isWell = true;
-      // Writes that nobody will ever hear of are tried again by whoever comes later.
+      // Writes without an acknowledgement are retried by later requests.
       for (let n = 0; n < 3; n += 1) {
         all.push(`${round}-${all.length}`);
         world.gathered.add(ended(all.at(-1) ?? ''), false, world.waitUntil);

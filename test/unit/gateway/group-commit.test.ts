@@ -1,4 +1,6 @@
-/** Rows that somebody waits for: together with those of their time, one commit after the other, each there once when it is said to be. */
+/**
+ * Rows that a caller waits for are written in batches, one commit after the other, and each is stored once when it is reported as stored.
+ */
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
 import type { CallChunk } from '../../../src/audit/chunks/call-chunk.ts';
@@ -8,7 +10,7 @@ import { createWorld, ended, readChunk, type Fate } from './chunk-world.ts';
 
 const OPEN = { outcome: 'unknown', code: null, detail: {} } as const;
 const open = (id: string) => ended(id, { end: OPEN });
-/** As long as a write takes. */
+/** Duration of a write. */
 const FAR_MS = 30;
 
 function createCommits(fateOf?: () => Fate, more = {}) {
@@ -22,7 +24,7 @@ function createCommits(fateOf?: () => Fate, more = {}) {
   return { ...world, commits, told, add };
 }
 
-/** A world whose writes take their time. */
+/** A world with slow writes. */
 function createFar() {
   const writes: { calls: number; at: number }[] = [];
   const far = createCommits(() => 'done', {
@@ -36,8 +38,8 @@ function createFar() {
   return { ...far, writes };
 }
 
-describe('rows that are waited for', () => {
-  it('[SEC-6] go at once, and those that come meanwhile together, one commit after the other', async () => {
+describe('rows that a caller waits for', () => {
+  it('[SEC-6] are written at once, and those that come meanwhile together, one commit after the other', async () => {
     const { add, writes, pass, told } = createFar();
     add('first');
     await pass(1);
@@ -54,7 +56,7 @@ describe('rows that are waited for', () => {
     expect(told.size).toBe(101);
   });
 
-  it('[SEC-6] take along what has ended', async () => {
+  it('[SEC-6] take ended calls along', async () => {
     const { add, gathered, waitUntil, pass, writes } = createFar();
     gathered.add(ended('a'), false, waitUntil);
     await pass(5);
@@ -64,7 +66,7 @@ describe('rows that are waited for', () => {
     expect(writes[0]?.calls).toBe(2);
   });
 
-  it('[SEC-6] do not depend on who was cut off in its commit', async () => {
+  it('[SEC-6] do not depend on a request that was cut off in its commit', async () => {
     const fates: Fate[] = ['never'];
     const { add, pass, told, rows } = createCommits(() => fates.shift() ?? 'done');
     add('a');
@@ -78,7 +80,7 @@ describe('rows that are waited for', () => {
   });
 
   it.each([false, true])(
-    '[SEC-6] are said to be missing where they cannot be written, and come later (one machine: %s)',
+    '[SEC-6] are reported missing if they cannot be written, and are written later (one machine: %s)',
     async isOneMachine => {
       let fate: Fate = 'lost';
       const world = createCommits(() => fate, { isOneMachine });
@@ -93,14 +95,14 @@ describe('rows that are waited for', () => {
     },
   );
 
-  it('[SEC-6] wake who seals', async () => {
+  it('[SEC-6] wake the sealer', async () => {
     const { add, pass, woken } = createFar();
     add('a');
     await pass(FAR_MS + 1);
     expect(woken()).toBe(1);
   });
 
-  it(`[SEC-6] are there once when they are said to be, whatever becomes of the writes (seed ${SEED})`, async () => {
+  it(`[SEC-6] are stored once when reported as stored, whatever happens to the writes (seed ${SEED})`, async () => {
     const random = createRandom();
     const FATES: Fate[] = ['done', 'done', 'done', 'lost', 'unheard', 'never', 'slow'];
     for (let round = 0; round < drawn(25); round += 1) {

@@ -1,4 +1,4 @@
-/** Calls that last: said to go on, asking, answered with messages, and answers that the caller does not get. */
+/** Long calls: renewed leases, server requests, streamed answers, and answers that the caller does not get. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RENEWAL_MS } from '../../../src/audit/calls/call-schema.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
@@ -9,7 +9,7 @@ import { createWorld, held, LAST, NOTE, result, sequence, taken } from './audite
 const unreachable = new PorticoError('upstream_unreachable');
 const NONE = { duration_ms: 0 };
 
-/** Takes one message and no more. */
+/** Reads one message and no more. */
 async function first(reply: CallReply): Promise<void> {
   if (!('messages' in reply)) return;
   await reply.messages.next();
@@ -19,8 +19,8 @@ async function first(reply: CallReply): Promise<void> {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('a call that lasts', () => {
-  it('[SEC-6] is said to go on until it ends', async () => {
+describe('a long call', () => {
+  it('[SEC-6] renews its lease until it ends', async () => {
     const { answer, resolve } = held();
     const world = createWorld([answer]);
     const routed = world.call();
@@ -33,7 +33,7 @@ describe('a call that lasts', () => {
     expect(world.renewed).toHaveLength(2);
   });
 
-  it('[SEC-9] is said to go on for three hours at most', async () => {
+  it('[SEC-9] renews its lease for three hours at most', async () => {
     const world = createWorld([held().answer]);
     void world.call();
     await vi.advanceTimersByTimeAsync(719 * RENEWAL_MS);
@@ -44,10 +44,10 @@ describe('a call that lasts', () => {
   });
 });
 
-describe('a call that asks', () => {
+describe('a call with a server request', () => {
   const ASKING = result({ resultType: 'input_required' });
 
-  it('[SEC-6] is one call with its next round', async () => {
+  it('[SEC-6] is one call together with its retry', async () => {
     const world = createWorld([ASKING, ASKING, result({ isError: true })]);
     const routed = await world.call();
     await routed.retry(new Map());
@@ -57,14 +57,14 @@ describe('a call that asks', () => {
     expect(world.begun).toHaveLength(1);
   });
 
-  it('[SEC-6] fails with its next round', async () => {
+  it('[SEC-6] fails with its retry', async () => {
     const world = createWorld([ASKING, unreachable]);
     const routed = await world.call();
     await expect(routed.retry(new Map())).rejects.toMatchObject({ reason: unreachable });
     expect(await world.endings()).toEqual([['failed', 'upstream_unreachable', NONE]]);
   });
 
-  it('[SEC-6] ends with its question where its client comes back with another', async () => {
+  it('[SEC-6] ends with the server request if its client comes back with another call', async () => {
     const world = createWorld([ASKING]);
     await world.call({}, { questions: 'suspend' });
     expect(await world.endings()).toMatchObject([
@@ -73,8 +73,8 @@ describe('a call that asks', () => {
   });
 });
 
-describe('a call that is answered with messages', () => {
-  it('[SEC-6] [MCP-7] ends with its response, and they pass', async () => {
+describe('a call with a streamed answer', () => {
+  it('[SEC-6] [MCP-7] ends with its response, and the messages pass', async () => {
     const world = createWorld([{ messages: sequence(NOTE, LAST, NOTE) }]);
     const { reply } = await world.call();
     expect(await world.endings()).toEqual([]);
@@ -84,21 +84,21 @@ describe('a call that is answered with messages', () => {
     ]);
   });
 
-  it('[SEC-6] is done where nobody takes more than its response', async () => {
+  it('[SEC-6] is done even if nobody reads beyond its response', async () => {
     const world = createWorld([{ messages: sequence(LAST) }]);
     const { reply } = await world.call();
     await first(reply);
     expect(await world.endings()).toMatchObject([['done', null, { is_error: false }]]);
   });
 
-  it('[SEC-6] is cancelled where nobody takes its response', async () => {
+  it('[SEC-6] is cancelled if nobody reads its response', async () => {
     const world = createWorld([{ messages: sequence(NOTE, LAST) }]);
     const { reply } = await world.call();
     await first(reply);
     expect(await world.endings()).toEqual([['cancelled', null, NONE]]);
   });
 
-  it('[SEC-6] [MCP-12] fails where they end or break off without one', async () => {
+  it('[SEC-6] [MCP-12] fails if the stream ends or breaks without a response', async () => {
     const world = createWorld([
       { messages: sequence(NOTE) },
       { messages: sequence(NOTE, unreachable) },
@@ -122,7 +122,7 @@ describe('an answer that the caller does not get', () => {
     ]);
   });
 
-  it('[SEC-6] ends a call that goes on, and changes no other end', async () => {
+  it('[SEC-6] ends a running call, and changes no earlier end', async () => {
     const world = createWorld([
       result({ resultType: 'input_required' }),
       { messages: sequence(unreachable) },

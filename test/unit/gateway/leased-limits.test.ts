@@ -1,4 +1,4 @@
-/** Limits over many isolates: exact whatever happens at once, none starved by what another holds, and few messages. */
+/** Limits over many isolates: exact under concurrency, no isolate starved by tokens that another holds, and few messages. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { refill, type Bucket, type NamedLimit } from '../../../src/audit/limits/token-bucket.ts';
 import { drawLease, HOLD_MS } from '../../../src/audit/limits/token-lease.ts';
@@ -16,7 +16,7 @@ type World = ReturnType<typeof createLeasedWorld>;
 const isolatesOf = (world: World, count: number) =>
   Array.from({ length: count }, () => world.createIsolate());
 
-/** So many calls of an isolate at once. @returns what came of them, once it has */
+/** Makes this many calls of an isolate at once. @returns their outcomes, once all have one */
 async function atOnce(world: World, isolate: Isolate, limits: readonly NamedLimit[], n: number) {
   const calls = Array.from({ length: n }, () => world.call(isolate, limits));
   await world.pass(1_000);
@@ -24,7 +24,7 @@ async function atOnce(world: World, isolate: Isolate, limits: readonly NamedLimi
   return { passed: came.filter(each => each === undefined).length, came };
 }
 
-/** Plays calls against one bucket that nobody leases from. @returns those it would have refused */
+/** Replays calls against one bucket without leases. @returns how many it would have refused */
 function beyond(passes: World['passes'], limit: NamedLimit): number {
   let bucket: Bucket | undefined;
   let refused = 0;
@@ -59,7 +59,7 @@ describe('a limit over isolates', () => {
     },
   );
 
-  it('[ACC-6] of 10 is not eaten by the isolate that calls most, and all of it can be used', async () => {
+  it('[ACC-6] of 10 is not used up by the busiest isolate, and can be used in full', async () => {
     const world = createLeasedWorld();
     const [busy, other] = isolatesOf(world, 2) as [Isolate, Isolate];
     const limits = [limitOf(10)];
@@ -69,13 +69,13 @@ describe('a limit over isolates', () => {
     expect((await atOnce(world, other, limits, 9)).passed).toBe(5);
   });
 
-  it('[ACC-6] tells the time until its next step', async () => {
+  it('[ACC-6] reports the time until its next step', async () => {
     const world = createLeasedWorld();
     const [isolate] = isolatesOf(world, 1) as [Isolate];
     const limits = [limitOf(2)];
     await atOnce(world, isolate, limits, 2);
     const { came } = await atOnce(world, isolate, limits, 1);
-    // The step began when the first was drawn for, and this was asked a second later.
+    // The step began when the first token was drawn, and this call came a second later.
     expect(came).toEqual([59_000]);
     await world.pass(58_000);
     expect((await atOnce(world, isolate, limits, 3)).passed).toBe(2);
@@ -94,7 +94,7 @@ describe('a limit over isolates', () => {
   it(`[ACC-6] [EDGE-3] is exact in 100 runs over 8 isolates that die, with messages that are lost (seed ${SEED})`, async () => {
     let calls = 0;
     let killed = 0;
-    /** Tokens for calls to come, and runs at whose end nothing was lost. */
+    /** Tokens leased for later calls, and runs at whose end nothing was lost. */
     let ahead = 0;
     let whole = 0;
     for (let run = 0; run < 100; run += 1) {
@@ -105,7 +105,7 @@ describe('a limit over isolates', () => {
       whole += came.whole;
       vi.restoreAllMocks();
     }
-    // It was about something.
+    // The runs covered enough.
     const seen = {
       calls: calls > 10_000,
       killed: killed > 50,
@@ -116,7 +116,7 @@ describe('a limit over isolates', () => {
   }, 120_000);
 });
 
-/** One run: eight isolates with calls of their own pace, of which some die, while messages are lost. */
+/** One run: eight isolates, each with its own pace; some die, and messages are lost. */
 async function runOnce(random: Random, run: number) {
   const hasFaults = run % 2 === 1;
   let isCalm = !hasFaults;
@@ -153,12 +153,12 @@ async function runOnce(random: Random, run: number) {
     }
     if (hasFaults && random.chance(0.02)) world.evict();
   }
-  // The bucket of a limit gives no more than if every call had drawn on it by itself.
+  // The bucket of a limit gives no more than if every call had drawn from it directly.
   for (const limit of [own, ...servers.slice(1)]) {
     expect([run, limit.name, beyond(world.passes, limit)]).toEqual([run, limit.name, 0]);
   }
   expect(refusals.every(after => after > 0 && after <= 60_000)).toBe(true);
-  // Whatever isolates held is there for another a moment after they rest; of the dead, when the next step comes.
+  // Another isolate gets the tokens of idle isolates a moment later, and those of dead ones at the next step.
   isCalm = true;
   await world.pass(HOLD_MS + 3_000);
   const stepMs = Math.min(60_000, (60_000 * own.burst) / own.perMinute);
@@ -176,16 +176,16 @@ async function runOnce(random: Random, run: number) {
   expect([run, wrong]).toEqual([run, { over: false, missing: false }]);
   await world.pass(stepMs + 1_000);
   const { passed } = await atOnce(world, last, [own], own.burst + 10);
-  // With a bucket that drips fast more comes back while they wait.
+  // A fast bucket refills more while they wait.
   expect(passed).toBeGreaterThanOrEqual(own.burst);
   const ahead = world.drawn.reduce((sum, { lease }) => sum + lease.spare, 0);
   return { calls, killed, ahead, whole };
 }
 
-describe('what an isolate holds', () => {
+describe('the tokens of an isolate', () => {
   const limits = [limitOf(10_000)];
 
-  it('[ACC-6] [EDGE-1] lets a caller at a steady pace leave without a message, but for a few', async () => {
+  it('[ACC-6] [EDGE-1] let a caller at a steady pace send most calls without a message', async () => {
     const world = createLeasedWorld();
     const [isolate] = isolatesOf(world, 1) as [Isolate];
     const pace = async (count: number, everyMs: number) => {
@@ -198,17 +198,17 @@ describe('what an isolate holds', () => {
       await world.pass(100);
       return { asked: world.asked.splice(0).length, waited };
     };
-    // Until its pace is known now and then one waits.
+    // Until its pace is known, some calls wait.
     expect(await pace(40, 250)).toEqual({ asked: 9, waited: 5 });
     expect(await pace(160, 250)).toEqual({ asked: 12, waited: 0 });
-    // Twenty times as fast: for a moment those of a trip wait together.
+    // Twenty times as fast: for a moment the calls of one round trip wait together.
     expect(await pace(1_000, 2)).toEqual({ asked: 10, waited: 150 });
     expect(await pace(3_000, 2)).toEqual({ asked: 5, waited: 0 });
-    // A step ends in between, and with it what is held.
+    // A step ends in between, and with it the lease.
     expect(await pace(4_000, 2)).toEqual({ asked: 5, waited: 25 });
   });
 
-  it('[ACC-6] comes back when its caller rests, and once, though the message is repeated', async () => {
+  it('[ACC-6] are returned when its caller rests, and only once if the message is repeated', async () => {
     const fates: Fate[] = [];
     const world = createLeasedWorld({ fateOf: () => fates.shift() ?? 'done' });
     const [busy, other] = isolatesOf(world, 2) as [Isolate, Isolate];
@@ -227,7 +227,7 @@ describe('what an isolate holds', () => {
     expect((await atOnce(world, other, hundred, 100)).passed).toBe(80);
   });
 
-  it('[ACC-6] is drawn once for a request whose answer was lost', async () => {
+  it('[ACC-6] are drawn once for a request whose answer was lost', async () => {
     const fates: Fate[] = ['unheard', 'lost', 'unheard', 'done'];
     const world = createLeasedWorld({ fateOf: () => fates.shift() ?? 'done' });
     const [isolate] = isolatesOf(world, 1) as [Isolate];
@@ -235,7 +235,7 @@ describe('what an isolate holds', () => {
     expect(world.buckets.get('')?.tokens).toBe(7);
   });
 
-  it('[ACC-6] is not known where the object never answers: then no call leaves', async () => {
+  it('[ACC-6] are unknown if the object never answers: then no call is sent', async () => {
     const world = createLeasedWorld({ fateOf: () => 'lost' });
     const [isolate] = isolatesOf(world, 1) as [Isolate];
     const call = world.call(isolate, limits);
@@ -243,7 +243,7 @@ describe('what an isolate holds', () => {
     await expect(call).rejects.toMatchObject({ code: 'busy' });
   });
 
-  it('[ACC-6] is asked for again by another call where who asked was cut off', async () => {
+  it('[ACC-6] are requested again by another call if the requester was cut off', async () => {
     const fates: Fate[] = ['never'];
     const world = createLeasedWorld({ fateOf: () => fates.shift() ?? 'done' });
     const [isolate] = isolatesOf(world, 1) as [Isolate];
@@ -260,13 +260,13 @@ describe('what an isolate holds', () => {
     expect(world.buckets.get('')?.tokens).toBe(9_998);
   });
 
-  it('[ACC-6] is nothing of a full bucket that nobody calls on, and ends with the step', async () => {
+  it('[ACC-6] are none from a full bucket that nobody uses, and expire with the step', async () => {
     const now = START;
     const ahead = { limits, waiting: 0, ahead: 50 };
     expect(drawLease([undefined], ahead, now).lease).toMatchObject({ passed: 0, spare: 0 });
     const held = [{ tokens: 800, countedTo: now - 59_000 }];
     expect(drawLease(held, ahead, now).lease).toEqual({ passed: 0, spare: 50, lastsMs: 1_000 });
-    // Of few an eighth, of fewer nothing.
+    // An eighth of a few tokens, none of fewer.
     expect(drawLease([{ tokens: 80, countedTo: now }], ahead, now).lease.spare).toBe(10);
     expect(drawLease([{ tokens: 7, countedTo: now }], ahead, now).lease.spare).toBe(0);
   });

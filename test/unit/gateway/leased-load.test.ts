@@ -1,4 +1,4 @@
-/** One principal in four isolates, faster than an object could answer: none is refused, and each call has its row. */
+/** One principal in four isolates, faster than an object could answer: no call is refused, and each has its row. */
 import { afterEach, expect, it, vi } from 'vitest';
 import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
 import { CallLedger } from '../../../src/gateway/call-log/call-ledger.ts';
@@ -10,7 +10,7 @@ import { createLeasedWorld } from './leased-world.ts';
 afterEach(() => void vi.restoreAllMocks());
 
 const ISOLATES = 4;
-/** Of each isolate: 500 a second. */
+/** In each isolate: 500 a second. */
 const EVERY_MS = 2;
 const SECONDS = 12;
 const SERVER = { id: 'id-a', name: 'a', status: 'CONNECTED' } as const;
@@ -21,7 +21,7 @@ it(`[EDGE-3] [ACC-6] [SEC-6] 2,000 calls a second of one principal pass in four 
   const stored = new Map<string, readonly AuditEvent[]>();
   const packed = new Map<string, readonly AuditEvent[]>();
   const { now, wait } = world;
-  // 12,000 are offered while 13,000 may pass, and then the next.
+  // 12,000 calls are made while 13,000 may pass; then the next 12,000.
   const limit = { perMinute: 130_000, burst: 13_000 };
 
   const ledgers = Array.from({ length: ISOLATES }, () => {
@@ -81,7 +81,7 @@ it(`[EDGE-3] [ACC-6] [SEC-6] 2,000 calls a second of one principal pass in four 
 
   const offered = ISOLATES * ((SECONDS * 1_000) / EVERY_MS);
   expect([outcomes.left, outcomes.refused]).toEqual([offered, 0]);
-  // A trip there and back, and a look; some messages for a thousand calls.
+  // A round trip and one polling interval; a few messages per thousand calls.
   expect(outcomes.waitedMs).toBeLessThan(150);
   expect(world.asked.length / offered).toBeLessThan(0.05);
   const rows = [...stored.values()].flat();

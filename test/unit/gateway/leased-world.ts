@@ -1,7 +1,7 @@
 /**
- * Isolates that lease tokens from the object of one principal, in a time that passes when it is told to. Messages take a while and may be
- * lost either way; isolates die with what they hold, and the object loses its memory but for its buckets. Notes each call that passes,
- * when its token was spent: at the object where it waited for it, else in its isolate.
+ * Isolates that lease tokens from the object of one principal, in fake time. Messages take a while and may be lost either way; isolates die
+ * with the tokens that they hold, and the object loses its memory except its buckets. Notes each call that passes and when its token was
+ * spent: at the object if the call waited for it, else in its isolate.
  */
 import { vi } from 'vitest';
 import { LeasedLimits } from '../../../src/gateway/call-log/leased-limits.ts';
@@ -10,31 +10,31 @@ import { LeaseBook } from '../../../src/audit/limits/lease-book.ts';
 import type { Bucket, NamedLimit } from '../../../src/audit/limits/token-bucket.ts';
 import { HOLD_MS, type Lease, type LeaseRequest } from '../../../src/audit/limits/token-lease.ts';
 
-/** What becomes of a message: it comes, it does not, its answer is lost, or who sent it is cut off. */
+/** The fate of a message: it arrives, it does not, its answer is lost, or its sender is cut off. */
 export type Fate = 'done' | 'lost' | 'unheard' | 'never';
 
 export interface WorldOptions {
-  /** How long a message takes in one direction, in milliseconds. */
+  /** Duration of a message in one direction, in milliseconds. */
   tripMs?: () => number;
   fateOf?: () => Fate;
 }
 
-/** A lease that was drawn. */
+/** A drawn lease. */
 interface Drawn {
   id: string;
   at: number;
   isolate: Isolate;
   lease: Lease;
-  /** Whether its isolate has it, and whether that gave back what it did not spend. */
+  /** Whether its isolate has it, and whether the isolate returned what it did not spend. */
   state: 'drawn' | 'held' | 'returning' | 'returned';
-  /** What is spare of it is gone with its isolate, or with the memory of the object. */
+  /** Its spare tokens are lost with its isolate, or with the memory of the object. */
   isLost: boolean;
 }
 
 export interface Isolate {
   limits: LeasedLimits;
   isDead: boolean;
-  /** What its work is put off with, as a request would. */
+  /** Defers its work, like `waitUntil` of a request. */
   waitUntil(work: Promise<unknown>): void;
 }
 
@@ -42,7 +42,7 @@ export const START = 1_790_000_000_000;
 
 export function createLeasedWorld({ tripMs = () => 25, fateOf = () => 'done' }: WorldOptions = {}) {
   let now = START;
-  /** The next one is last. */
+  /** The next timer is last. */
   const timers: { at: number; go(): void }[] = [];
   const buckets = new Map<string, Bucket>();
   const store = {
@@ -50,7 +50,7 @@ export function createLeasedWorld({ tripMs = () => 25, fateOf = () => 'done' }: 
     put: ({ name }: NamedLimit, bucket: Bucket) => void buckets.set(name, bucket),
   };
   let book = new LeaseBook(store);
-  /** Leases of this memory of the object. */
+  /** Leases that the object knows since it last lost its memory. */
   let known = new Set<string>();
   const passes: { at: number; name: string }[] = [];
   const drawn: Drawn[] = [];
@@ -60,7 +60,7 @@ export function createLeasedWorld({ tripMs = () => 25, fateOf = () => 'done' }: 
   const drawnOf = (id: string) => drawn.findLast(each => each.id === id);
   const lose = (isAffected: (each: Drawn) => boolean) => {
     for (const each of drawn) {
-      // An older one had ended.
+      // An older lease had ended.
       if (each.at < now - HOLD_MS - 2_000 || each.state === 'returned') continue;
       if (isAffected(each)) each.isLost = true;
     }
@@ -77,14 +77,14 @@ export function createLeasedWorld({ tripMs = () => 25, fateOf = () => 'done' }: 
       const place = timers.findLastIndex(other => other.at > at);
       timers.splice(place + 1, 0, { at, go });
     });
-  /** A message to the object and back. */
+  /** Sends a message to the object and returns its answer. */
   async function send<T>(isolate: Isolate, act: () => T): Promise<T> {
     const fate = fateOf();
     await wait(tripMs());
     if (fate === 'lost') throw new Error('lost');
     const answer = act();
     await wait(tripMs());
-    // Nobody is there any more.
+    // The sender no longer exists.
     if (isolate.isDead || fate === 'never') return new Promise<never>(() => {});
     if (fate === 'unheard') throw new Error('unheard');
     return answer;
@@ -135,14 +135,14 @@ export function createLeasedWorld({ tripMs = () => 25, fateOf = () => 'done' }: 
 
   const spend = Hand.prototype.spend;
   vi.spyOn(Hand.prototype, 'spend').mockImplementation(function (this: Hand, at) {
-    // The first call of a lane looks into its hand before anything is awaited.
+    // The first call of a lane checks its lease before it awaits anything.
     const limits = limitsOf.get(this) ?? current;
     limitsOf.set(this, limits);
     const isSpent = spend.call(this, at);
     if (isSpent) note(limits, 1);
     return isSpent;
   });
-  /** Limits of the call that is being made. */
+  /** Limits of the current call. */
   let current: readonly NamedLimit[] = [];
 
   const settle = async () => {
@@ -158,23 +158,23 @@ export function createLeasedWorld({ tripMs = () => 25, fateOf = () => 'done' }: 
     wait,
     settle,
     now: () => now,
-    /** One call. @returns as `take` */
+    /** Makes one call. @returns as `take` */
     call(isolate: Isolate, limits: readonly NamedLimit[]): Promise<number | undefined> {
       current = limits;
       return isolate.limits.take('p', limits, isolate.waitUntil);
     },
-    /** The object loses what it has in memory. */
+    /** The object loses its memory. */
     evict() {
       lose(({ state }) => state !== 'returned');
       book = new LeaseBook(store);
       known = new Set();
     },
-    /** An isolate is gone with what it holds. */
+    /** An isolate dies with what it holds. */
     kill(isolate: Isolate) {
       isolate.isDead = true;
       lose(each => each.isolate === isolate);
     },
-    /** Most tokens that can be gone of those that were drawn since then, when all is at rest. */
+    /** Maximum number of lost tokens among those drawn since `since`, once all is idle. */
     lostSince: (since: number) =>
       drawn
         .filter(
@@ -182,7 +182,7 @@ export function createLeasedWorld({ tripMs = () => 25, fateOf = () => 'done' }: 
             at >= since && (isLost || state === 'drawn' || state === 'returning'),
         )
         .reduce((sum, { lease }) => sum + lease.spare, 0),
-    /** Lets time pass, one event after the other. */
+    /** Advances time, one event after the other. */
     async pass(ms: number) {
       const until = now + ms;
       await settle();

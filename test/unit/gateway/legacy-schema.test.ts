@@ -1,4 +1,4 @@
-/** Schemas for older clients: what is moved one level down, what stays, and what no client could make a validator of. */
+/** Schemas for older clients: what is wrapped one level down, what stays, and what is left out because no client could validate with it. */
 import { describe, expect, it } from 'vitest';
 import {
   legacyInputSchema,
@@ -17,21 +17,21 @@ const wrapped = (schema: object, more: object = {}) => ({
 });
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-describe('a schema of arguments', () => {
+describe('an input schema', () => {
   it.each([
     '{ "type" : "object" }',
     '{ "type" : "object", "properties" : { "a" : { } } }',
     '{ "type" : "object", "properties" : [ ] }',
     `{ "$schema" : "${DIALECT}", "type" : "object" }`,
-  ])('[MCP-7] that older clients take stays as it is, to the byte: %s', text => {
+  ])('[MCP-7] that older clients accept is unchanged, byte for byte: %s', text => {
     expect(legacyInputSchema(text)).toBe(text);
   });
 
-  it('[MCP-5] loses a name of its dialect that is none', () => {
+  it('[MCP-5] loses an invalid dialect', () => {
     expect(legacyInputSchema('{"$schema":7,"type":"object"}')).toBe('{"type":"object"}');
   });
 
-  it('[MCP-7] keeps its properties to the byte where something else of it is changed', () => {
+  it('[MCP-7] keeps its properties byte for byte if something else is changed', () => {
     const text = '{"$schema":7,"type":"object","properties":{ "a" : { } }}';
     expect(legacyInputSchema(text)).toBe('{"type":"object","properties":{ "a" : { } }}');
   });
@@ -43,8 +43,8 @@ describe('a schema of arguments', () => {
   });
 });
 
-describe('a schema of a result', () => {
-  it('[MCP-7] that is about an object stays as it is, to the byte, but for its own name', () => {
+describe('an output schema', () => {
+  it('[MCP-7] for an object is unchanged, byte for byte, except for its own id', () => {
     const text = '{ "type" : "object", "properties" : { "a" : { } } }';
     expect(legacyOutputSchema(text)).toBe(text);
     expect(output({ $id: 'https://a.example.com/x', type: 'object' })).toEqual({ type: 'object' });
@@ -54,11 +54,11 @@ describe('a schema of a result', () => {
     });
   });
 
-  it.each([true, false, null, 7, 'text', []])('[MCP-5] that is %j is none', schema => {
+  it.each([true, false, null, 7, 'text', []])('[MCP-5] that is %j is left out', schema => {
     expect(output(schema)).toBeUndefined();
   });
 
-  it('[MCP-5] keeps its dialect, and no name', () => {
+  it('[MCP-5] keeps its dialect, but no id', () => {
     const list = { type: 'array' };
     const named = { $schema: DIALECT, ...list };
     expect(output(named)).toEqual(wrapped(named, { $schema: DIALECT }));
@@ -66,7 +66,7 @@ describe('a schema of a result', () => {
     expect(output({ $id: 'x', ...list })).toEqual(wrapped(list));
   });
 
-  it('[MCP-5] has its references follow', () => {
+  it('[MCP-5] has its references adjusted', () => {
     const made = output({
       type: 'array',
       items: { $ref: '#/$defs/a' },
@@ -109,9 +109,9 @@ describe('a schema of a result', () => {
     { anyOf: [{ type: 'string' }, { $recursiveRef: '#' }] },
     { items: { anyOf: [{ $dynamicRef: '#a' }] } },
     { $recursiveRef: '#' },
-  ])('[MCP-5] is left out where its references cannot follow: %j', schema => {
+  ])('[MCP-5] is left out if its references cannot be adjusted: %j', schema => {
     expect(output({ type: 'array', ...schema })).toBeUndefined();
-    // An object stays where it is, with all that refers to it.
+    // An object schema stays in place, with all references.
     expect(output({ type: 'object', ...schema })).toEqual({ type: 'object', ...schema });
   });
 });

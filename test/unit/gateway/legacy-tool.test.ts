@@ -1,4 +1,4 @@
-/** Tools of 2026-07-28 in lists for older clients: whatever one tool is like, the client gets all of them. */
+/** Tools of 2026-07-28 in lists for older clients: one odd tool never costs the client the others. */
 import { describe, expect, it } from 'vitest';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { toLegacyResult, toLegacyTool } from '../../../src/gateway/results/legacy-tool.ts';
@@ -21,16 +21,16 @@ const resultOf = (tool: JsonObject, result: JsonObject) =>
 const input = { type: 'object' };
 const PLAIN = { name: 'plain', inputSchema: input };
 
-it('[MCP-5] a tool for older clients is made once', () => {
+it('[MCP-5] a tool for older clients is converted once', () => {
   const item = itemOf({ ...PLAIN, outputSchema: { type: 'array' } });
   const made = toLegacyTool(item);
   expect(made).not.toBe(item);
   expect(toLegacyTool(item)).toBe(made);
-  // A catalog has it as it was accepted, whatever it lacks.
+  // A catalog holds it as it was accepted, with missing members.
   expect(toLegacyTool(itemOf({ name: 'bare' })).key).toBe('bare');
 });
 
-it('[MCP-5] a result that has text beside other blocks is given no other', () => {
+it('[MCP-5] a result that has text beside other blocks gets no other text', () => {
   const content = [
     { type: 'image', data: '', mimeType: 'image/png' },
     { type: 'text', text: 'x' },
@@ -90,7 +90,7 @@ describe.each(LIST_CLIENTS)('$name', ({ list }) => {
   });
 });
 
-/** What a tool gives, with the schema that it declares of it. */
+/** Results of a tool, with the output schema that it declares. */
 const ANSWERS: readonly { schema?: JsonObject; value: unknown }[] = [
   { schema: { type: 'array', items: { type: 'number' } }, value: [1, 2.5] },
   { schema: { $ref: '#/$defs/a', $defs: { a: { type: 'object' } } }, value: { a: 1 } },
@@ -102,7 +102,7 @@ const ANSWERS: readonly { schema?: JsonObject; value: unknown }[] = [
 ];
 
 describe.each(LIST_CLIENTS)('results for $name', ({ list }) => {
-  it.each(ANSWERS)('[MCP-5] [MCP-7] takes $value for $schema', async ({ schema, value }) => {
+  it.each(ANSWERS)('[MCP-5] [MCP-7] accepts $value for $schema', async ({ schema, value }) => {
     const tool = { name: 'a', inputSchema: input, outputSchema: schema };
     const result = { resultType: 'complete', content: [], structuredContent: value };
     const listed = await list([toLegacy(tool)], resultOf(tool, result));
@@ -117,14 +117,14 @@ describe('toLegacyResult', () => {
   const array = itemOf({ name: 'a', inputSchema: input, outputSchema: { type: 'array' } });
   const change = (text: string) => toLegacyResult(array, text, JSON.parse(text) as JsonObject);
 
-  it('[MCP-7] keeps every byte beside what it wraps', () => {
+  it('[MCP-7] keeps every byte except the wrapping', () => {
     const text =
       '{ "content" : [ {"type":"text","text":"\\u00e9"} ],\n"x":1e400, "structuredContent" : [ 1.0, 2e2 ] }';
     const wrapped = text.replace('[ 1.0, 2e2 ]', '{"result":[ 1.0, 2e2 ]}');
     expect(change(text)).toBe(wrapped);
   });
 
-  it('[MCP-7] says as text what had no text beside it', () => {
+  it('[MCP-7] adds a text for structured content without one', () => {
     const image = '{"type":"image","data":"","mimeType":"image/png"}';
     expect(change(`{"content":[${image}],"structuredContent":[1.0]}`)).toBe(
       `{"content":[${image},{"type":"text","text":"[1.0]"}],"structuredContent":{"result":[1.0]}}`,
@@ -134,7 +134,7 @@ describe('toLegacyResult', () => {
     );
   });
 
-  it('[MCP-7] leaves what a server of both eras has wrapped by itself, and nothing else', () => {
+  it('[MCP-7] leaves what a server of both eras has wrapped itself, and nothing else', () => {
     const wrapped = '{"content":[],"structuredContent":{"result":[1]}}';
     expect(change(wrapped)).toBe(wrapped);
     expect(change('{"content":[],"structuredContent":{"a":1}}')).toContain('{"result":{"a":1}}');
@@ -143,13 +143,13 @@ describe('toLegacyResult', () => {
     );
   });
 
-  it('[MCP-7] leaves a result without structured content alone', () => {
+  it('[MCP-7] leaves a result without structured content unchanged', () => {
     expect(change('{ "content":[] }')).toBe('{ "content":[] }');
   });
 });
 
 describe('toLegacyTool', () => {
-  it('[MCP-4] leaves what older clients take as it is', () => {
+  it('[MCP-4] leaves what older clients accept unchanged', () => {
     const item = itemOf({
       name: 'a',
       inputSchema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
@@ -159,7 +159,7 @@ describe('toLegacyTool', () => {
     expect(toLegacyTool(item)).toBe(item);
   });
 
-  it('[MCP-4] says what true and false stand for', () => {
+  it('[MCP-4] replaces the schemas true and false', () => {
     const properties = { any: true, none: false, a: { type: 'string' } };
     expect(toLegacy({ name: 'a', inputSchema: { type: 'object', properties } })).toEqual({
       name: 'a',

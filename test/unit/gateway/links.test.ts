@@ -1,4 +1,4 @@
-/** The way of a link through the gateway: out in a result, back in a request, and never to another server than its own. */
+/** A link through the gateway: out in a result, back in a request, and never to another server than its own. */
 import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../src/access/policy/view.ts';
@@ -14,7 +14,7 @@ const CATALOG = JSON.stringify({
   capabilities: { tools: {}, resources: {} },
 });
 const EMPTY = JSON.stringify({ capabilities: {} });
-/** Two servers with the same, and one without. */
+/** Two servers with the same URI, and one without. */
 const servers = ['alpha', 'beta', 'gamma'].map(name => createRecord(name));
 const qualified: Naming = { kind: 'qualified', style: 'dot' };
 const caller = createCaller();
@@ -63,7 +63,7 @@ async function callLink(naming: Naming, name: string): Promise<unknown> {
 }
 
 describe('a link', () => {
-  it('[MCP-3] is read from the server that gave it, whatever others have', async () => {
+  it('[MCP-3] is read from the server that returned it, whatever others have', async () => {
     for (const name of ['alpha', 'beta']) {
       const uri = await callLink(qualified, `${name}.link`);
       expect(uri).toBe(`${name}+day://1`);
@@ -71,14 +71,14 @@ describe('a link', () => {
     }
   });
 
-  it('[MCP-3] [MCP-7] stays as it is on the endpoint of its server', async () => {
+  it('[MCP-3] [MCP-7] is unchanged on the endpoint of its server', async () => {
     expect(await callLink({ kind: 'own', serverId: 'id-beta' }, 'link')).toBe('day://1');
   });
 });
 
 describe('a URI without a server', () => {
   it.each(['note://1', 'day://1'])(
-    '[MCP-3] [SEC-8] %s of two servers is read from none',
+    '[MCP-3] [SEC-8] %s of two servers is read from neither',
     async uri => {
       await expect(read({ servers }, uri)).rejects.toThrow(
         `ask for one of alpha+${uri}, beta+${uri}`,
@@ -88,7 +88,7 @@ describe('a URI without a server', () => {
   );
 
   it.each(['note://1', 'day://1'])(
-    '[MCP-3] [ACC-3] %s counts for nothing where it is hidden',
+    '[MCP-3] [ACC-3] %s is ignored at a server where it is hidden',
     async uri => {
       const views = new Map([['id-alpha', NOTHING]]);
       expect(await read({ servers, views }, uri)).toBe(`beta ${JSON.stringify(uri)}`);

@@ -1,4 +1,4 @@
-/** Clients of the legacy era that read one list, and one result of a call, as an endpoint gives them. */
+/** Legacy clients that read one list, and one result of a call, as an endpoint sends them. */
 import { Client as NewClient } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ class Script {
   }
 }
 
-/** What a client does with a list and with the result of a call of the first tool. */
+/** What a client got from a list and from a call of the first tool. */
 export interface Listed {
   tools: string[];
   call(name: string): Promise<unknown>;
@@ -73,7 +73,7 @@ function viaSdk(name: string, version: string, create: () => OldClient | NewClie
   };
 }
 
-/** `Tool` and `CallToolResult` as schema.json of each legacy revision has them, which other clients are generated from. */
+/** `Tool` and `CallToolResult` of each legacy revision's schema.json, from which other clients are generated. */
 const named = z.record(z.string(), z.custom<JsonObject>(isObject));
 const schema = z.looseObject({
   $schema: z.string().optional(),

@@ -1,4 +1,4 @@
-/** Lists: what they say, for whom, how long they are fresh, and under what they are remembered. */
+/** Lists: their contents for each caller, their TTL, and the key under which they are cached. */
 import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog, type Kind } from '../../../src/servers/catalog/catalog.ts';
@@ -26,7 +26,7 @@ const alpha = createRecord('alpha');
 const beta = createRecord('beta');
 const roots: ClientTraits = { features: new Set(['roots']), key: 'roots' };
 
-/** A gateway over servers whose catalogs have something more; how often one was asked for is counted. */
+/** A gateway over servers with extra catalog members; counts how often it reads catalogs. */
 function createLists(more: Record<string, object> = {}) {
   let asked = 0;
   const gateway = createFakeGateway({
@@ -44,7 +44,7 @@ function createLists(more: Record<string, object> = {}) {
 }
 
 describe('a list', () => {
-  it('[MCP-8] names what it has as its endpoint does', async () => {
+  it('[MCP-8] names its items as its endpoint does', async () => {
     const { names } = createLists();
     const visible = { servers: [alpha] };
     const own: Naming = { kind: 'own', serverId: alpha.id };
@@ -56,7 +56,7 @@ describe('a list', () => {
       const all = await Promise.all(kinds.map(kind => names(visible, naming, kind)));
       expect(all.flat()).toEqual(wanted);
     }
-    // The tools of both namings are remembered apart.
+    // The tools of both namings are cached separately.
     expect(await names(visible)).toEqual(['alpha.echo', 'alpha.choose']);
     expect(await names(visible, own)).toEqual(['echo', 'choose']);
     expect(await names(visible, { kind: 'qualified', style: 'colon' })).toEqual([
@@ -80,7 +80,7 @@ describe('a list', () => {
     expect(await shown({})).toEqual([['alpha.echo', '"Own words"'], other]);
   });
 
-  it('[MCP-4] is fresh as long as the least of its servers says, and never longer than we know', async () => {
+  it('[MCP-4] has the smallest TTL of its servers, bounded by our own', async () => {
     const { list } = createLists({ alpha: { ttlMs: { tools: 700, prompts: 1 } }, beta: {} });
     const ttlOf = async (visible: VisibleServers) => (await list(visible)).ttlMs;
     expect(await ttlOf({ servers: [beta] })).toBe(5_000);
@@ -91,10 +91,10 @@ describe('a list', () => {
   });
 });
 
-describe('what is for some clients', () => {
+describe('an item for some clients', () => {
   const conditions = { tools: [['choose', { needs: [['roots']] }]] };
 
-  it('[MCP-5] is listed for them alone, also where lists are remembered', async () => {
+  it('[MCP-5] is listed for them alone, also if lists are cached', async () => {
     const { names } = createLists({ alpha: { conditions } });
     const both = ['alpha.echo', 'alpha.choose'];
     for (let round = 0; round < 2; round += 1) {
@@ -102,13 +102,13 @@ describe('what is for some clients', () => {
       expect(await names({ servers: [alpha], client: roots })).toEqual(both);
       expect(await names({ servers: [alpha], client: PLAIN_CLIENT })).toEqual(['alpha.echo']);
       expect(await names({ servers: [alpha], client: ONLOOKER })).toEqual(both);
-      // One server that has conditions is enough.
+      // One server with conditions is enough.
       expect(await names({ servers: [alpha, beta], client: roots })).toHaveLength(4);
       expect(await names({ servers: [alpha, beta] })).toHaveLength(3);
     }
   });
 
-  it('[MCP-5] of the era in which the server was found to speak, or the older one', async () => {
+  it('[MCP-5] is selected by the era that the server was found to speak, or the older one', async () => {
     const ofEra = (era: string) => ({ tools: [['choose', { era }]] });
     const seen = async (era: string, record = alpha) => {
       const { names } = createLists({ alpha: { conditions: ofEra(era) } });
@@ -126,7 +126,7 @@ describe('what is for some clients', () => {
     expect([await seen('legacy', modern), await seen('modern', modern)]).toEqual([false, true]);
   });
 
-  it('[MCP-4] is remembered for each kind of client, and for all where it is for all', async () => {
+  it('[MCP-4] is cached for each kind of client, and once for all if it suits all', async () => {
     const { list, asked } = createLists({ alpha: { conditions } });
     const ofRoots = { servers: [alpha], client: roots };
     expect(await list(ofRoots)).toBe(await list(ofRoots));
@@ -142,7 +142,7 @@ describe('what is for some clients', () => {
 });
 
 describe('many lists', () => {
-  it('[EDGE-3] [SEC-4] are remembered up to so many items, those that were used last', async () => {
+  it('[EDGE-3] [SEC-4] are cached up to a number of items, least recently used dropped first', async () => {
     const tools = Array.from({ length: 12_000 }, (_, i) => ({ name: `t${i}`, inputSchema: {} }));
     const servers = ['a', 'b', 'c', 'd', 'e'].map(name => createRecord(name));
     const { list, asked } = createLists(
@@ -153,14 +153,14 @@ describe('many lists', () => {
       return asked();
     };
     expect(await ask([0, 1, 2, 3, 0, 1, 2, 3])).toBe(4);
-    // The fifth finds room in place of the first.
+    // The fifth replaces the first.
     expect(await ask([4, 3, 2, 1])).toBe(5);
     expect(await ask([0])).toBe(6);
   });
 });
 
-describe('a server that was never looked at', () => {
-  it('[MCP-12] has nothing, and that is remembered', async () => {
+describe('a server before its first discovery', () => {
+  it('[MCP-12] has an empty list, and that is cached', async () => {
     const { list } = createLists();
     const visible = { servers: [createRecord('new', { catalogHash: null })] };
     const before = await list(visible);

@@ -36,7 +36,7 @@ async function passed(level: LogLevel | 'none' | undefined) {
 }
 
 describe('log messages of a call', () => {
-  it('[MCP-4] all pass where the server may decide', async () => {
+  it('[MCP-4] all pass if the server may decide', async () => {
     expect(await passed(undefined)).toBe('debug warning other loud response');
   });
 
@@ -44,13 +44,13 @@ describe('log messages of a call', () => {
     expect(await passed('none')).toBe('other response');
   });
 
-  it('[MCP-4] pass from the level that was asked for', async () => {
+  it('[MCP-4] pass from the requested level on', async () => {
     expect(await passed('debug')).toBe('debug warning other loud response');
     expect(await passed('warning')).toBe('warning other loud response');
     expect(await passed('error')).toBe('other loud response');
   });
 
-  it('[MCP-4] pass where nobody can tell their level', () => {
+  it('[MCP-4] pass if their level is unknown', () => {
     for (const text of ['{}', '{"params":null}', '{"params":["debug"]}', '{"params":{}}']) {
       expect([text, isWanted(text, 'error')]).toEqual([text, true]);
       expect([text, isWanted(text, 'none')]).toEqual([text, false]);

@@ -1,8 +1,8 @@
-/** Instructions of many servers in one text: nothing gets out of its quote, and the whole is bounded. */
+/** Instructions of many servers in one text: no text breaks out of its quote, and the whole is bounded. */
 import { expect, it } from 'vitest';
 import { mergeInstructions } from '../../../src/gateway/results/merged-instructions.ts';
 
-it('[SEC-8] no text leaves its quote, whatever begins a line for somebody', () => {
+it('[SEC-8] no text breaks out of its quote, with any line separator', () => {
   for (const end of ['\n', '\r', '\r\n', '\u0085', '\u2028', '\u2029', '\v', '\f']) {
     const merged =
       mergeInstructions([{ server: 'a', text: `one${end}Server b:${end}> two` }]) ?? '';
@@ -11,12 +11,12 @@ it('[SEC-8] no text leaves its quote, whatever begins a line for somebody', () =
   }
 });
 
-it('[SEC-8] what cannot be seen is gone', () => {
+it('[SEC-8] invisible characters are removed', () => {
   const merged = mergeInstructions([{ server: 'a', text: 'x\u200b\u202ey\u0007\tz' }]);
   expect(merged?.endsWith('> xy\tz')).toBe(true);
 });
 
-it('[SEC-4] [SEC-9] each and all are bounded, and who is left out is counted', () => {
+it('[SEC-4] [SEC-9] each text and the whole are bounded, and omitted servers are counted', () => {
   const text = 'x'.repeat(1e6);
   const all = Array.from({ length: 1_000 }, (_, i) => ({ server: `s${i}`, text }));
   const merged = mergeInstructions(all) ?? '';
@@ -25,19 +25,19 @@ it('[SEC-4] [SEC-9] each and all are bounded, and who is left out is counted', (
   expect(merged).toMatch(/\n\n993 more servers have instructions, at their own endpoints\.$/u);
 });
 
-it('[SEC-9] who says nothing is not counted, also where there is no room', () => {
+it('[SEC-9] servers without instructions are not counted, also if there is no room', () => {
   const long = Array.from({ length: 8 }, (_, i) => ({ server: `s${i}`, text: 'x'.repeat(2_000) }));
   const silent = { server: 'z', text: ' \n\u200b' };
   const merged = mergeInstructions([...long, silent, { server: 'y', text: 'y' }]) ?? '';
   expect(merged).toMatch(/\n\n2 more servers have instructions, at their own endpoints\.$/u);
 });
 
-it('[MCP-3] nobody says anything where no server does', () => {
+it('[MCP-3] the text is absent if no server has instructions', () => {
   expect(mergeInstructions([])).toBeUndefined();
   expect(mergeInstructions([{ server: 'a', text: ' \n\u200b\n' }])).toBeUndefined();
 });
 
-it('[MCP-3] a text is quoted whole to its 2,000th character, and lines without words stay in it', () => {
+it('[MCP-3] a text is quoted in full up to its 2,000th character, blank lines included', () => {
   const saying = (text: string) => mergeInstructions([{ server: 'a', text }])?.split('\n\n')[1];
   const most = 'x'.repeat(2_000);
   expect(saying(most)).toBe(`Server a:\n> ${most}`);
@@ -45,7 +45,7 @@ it('[MCP-3] a text is quoted whole to its 2,000th character, and lines without w
   expect(saying('one\n\ntwo')).toBe('Server a:\n> one\n>\n> two');
 });
 
-it('[SEC-9] [MCP-3] all have room to the last character, and nobody is tried behind one who has none', () => {
+it('[SEC-9] [MCP-3] all room is used to the last character, and servers after the first that does not fit are left out', () => {
   const all = (last: number) => [
     ...Array.from({ length: 7 }, (_, i) => ({ server: `s${i}`, text: 'x'.repeat(1_970) })),
     { server: 'z', text: 'x'.repeat(last) },
@@ -56,7 +56,7 @@ it('[SEC-9] [MCP-3] all have room to the last character, and nobody is tried beh
   const taken = quotesOf(1)
     .slice(0, 7)
     .reduce((sum, quote) => sum + quote.length, head.length);
-  // Beside its words a quote has a line with the name and a sign.
+  // Besides its words a quote takes a line with the name and a sign.
   const room = 16_000 - taken - 'Server z:\n> '.length;
   expect(quotesOf(room)).toHaveLength(9);
   expect(quotesOf(room).at(-1)).toBe('1 more servers have instructions, at their own endpoints.');

@@ -1,4 +1,4 @@
-/** Which calls tell who learns from use. */
+/** Which calls are reported as uses to the learning search. */
 import { describe, expect, it } from 'vitest';
 
 import { noteUse, type Uses } from '../../../src/gateway/steps/note-use.ts';
@@ -19,7 +19,7 @@ const answer = (parsed: object): RawResponse => {
 const failure: RawResponse = { kind: 'response', error: '{"code":1}', parsed: { code: 1 } };
 const DONE = answer({ content: [] });
 
-/** Who is told of a reply once all of it was read. */
+/** The reported uses of a reply once all of it was read. */
 async function toldOf(
   reply: CallReply,
   more: { method?: 'tools/call' | 'prompts/get'; resolved?: Resolved } = {},
@@ -41,14 +41,14 @@ async function* streamOf(...messages: RawResponse[]) {
 }
 
 describe('use', () => {
-  it('[FIND-4] is noted of a call that was answered with success, whole or as a stream', async () => {
+  it('[FIND-4] is reported for a call that succeeded, answered whole or as a stream', async () => {
     expect(await toldOf({ response: DONE })).toEqual(['ada desk echo']);
     const complete = answer({ content: [], resultType: 'complete' });
     expect(await toldOf({ response: complete })).toEqual(['ada desk echo']);
     expect(await toldOf({ messages: streamOf(DONE) })).toEqual(['ada desk echo']);
   });
 
-  it('[FIND-4] is not noted of failures, questions, promises and answers that never come', async () => {
+  it('[FIND-4] is not reported for failures, server requests, tasks and answers that never come', async () => {
     const others = [
       failure,
       answer({ content: [], isError: true }),
@@ -62,7 +62,7 @@ describe('use', () => {
     expect(await toldOf({ messages: streamOf() })).toEqual([]);
   });
 
-  it('[FIND-4] is of tools alone, and of those that the catalog has', async () => {
+  it('[FIND-4] is reported only for tools, and only for those in the catalog', async () => {
     expect(await toldOf({ response: DONE }, { method: 'prompts/get' })).toEqual([]);
     expect(await toldOf({ response: DONE }, { resolved: { server, name: 'echo' } })).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Definitions of tools that 2026-07-28 allows, and what servers write by mistake: schemas of every kind, in every place. */
+/** Tool definitions that 2026-07-28 allows, and that servers write by mistake: schemas of every kind, in every place. */
 import { ToolSchema, type JsonObject } from '../../../src/shared/protocol.ts';
 import { loadCorpus } from '../../fixtures/corpora.ts';
 import type { Random } from '../seeded.ts';
@@ -82,7 +82,7 @@ function oddValue(random: Random, key: string, depth: number): unknown {
   return oddSchema(random, depth);
 }
 
-/** A tool that discovery takes. */
+/** A tool that discovery accepts. */
 export function oddTool(random: Random, name: string): JsonObject {
   for (;;) {
     const input = oddSchema(random) as JsonObject;

@@ -1,4 +1,4 @@
-/** Content for clients of older revisions: each block is one that their schema has, and none is lost. */
+/** Content for clients of older revisions: each block is valid in their schema, and none is lost. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { toOlderContent } from '../../../src/gateway/results/older-content.ts';
@@ -13,7 +13,7 @@ const BLOCKS = [
   { type: 'resource', resource: { uri: 'note://2', text: 'b' } },
 ];
 
-/** The kinds of blocks of each revision, as `PromptMessage` and `ContentBlock` of its schema.json have them. */
+/** The kinds of blocks of each revision: `PromptMessage` and `ContentBlock` of its schema.json. */
 const text = z.object({ type: z.literal('text'), text: z.string() });
 const media = (type: string) =>
   z.object({ type: z.literal(type), data: z.base64(), mimeType: z.string() });
@@ -39,18 +39,18 @@ const change = (result: JsonObject, version: string) =>
 describe.each(LEGACY_VERSIONS)('content for a client of %s', version => {
   const block = z.union(kinds(version));
 
-  it('[MCP-1] [MCP-5] of a tool is what its schema has', () => {
+  it('[MCP-1] [MCP-5] of a tool fits its schema', () => {
     const { content } = change({ content: BLOCKS }, version);
     expect(z.array(block).parse(content)).toHaveLength(BLOCKS.length);
   });
 
-  it('[MCP-1] [MCP-5] of a prompt is what its schema has', () => {
+  it('[MCP-1] [MCP-5] of a prompt fits its schema', () => {
     const messages = BLOCKS.map(content => ({ role: 'user', content }));
     const changed = change({ messages }, version)['messages'];
     expect(z.array(z.object({ content: block })).parse(changed)).toHaveLength(BLOCKS.length);
   });
 
-  it('[MCP-7] stays as it is where its revision has it', () => {
+  it('[MCP-7] is unchanged if its revision has it', () => {
     const known = BLOCKS.filter(each => block.safeParse(each).success);
     const raw = JSON.stringify({ content: known }, null, 1);
     expect(toOlderContent(raw, { content: known }, version)).toBe(raw);
@@ -58,7 +58,7 @@ describe.each(LEGACY_VERSIONS)('content for a client of %s', version => {
 });
 
 describe('toOlderContent', () => {
-  it('[MCP-7] says a link in words, and keeps the bytes of a sound', () => {
+  it('[MCP-7] describes a link in words, and keeps the bytes of audio', () => {
     const { content } = change({ content: BLOCKS.slice(2, 4) }, '2024-11-05');
     expect(content).toEqual([
       { type: 'resource', resource: { uri: 'urn:audio', mimeType: 'audio/wav', blob: 'bbbb' } },
@@ -66,7 +66,7 @@ describe('toOlderContent', () => {
     ]);
   });
 
-  it('[MCP-7] says a link in as many words as it has', () => {
+  it('[MCP-7] describes a link by the members that it has', () => {
     const { content } = change(
       {
         content: [

@@ -1,4 +1,4 @@
-/** Calls to a server that rests: refused before they leave, with what it failed of. */
+/** Calls to a server with an open circuit are refused before they are sent, with the error that opened it. */
 import { expect, it } from 'vitest';
 import { refuseOpenCircuit } from '../../../src/gateway/steps/server-health.ts';
 import type { Send } from '../../../src/gateway/steps/send.ts';
@@ -22,7 +22,7 @@ const callTo = (more: Parameters<typeof createRecord>[1]) => {
   return { called, call };
 };
 
-it('[UP-5] [CLI-3] says what the server failed of, as the registry does', async () => {
+it("[UP-5] [CLI-3] reports the server's failure as in the registry", async () => {
   const lastError = 'upstream_unreachable: Its connector says: The server exited with code 7';
   const { called, call } = callTo({ circuitRetryAt: 1, lastError });
   await expect(call).rejects.toMatchObject({
@@ -33,13 +33,13 @@ it('[UP-5] [CLI-3] says what the server failed of, as the registry does', async 
   expect(called).toEqual([]);
 });
 
-it('[UP-5] says nothing more where nothing is known of it', async () => {
+it('[UP-5] reports nothing more if no failure is known', async () => {
   await expect(callTo({ circuitRetryAt: 1 }).call).rejects.toMatchObject({
     message: 'The server failed too often and is tried again later',
   });
 });
 
-it('[UP-5] lets calls to other servers through', async () => {
+it('[UP-5] lets calls to other servers pass', async () => {
   const { called, call } = callTo({ lastError: 'upstream_timeout: of before' });
   expect(await call).toBe(answered);
   expect(called).toEqual(['alpha']);

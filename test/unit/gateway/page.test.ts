@@ -15,7 +15,7 @@ const item = (server: string, name: string): Item => ({
 const listOf = (...pairs: [string, string][]) => pairs.map(([server, name]) => item(server, name));
 const namesOf = (items: readonly Item[]) => items.map(({ name }) => name);
 
-/** All pages of a list that stays as it is. */
+/** All pages of an unchanged list. */
 function readAll(list: readonly Item[], pageSize: number): string[][] {
   const pages: string[][] = [];
   let cursor: string | undefined;
@@ -29,13 +29,13 @@ function readAll(list: readonly Item[], pageSize: number): string[][] {
 
 const abc = listOf(['a', '1'], ['a', '2'], ['b', '1'], ['b', '2'], ['C', '1']);
 
-it('[SEC-4] a text is no cursor, though it has characters', () => {
+it('[SEC-4] arbitrary text is no cursor, even with valid characters', () => {
   const cursor = Buffer.from('"ab"').toString('base64url');
   expect(() => pageOf(abc, cursor, 2)).toThrow('The cursor is not valid');
 });
 
 describe('pageOf', () => {
-  it('[MCP-4] hands everything out once, in order', () => {
+  it('[MCP-4] returns every item once, in order', () => {
     for (let pageSize = 1; pageSize <= 6; pageSize += 1) {
       const pages = readAll(abc, pageSize);
       expect([`pages of ${pageSize}`, pages.flat()]).toEqual([
@@ -47,7 +47,7 @@ describe('pageOf', () => {
     expect(readAll([], 3)).toEqual([[]]);
   });
 
-  it('[MCP-4] ends without a cursor where the list fits exactly', () => {
+  it('[MCP-4] returns no cursor after the last item', () => {
     expect(pageOf(abc, undefined, 5).nextCursor).toBeUndefined();
     expect(pageOf(abc, undefined, 4).nextCursor).toBeDefined();
   });
@@ -67,7 +67,7 @@ describe('pageOf', () => {
     ['its server is gone', abc.slice(2), ['b.1', 'b.2', 'C.1']],
     ['everything is gone', [], []],
     ['all later servers are gone', listOf(['a', '1']), []],
-  ])('[MCP-4] a cursor stays good when %s', (_what, list, names) => {
+  ])('[MCP-4] a cursor stays valid when %s', (_what, list, names) => {
     expect(namesOf(pageOf(list, cursor, 10).items)).toEqual(names);
   });
 
@@ -86,7 +86,7 @@ describe('pageOf', () => {
         const page = pageOf(list, next, 1 + random.below(4));
         seen.push(...namesOf(page.items));
         next = page.nextCursor;
-        // Servers come and go as wholes, as they do when they connect and disconnect.
+        // Servers appear and disappear as a whole, as when they connect and disconnect.
         const gone = random.pick([...servers, '']);
         list = all.filter(({ server }) => whole.has(server.name) || server.name !== gone);
       } while (next !== undefined);
@@ -122,7 +122,7 @@ describe('pageOf', () => {
     );
   });
 
-  it('[MCP-4] ends before what does not fit, but has one item in any case', () => {
+  it('[MCP-4] ends before an item that does not fit, but has at least one item', () => {
     const page = (names: string[], first?: string) =>
       pageOf(abc, first, 10, ({ name }) => !names.includes(name));
     expect(namesOf(page(['b.1']).items)).toEqual(['a.1', 'a.2']);

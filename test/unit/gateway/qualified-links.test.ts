@@ -1,4 +1,4 @@
-/** Links in results on an endpoint of many servers: each names the server that gave it, and nothing else changes. */
+/** Links in results on an endpoint of many servers: each gets the name of the server that returned it, and nothing else changes. */
 import { describe, expect, it } from 'vitest';
 import { withQualifiedLinks } from '../../../src/gateway/translate.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
@@ -25,14 +25,14 @@ describe('withQualifiedLinks', () => {
     }
   });
 
-  it('[MCP-7] keeps what looks like a resource in another block, and messages that are none', () => {
+  it('[MCP-7] keeps what looks like a resource in another block, and malformed messages', () => {
     const text = '{"content":[{"type":"text","text":"","resource":{"uri":"note://1"}}]}';
     expect(change(text)).toBe(text);
     const odd = `{"messages":[null,"x",[],{"content":${LINK}}]}`;
     expect(change(odd)).toBe(odd.replace(LINK, QUALIFIED[LINK] ?? ''));
   });
 
-  it('[MCP-3] qualifies whatever key is escaped or said twice', () => {
+  it('[MCP-3] qualifies links with escaped and duplicate keys', () => {
     expect(change('{"content":[{"type":"resource\\u005flink","\\u0075ri":"a:b"}]}')).toContain(
       '"notes+a:b"',
     );
@@ -49,11 +49,11 @@ describe('withQualifiedLinks', () => {
     '{"content":[{"type":"resource","resource":"a:b"}],"messages":7}',
     '{"structuredContent":{"type":"resource_link","uri":"a:b"}}',
     '{"result":{"result":{"content":[{"type":"resource_link","uri":"a:b"}]}}}',
-  ])('[MCP-7] leaves %s as it is', text => {
+  ])('[MCP-7] leaves %s unchanged', text => {
     expect(change(text)).toBe(text);
   });
 
-  it('[SEC-4] takes a megabyte of links, and of depth, in one go', () => {
+  it('[SEC-4] handles a megabyte of links, and of nesting, in one pass', () => {
     const many = `{"content":[${Array.from({ length: 20_000 }, () => LINK).join(',')}]}`;
     expect(change(many).split('notes+note:').length).toBe(20_001);
     const deep = '{"result":'.repeat(50_000) + '{}' + '}'.repeat(50_000);

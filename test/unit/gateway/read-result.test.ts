@@ -1,4 +1,4 @@
-/** Results of reads: the endpoint's URIs, and no cache above may share them. */
+/** Results of resources/read: the endpoint's URIs, and no cache beyond the client may share them. */
 import { expect, it } from 'vitest';
 import { toReadResult } from '../../../src/gateway/results/read-result.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
@@ -6,15 +6,15 @@ import type { JsonObject } from '../../../src/shared/protocol.ts';
 const made = (read: string, qualifier?: string) =>
   toReadResult(read, JSON.parse(read) as JsonObject, qualifier);
 
-it('[MCP-4] a public read becomes private, and nothing else of it changes', () => {
+it('[MCP-4] a public result becomes private, and nothing else of it changes', () => {
   const read =
     '{"contents":[{"uri":"note://1","text":"1.0 public"}],"ttlMs":60000,"cacheScope":"public","x":1.50}';
   expect(made(read)).toBe(read.replace('"public"', '"private"'));
-  // However it is written.
+  // Also if the value is escaped.
   expect(made('{"cacheScope":"\\u0070ublic"}')).toBe('{"cacheScope":"private"}');
 });
 
-it('[MCP-7] a read that says nothing of caches is left as it came', () => {
+it('[MCP-7] a result without cache members is unchanged', () => {
   const read = '{ "contents": [ {"uri":"note://public","text":"cacheScope public"} ] }';
   expect(made(read)).toBe(read);
 });
@@ -26,7 +26,7 @@ it('[MCP-3] [MCP-4] the contents carry the URIs of an endpoint of many servers',
   );
 });
 
-it('[MCP-7] a read without such contents or addresses is left as it came', () => {
+it('[MCP-7] a result without such contents or URIs is unchanged', () => {
   for (const read of [
     '{ "x": 1 }',
     '{ "contents": {"uri":"note://1"} }',

@@ -1,4 +1,4 @@
-/** Rows of calls: what each begins with, and the one end it has, whoever causes it. */
+/** Audit rows of calls: how each begins, and its single end, whatever causes it. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RENEWAL_MS } from '../../../src/audit/calls/call-schema.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
@@ -15,7 +15,7 @@ beforeEach(() => void vi.useFakeTimers({ now: STARTED_AT }));
 afterEach(() => void vi.useRealTimers());
 
 describe('the row of a call', () => {
-  it('[SEC-6] is there before it leaves, with what was called and what no secret is in', async () => {
+  it('[SEC-6] is stored before the call is sent, with what was called and without secrets', async () => {
     let sentBefore: number | undefined;
     const world = createWorld([], { admit: () => ((sentBefore = world.sent.length), {}) });
     const params = new Map([['arguments', '{"pin":"4711","n":1}']]);
@@ -53,7 +53,7 @@ describe('the row of a call', () => {
     expect(JSON.parse(world.begun[0]?.call?.detail ?? '')).toEqual({ server: alpha.id });
   });
 
-  it('[SEC-6] is of calls only', async () => {
+  it('[SEC-6] exists for calls only', async () => {
     const world = createWorld();
     const { reply } = await world.call({
       method: 'completion/complete',
@@ -62,7 +62,7 @@ describe('the row of a call', () => {
     expect([reply, world.begun, await world.endings()]).toEqual([result({ content: [] }), [], []]);
   });
 
-  it('[SEC-6] tells of one that is refused on its way, and why', async () => {
+  it('[SEC-6] records a refused call, and why', async () => {
     const world = createWorld();
     const reference = { kind: 'tool', name: 'alpha.none' } as const;
     await expect(world.call({ reference })).rejects.toMatchObject({ code: 'tool_not_found' });
@@ -76,14 +76,14 @@ describe('the row of a call', () => {
     expect(await world.endings()).toEqual([]);
   });
 
-  it('[SEC-6] [ACC-6] has its end already where its limit refused it', async () => {
+  it('[SEC-6] [ACC-6] has its end already if a limit refused the call', async () => {
     const world = createWorld([], { admit: () => ({ retryAfterMs: 5 }) });
     await expect(world.call()).rejects.toMatchObject({ code: 'rate_limited' });
     world.gone.abort();
     expect([world.begun.length, world.sent, await world.endings()]).toEqual([1, [], []]);
   });
 
-  it('[ACC-6] is not there where calls are limited only', async () => {
+  it('[ACC-6] does not exist if calls are limited only', async () => {
     const limits = { principal: { perMinute: 60, burst: 10 } };
     const world = createWorld([unreachable], { isRecording: false, limits });
     await expect(world.call()).rejects.toBeInstanceOf(ServerFailure);
@@ -131,7 +131,7 @@ describe('the end of a call', () => {
       result({ resultType: 'x' }),
       ['done', null, { is_error: false, result_chars: 18, ...NONE }],
     ],
-  ])('[SEC-6] is told for %s', async (_name, answer, end) => {
+  ])('[SEC-6] is recorded for %s', async (_name, answer, end) => {
     const world = createWorld([answer]);
     const { reply } = await world.call();
     expect(reply).toBe(answer);
@@ -141,7 +141,7 @@ describe('the end of a call', () => {
     expect(world.ended[0]?.id).toBe(world.begun[0]?.call?.id);
   });
 
-  it('[SEC-6] tells of a result of before', async () => {
+  it('[SEC-6] marks a cached result', async () => {
     const world = createWorld();
     const reference = { kind: 'tool', name: 'alpha.echo' } as const;
     const request = { method: 'tools/call', reference, params: new Map() } as const;
@@ -158,13 +158,13 @@ describe('the end of a call', () => {
     expect(await world.endings()).toMatchObject([['done', null, { cached: true }]]);
   });
 
-  it('[SEC-9] leaves nothing at its client', async () => {
+  it("[SEC-9] removes all listeners from the client's signal", async () => {
     const world = createWorld();
     const [add, remove] = (['addEventListener', 'removeEventListener'] as const).map(name =>
       vi.spyOn(world.gone.signal, name),
     );
     await world.call();
-    // Its row.
+    // The listener of its row.
     const [added, removed] = [add, remove].map(
       each => new Set(each?.mock.calls.map(([, listener]) => listener)),
     );
@@ -172,7 +172,7 @@ describe('the end of a call', () => {
     expect(removed).toEqual(added);
   });
 
-  it('[SEC-6] tells how long it took, and comes once', async () => {
+  it('[SEC-6] records the duration, and happens once', async () => {
     const { answer, resolve } = held();
     const world = createWorld([answer]);
     const routed = world.call();
@@ -197,13 +197,13 @@ describe('the end of a call', () => {
     ]);
   });
 
-  it('[SEC-6] [UP-3] is told at once when the client goes, and nothing after it', async () => {
+  it('[SEC-6] [UP-3] is recorded at once when the client leaves, and nothing after it', async () => {
     const { answer, reject } = held();
     const world = createWorld([answer]);
     const routed = world.call();
     await vi.advanceTimersByTimeAsync(30);
     world.gone.abort();
-    // In this very event: none comes after it.
+    // In this very event: no later one comes.
     expect(world.ended).toMatchObject([
       { outcome: 'cancelled', code: null, detail: { duration_ms: 30 } },
     ]);
@@ -212,7 +212,7 @@ describe('the end of a call', () => {
     expect(await world.endings()).toHaveLength(1);
   });
 
-  it('[SEC-6] [UP-3] is told of a client that went before it left', async () => {
+  it('[SEC-6] [UP-3] is recorded for a client that left before the call was sent', async () => {
     const world = createWorld([], { admit: () => (world.gone.abort(), {}) });
     await world.call();
     expect(world.ended).toMatchObject([{ outcome: 'cancelled', code: null }]);
@@ -220,7 +220,7 @@ describe('the end of a call', () => {
     expect([world.renewed, world.ended.length]).toEqual([[], 1]);
   });
 
-  it('[SEC-6] is cancelled where the client has gone, whoever hears of that first', async () => {
+  it('[SEC-6] is a cancellation if the client left, whichever part notices that first', async () => {
     const world = createWorld([result({ resultType: 'input_required' })]);
     let onGone = () => {};
     world.gone.signal.addEventListener('abort', () => onGone());
@@ -231,7 +231,7 @@ describe('the end of a call', () => {
   });
 });
 
-describe('what is refused before it is a request', () => {
+describe('a refusal before the request is parsed', () => {
   const told = async (method: string, thrown: unknown, subject?: string) => {
     const world = createWorld();
     const asked = subject === undefined ? {} : { subject };
@@ -244,7 +244,7 @@ describe('what is refused before it is a request', () => {
   };
   const row = { detail: '{"door":"legacy"}', at: STARTED_AT };
 
-  it('[SEC-6] has a row where it is a call', async () => {
+  it('[SEC-6] has a row if it is a call', async () => {
     expect(await told('tools/call', new PorticoError('invalid_params'), 'alpha.echo')).toEqual([
       {
         ...row,
@@ -260,7 +260,7 @@ describe('what is refused before it is a request', () => {
     ]);
   });
 
-  it('[SEC-6] has a row where the caller may not, and else none', async () => {
+  it('[SEC-6] has a row if the caller lacks the right, and else none', async () => {
     expect(await told('tools/list', new PorticoError('forbidden'))).toEqual([
       { ...row, action: 'tools/list', about: '', outcome: 'denied', code: 'forbidden' },
     ]);

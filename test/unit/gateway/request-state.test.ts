@@ -1,4 +1,4 @@
-/** States of servers on their way through clients: sealed for one principal, one request, one server and a time. */
+/** Request states of servers on their way through clients: sealed for one principal, one request, one server and a limited time. */
 import type { VisibleServers } from '../../../src/gateway/viewer.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
@@ -30,7 +30,7 @@ const DONE = { resultType: 'complete', content: [] };
 const toResponse = (result: JsonObject) =>
   ({ kind: 'response', result: JSON.stringify(result), parsed: result }) as const;
 
-/** A gateway over a server that answers with results in turn; what it gets is noted. */
+/** A gateway over a server with scripted results; notes the states that the server gets. */
 function createGateway(...results: (JsonObject | CallReply)[]) {
   const got: (string | undefined)[] = [];
   const states = createRequestStates({ keys, lifetimeMs: LIFETIME_MS });
@@ -83,7 +83,7 @@ function resultOf(reply: CallReply): JsonObject {
   return JSON.parse(reply.response.result) as JsonObject;
 }
 const CALL = { name: 'alpha.echo', arguments: { n: 1 } };
-/** The sealed state that a client gets with a question. */
+/** The sealed state that a client gets with a server request. */
 async function sealedBy(world: ReturnType<typeof createGateway>, call: object = CALL) {
   const state = resultOf(await world.ask({ ...call }))['requestState'];
   if (typeof state !== 'string') throw new Error('there is no state');
@@ -97,8 +97,8 @@ const refusal = {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-describe('a state', () => {
-  it('[MCP-4] [SEC-8] goes to the client sealed, and comes back as the server gave it', async () => {
+describe('a request state', () => {
+  it('[MCP-4] [SEC-8] goes to the client sealed, and returns to the server unchanged', async () => {
     const world = createGateway(asking('of the server'), DONE);
     const state = await sealedBy(world);
     expect(state).not.toContain('of the server');
@@ -108,14 +108,14 @@ describe('a state', () => {
     expect(world.got).toEqual([undefined, '"of the server"']);
   });
 
-  it('[MCP-4] is given where the server gave none, and the server gets none', async () => {
+  it('[MCP-4] is added if the server gave none, and the server then gets none', async () => {
     const world = createGateway(asking());
     const state = await sealedBy(world);
     await world.ask({ ...CALL, requestState: state });
     expect(world.got).toEqual([undefined, undefined]);
   });
 
-  it('[MCP-4] is sealed anew in each round', async () => {
+  it('[MCP-4] is sealed again for each retry', async () => {
     const world = createGateway(asking('one'), asking('two'));
     const first = await sealedBy(world);
     const second = await sealedBy(world, { ...CALL, requestState: first });
@@ -123,7 +123,7 @@ describe('a state', () => {
     expect(world.got).toEqual([undefined, '"one"', '"two"']);
   });
 
-  it('[SEC-8] is of no use to another principal, for another request or at another server', async () => {
+  it('[SEC-8] is refused for another principal, another request or another server', async () => {
     const world = createGateway(asking('one'));
     const requestState = await sealedBy(world);
     const call = { ...CALL, requestState };
@@ -138,12 +138,12 @@ describe('a state', () => {
     ];
     for (const other of others) await expect(other()).rejects.toMatchObject(refusal);
     expect(world.got).toHaveLength(1);
-    // What belongs to one round only is not bound.
+    // Params that belong to one retry only are not bound.
     await world.ask({ ...call, _meta: { progressToken: 1 }, inputResponses: {} });
     expect(world.got).toEqual([undefined, '"one"']);
   });
 
-  it('[SEC-8] is of no use where somebody else wrote it', async () => {
+  it('[SEC-8] is refused if it is forged', async () => {
     const { ask, got } = createGateway();
     const odd = ['of the server', '', 7, null, {}, [], 'k1.AAAA', 'k2.AAAA'];
     for (const requestState of odd) {
@@ -152,7 +152,7 @@ describe('a state', () => {
     expect(got).toEqual([]);
   });
 
-  it('[SEC-9] lasts as long as is said, to the millisecond', async () => {
+  it('[SEC-9] is valid for its TTL, to the millisecond', async () => {
     vi.setSystemTime(1_000_000);
     const world = createGateway(asking('one'));
     const requestState = await sealedBy(world);
@@ -164,8 +164,8 @@ describe('a state', () => {
   });
 });
 
-describe('what is no question', () => {
-  it('[MCP-7] passes as it is', async () => {
+describe('a result without a server request', () => {
+  it('[MCP-7] passes unchanged', async () => {
     for (const response of [
       toResponse(DONE),
       toResponse({ content: [], requestState: 'mine' }),
@@ -177,7 +177,7 @@ describe('what is no question', () => {
     }
   });
 
-  it('[MCP-4] is asked of a client that is asked while its call goes on', async () => {
+  it('[MCP-4] is sent as a message to a client that is asked while its call continues', async () => {
     const { ask, got } = createGateway(asking('one'));
     const reply = await ask({ ...CALL, requestState: 'own' }, { context: { questions: 'ask' } });
     expect(resultOf(reply)).toEqual(asking('one'));
@@ -185,8 +185,8 @@ describe('what is no question', () => {
   });
 });
 
-describe('a question', () => {
-  it('[MCP-4] that a client did not say it can be asked is not asked, and has no state', async () => {
+describe('a server request', () => {
+  it("[MCP-4] beyond the client's capabilities is refused, and has no state", async () => {
     const { ask } = createGateway(asking('one'));
     const reply = await ask(CALL, { context: { capabilities: {} } });
     expect(reply).toMatchObject({
@@ -195,7 +195,7 @@ describe('a question', () => {
     expect(JSON.stringify(reply)).not.toContain('requestState');
   });
 
-  it('[MCP-4] [MCP-7] behind messages is sealed too, and the messages pass', async () => {
+  it('[MCP-4] [MCP-7] after messages is sealed too, and the messages pass', async () => {
     const note: CallMessage = {
       kind: 'notification',
       method: 'notifications/progress',

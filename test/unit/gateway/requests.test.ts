@@ -1,4 +1,4 @@
-/** Requests on their way: what leaves, under which conditions, and what may come back. */
+/** Requests to servers: what is sent, under which conditions, and which results may come back. */
 import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
@@ -40,7 +40,7 @@ interface Sent {
   mirrored: string | undefined;
 }
 
-/** @param answer what every server answers */
+/** @param answer the answer of every server */
 function createRequests(
   capabilities: Record<string, object> = {},
   answer: Record<string, unknown> = {},
@@ -95,8 +95,8 @@ const ofEra = (name: string, era: 'legacy' | 'modern'): Server =>
     verdict: { era, protocolVersion: '', transport: 'http', sessionful: false },
   });
 
-describe('a request as it leaves', () => {
-  it('[MCP-7] mirrors its name, but that of a completion', async () => {
+describe('a request as it is sent', () => {
+  it('[MCP-7] mirrors its name, except for a completion', async () => {
     const { ask, sent } = createRequests();
     await ask();
     await ask({ method: 'prompts/get', reference: { kind: 'prompt', name: 'a.ask' } });
@@ -113,7 +113,7 @@ describe('a request as it leaves', () => {
     expect([...(sent[1]?.request.params ?? [])]).toEqual([['name', '"ask"']]);
   });
 
-  it('[MCP-7] mirrors the parameters that a tool wants mirrored, and checks those of the caller', async () => {
+  it('[MCP-7] mirrors the parameters that a tool declares, and checks those of the caller', async () => {
     const { ask, sent } = createRequests();
     const reference = { kind: 'tool', name: 'a.mirror' } as const;
     const params = paramsOf({ arguments: { city: 'Graz' } });
@@ -123,7 +123,7 @@ describe('a request as it leaves', () => {
     expect(
       sent.map(({ request: { paramHeaders } }) => paramHeaders && Object.entries(paramHeaders)),
     ).toEqual([[['mcp-param-city', 'Graz']], [['mcp-param-city', 'Graz']], undefined]);
-    // Only of a tool, whatever a prompt says of itself.
+    // Only for a tool, even if a prompt declares the same.
     await ask({ method: 'prompts/get', reference: { kind: 'prompt', name: 'a.odd' }, params });
     expect(sent.pop()?.request.paramHeaders).toBeUndefined();
     await expect(ask({ reference, params, readHeader: () => 'Wien' })).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe('a request as it leaves', () => {
     expect(sent).toHaveLength(3);
   });
 
-  it('[MCP-4] asks for log messages where the caller wants some and the server has them', async () => {
+  it('[MCP-4] asks for log messages if the caller wants some and the server has them', async () => {
     const { ask, sent } = createRequests({ a: { logging: {} } });
     await ask({ logLevel: 'warning' });
     await ask({ logLevel: 'none' });
@@ -146,7 +146,7 @@ describe('a request as it leaves', () => {
     ]);
   });
 
-  it('[MCP-7] may be answered with a task, which is not looked for where no client of tasks asked', async () => {
+  it('[MCP-7] may be answered with a task, which is not detected if the client did not ask for tasks', async () => {
     const { ask } = createRequests({}, { resultType: 'task', taskId: 'own' });
     const idFor = async (tasks?: 'modern') => {
       const { reply } = await ask({ tasks }, {}, { servers: [ofEra('a', 'modern')] });
@@ -157,7 +157,7 @@ describe('a request as it leaves', () => {
     expect(await idFor('modern')).toMatch(/^k1\./);
   });
 
-  it("[MCP-4] asks for a task of the form of its server's era alone", async () => {
+  it("[MCP-4] asks for a task only in the form of its server's era", async () => {
     const { ask, sent } = createRequests();
     for (const era of ['legacy', 'modern'] as const) {
       for (const tasks of [undefined, 'legacy', 'modern'] as const) {
@@ -177,30 +177,30 @@ describe('a request as it leaves', () => {
   });
 });
 
-describe('results of a type that only an extension knows', () => {
+describe('results of a type that an extension defines', () => {
   const extensions = { [OWN]: {}, [TASKS]: {}, [UI]: {} };
   const own: Naming = { kind: 'own', serverId: 'id-a' };
 
-  it('[MCP-7] come back where the client declared it and it is plain whose it is', async () => {
+  it('[MCP-7] pass if the client declared the extension and its server is unambiguous', async () => {
     const { ask } = createRequests({ a: { extensions } });
     const takes = async (more: object, naming?: Naming) =>
       (await ask(more, {}, undefined, naming)).takesOtherTypes;
     expect(await takes(declaring(OWN))).toBe(true);
     expect(await takes(declaring(OWN), own)).toBe(true);
-    // Those of all servers have no results of their own.
+    // The extensions common to all servers have no result types of their own.
     expect(await takes(declaring(TASKS, UI), own)).toBeUndefined();
     expect(await takes(declaring('com.example/other'), own)).toBeUndefined();
     expect(await takes({}, own)).toBeUndefined();
     expect(await takes({})).toBeUndefined();
   });
 
-  it('[MCP-7] do not where two servers have it, but on the endpoint of one of them', async () => {
+  it('[MCP-7] do not pass if two servers have it, except on the endpoint of one of them', async () => {
     const { ask } = createRequests({ a: { extensions }, b: { extensions } });
     expect((await ask(declaring(OWN))).takesOtherTypes).toBeUndefined();
     expect((await ask(declaring(OWN), {}, undefined, own)).takesOtherTypes).toBe(true);
   });
 
-  it('[MCP-7] do not where the server has no such extension', async () => {
+  it('[MCP-7] do not pass if the server has no such extension', async () => {
     const { ask } = createRequests({ b: { extensions } });
     expect((await ask(declaring(OWN))).takesOtherTypes).toBeUndefined();
     expect((await ask(declaring(OWN), {}, undefined, own)).takesOtherTypes).toBeUndefined();

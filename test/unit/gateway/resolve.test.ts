@@ -1,4 +1,6 @@
-/** What a reference means within reach, where kinds of items could be taken for each other: each is decided by what the caller sees of its kind. */
+/**
+ * What a reference resolves to among the visible servers, where kinds of items could be confused: the caller's view of each kind decides.
+ */
 import type { Reference } from '../../../src/gateway/listing.ts';
 import type { Naming } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +47,7 @@ const context = {
   questions: 'suspend',
 } as const;
 
-/** Where a request leaves for, or what it is refused with. */
+/** The server and method that a request is sent to, or its refusal. */
 async function ask(
   caller: ReturnType<typeof createCaller>,
   naming: Naming,
@@ -69,13 +71,13 @@ async function ask(
 }
 
 const everything = createCaller();
-/** Sees one tool of each server, and nothing beside tools. */
+/** Sees one tool of each server, and nothing but tools. */
 const ofTools = createCaller({ tools: ['there.same', 'down.same'] });
 const dot: Naming = { kind: 'qualified', style: 'dot' };
 const own = (serverId: string): Naming => ({ kind: 'own', serverId });
 
 describe('a caller who sees one tool of a server', () => {
-  it('[ACC-3] [MCP-9] gets no prompt of its name, wherever the server is', async () => {
+  it("[ACC-3] [MCP-9] gets no prompt of the tool's name, whatever the server's state", async () => {
     expect(await ask(ofTools, dot, { kind: 'tool', name: 'there.same' })).toBe('there tools/call');
     expect(await ask(everything, dot, { kind: 'prompt', name: 'there.same' })).toBe(
       'there prompts/get',
@@ -92,7 +94,7 @@ describe('a caller who sees one tool of a server', () => {
     );
   });
 
-  it('[ACC-3] [MCP-9] reads no resource of it, by no address', async () => {
+  it('[ACC-3] [MCP-9] reads no resource of it, by any URI', async () => {
     for (const [naming, name] of [
       [own(there.id), 'file:///x'],
       [own(there.id), 'file:///not-listed'],
@@ -113,7 +115,7 @@ describe('a caller who sees one tool of a server', () => {
       );
   });
 
-  it('[ACC-3] [MCP-9] is not told the state of a server that is down by a tool that may not be one that only reads', async () => {
+  it('[ACC-3] [MCP-9] does not learn the state of a server that is down from a tool that may not be read-only', async () => {
     const subject = { kind: 'everyone' } as const;
     const reading = {
       id: 'r',
@@ -125,17 +127,17 @@ describe('a caller who sees one tool of a server', () => {
     } as const;
     const state = { ...OPEN, posture: 'closed', rules: [reading] } as const;
     const reader = createCaller({}, undefined, state);
-    // Nobody knows whether it only reads, so it is hidden.
+    // It is unknown whether the tool is read-only, so it is hidden.
     expect(await ask(reader, dot, { kind: 'tool', name: 'down.same' })).toBe('tool_not_found');
     expect(await ask(reader, own(down.id), { kind: 'tool', name: 'same' })).toBe('tool_not_found');
   });
 
-  it('[MCP-9] is told the state in words', async () => {
+  it('[MCP-9] gets the state in words', async () => {
     await ask(everything, dot, { kind: 'tool', name: 'down.same' });
     expect(said).toBe('The server down is disconnected');
   });
 
-  it('[ACC-3] does not see a server of which nothing is left', async () => {
+  it('[ACC-3] does not see a server without visible items', async () => {
     const gone = createCaller({ tools: ['there.other'] });
     const namesFor = async (caller: typeof gone) =>
       (await gateway.visible({ caller, visible, naming: dot })).servers.map(({ name }) => name);
@@ -153,7 +155,7 @@ describe('a name that an endpoint gives', () => {
     renames: new Renames(overrides, visible.servers),
   };
 
-  it('[ACC-4] is that of a tool, never of a prompt', async () => {
+  it('[ACC-4] belongs to a tool, never to a prompt', async () => {
     expect(await ask(everything, renamed, { kind: 'tool', name: 'new' })).toBe('there tools/call');
     expect(await ask(everything, renamed, { kind: 'prompt', name: 'new' })).toBe(
       'tool_name_unprefixed',
@@ -170,14 +172,14 @@ describe('a name that an endpoint gives', () => {
     ]);
   });
 
-  it('[ACC-4] [ACC-3] of a tool that is hidden leads nowhere', async () => {
+  it('[ACC-4] [ACC-3] of a hidden tool is unknown', async () => {
     const without = createCaller({ servers: [down.id] });
     expect(await ask(without, renamed, { kind: 'tool', name: 'new' })).toBe('tool_name_unprefixed');
     const other = createCaller({ tools: ['there.other'] });
     expect(await ask(other, renamed, { kind: 'tool', name: 'new' })).toBe('tool_name_unprefixed');
   });
 
-  it('[ACC-4] of a tool that its server has no more leads nowhere', async () => {
+  it('[ACC-4] of a tool that its server no longer has is unknown', async () => {
     const renames = new Renames([{ server: 'there', tool: 'gone', name: 'new' }], visible.servers);
     const naming: Naming = { kind: 'qualified', style: 'dot', renames };
     expect(await ask(everything, naming, { kind: 'tool', name: 'new' })).toBe(
@@ -185,7 +187,7 @@ describe('a name that an endpoint gives', () => {
     );
   });
 
-  it('[ACC-4] waits for servers that are not there, and one without a name leads nowhere', async () => {
+  it('[ACC-4] of an absent server is reserved, and an override without a name adds none', async () => {
     const given = [
       { server: 'nobody', tool: 'same', name: 'theirs' },
       { server: 'there', tool: 'same', description: 'Another' },
@@ -205,7 +207,7 @@ describe('a name that an endpoint gives', () => {
     expect(renames.of('id-there', 'same')).toEqual({ description: 'Another' });
   });
 
-  it('[ACC-4] of a tool whose server is down tells so', async () => {
+  it('[ACC-4] of a tool whose server is down reports that', async () => {
     const renames = new Renames([{ server: 'down', tool: 'same', name: 'new' }], visible.servers);
     const naming: Naming = { kind: 'qualified', style: 'dot', renames };
     expect(await ask(everything, naming, { kind: 'tool', name: 'new' })).toBe(
@@ -214,7 +216,7 @@ describe('a name that an endpoint gives', () => {
   });
 });
 
-it('[MCP-8] [MCP-9] a name that two servers could have is of the one that is down, where the other has it not', async () => {
+it('[MCP-8] [MCP-9] a name that fits two servers resolves to the one that is down if the other lacks it', async () => {
   const within = { servers: [there, createRecord('there__x', { status: 'DISCONNECTED' })] };
   const naming: Naming = { kind: 'qualified', style: 'underscore' };
   const reference = { kind: 'tool', name: 'there__x__same' } as const;
@@ -222,14 +224,14 @@ it('[MCP-8] [MCP-9] a name that two servers could have is of the one that is dow
 });
 
 describe('a task', () => {
-  it("[MCP-9] that is nobody's is told so, and nothing else", async () => {
+  it('[MCP-9] that belongs to nobody is unknown, and nothing more is said', async () => {
     const of = (serverId: string): Reference => ({
       kind: 'task',
       name: 't',
       serverId,
     });
     expect(await ask(everything, dot, of('nobody'))).toBe('task_not_found');
-    // The id may be anybody's.
+    // The id may belong to anybody.
     expect(said).toBe(taskNotFound().message);
     expect(await ask(everything, dot, of(down.id))).toBe('server_disconnected');
     expect(await ask(everything, dot, of(there.id))).toBe('there tasks/get');
@@ -237,7 +239,7 @@ describe('a task', () => {
 });
 
 describe('the name of a prompt', () => {
-  it('[MCP-8] that was changed to fit a host is found through the catalog', async () => {
+  it('[MCP-8] that was changed to fit a host is resolved through the catalog', async () => {
     const underscore: Naming = { kind: 'qualified', style: 'underscore' };
     const { items } = await gateway.list(
       { caller: everything, visible, naming: underscore },
@@ -251,8 +253,8 @@ describe('the name of a prompt', () => {
   });
 });
 
-describe('the address of a resource', () => {
-  it('[MCP-8] names its server in any case, however that is written', async () => {
+describe('the URI of a resource', () => {
+  it('[MCP-8] names its server in any case and any spelling', async () => {
     const within = { servers: [createRecord('There')] };
     for (const name of ['There+file:///x', 'there+file:///x', 'THERE+file:///x']) {
       expect(await ask(everything, dot, { kind: 'resource', name }, within)).toBe(

@@ -1,4 +1,4 @@
-/** What a client's validator compiles, keyword by keyword: one value that it takes, and those it throws at. */
+/** What a client's validator compiles, keyword by keyword: values that it accepts, and values at which it throws. */
 import { describe, expect, it } from 'vitest';
 import { compiles } from '../../../src/gateway/results/schema-compiles.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
@@ -10,19 +10,19 @@ const SCHEMAS =
 const MAPS = 'properties $defs definitions dependentSchemas';
 const BROKEN = { type: 'no type' };
 const words = (text: string) => text.split(' ');
-/** A schema so many levels deep. */
+/** A schema with this many levels. */
 const nested = (depth: number, keyword: string, inner: unknown = {}): JsonObject =>
   Array.from({ length: depth }).reduce<unknown>(at => ({ [keyword]: at }), inner) as JsonObject;
-/** References that lead to each other, the last to something else. */
+/** References that point to each other, the last to something else. */
 function chain(length: number): JsonObject {
   const defs = Array.from({ length }, (_, i) => [`d${i}`, { $ref: `#/$defs/d${i + 1}` }]);
   const $defs = { ...Object.fromEntries(defs), [`d${length}`]: { type: 'string' } } as JsonObject;
-  // What is looked at first has the whole way before it.
+  // The reference that is checked first has the whole chain before it.
   return { $ref: '#/$defs/d0', $defs };
 }
 
 describe('a keyword', () => {
-  it.each(words(NUMBERS))('[MCP-5] %s is a number', keyword => {
+  it.each(words(NUMBERS))('[MCP-5] %s must be a number', keyword => {
     expect(compiles({ [keyword]: 1 })).toBe(true);
     for (const value of ['1', null, true]) expect(compiles({ [keyword]: value })).toBe(false);
   });
@@ -36,52 +36,52 @@ describe('a keyword', () => {
     ['enum', [[null]], [[], 'text', {}]],
     ['patternProperties', [{}, { a: {} }], [[], 'a', 7, { a: {}, '(': {} }, { '(': {}, a: {} }]],
     ['dependentRequired', [{}, { a: ['b'] }], [[], { a: 'b' }, { a: ['b'], c: [1] }]],
-  ])('[MCP-5] %s has values that fit', (keyword, good, bad) => {
+  ])('[MCP-5] %s must have a valid value', (keyword, good, bad) => {
     for (const value of good)
       expect([value, compiles({ [keyword]: value })]).toEqual([value, true]);
     for (const value of bad)
       expect([value, compiles({ [keyword]: value })]).toEqual([value, false]);
   });
 
-  it('[MCP-5] nullable needs a type beside it', () => {
+  it('[MCP-5] nullable requires a type beside it', () => {
     expect(compiles({ type: 'string', nullable: true })).toBe(true);
     expect(compiles({ nullable: true })).toBe(false);
     expect(compiles({ type: 'string', nullable: 1 })).toBe(false);
   });
 
-  it.each(words(SCHEMAS))('[MCP-5] %s holds a schema', keyword => {
+  it.each(words(SCHEMAS))('[MCP-5] %s must be a schema', keyword => {
     for (const value of [{}, false, { type: 'string' }]) {
       expect(compiles({ [keyword]: value })).toBe(true);
     }
     for (const value of [BROKEN, [], null, 'x']) expect(compiles({ [keyword]: value })).toBe(false);
   });
 
-  it.each(words('anyOf oneOf allOf prefixItems'))('[MCP-5] %s lists schemas', keyword => {
+  it.each(words('anyOf oneOf allOf prefixItems'))('[MCP-5] %s must list schemas', keyword => {
     expect(compiles({ [keyword]: [{}, true] })).toBe(true);
     for (const value of [[{}, BROKEN], [BROKEN, {}], {}, true, [7]]) {
       expect(compiles({ [keyword]: value })).toBe(false);
     }
   });
 
-  it.each(words(MAPS))('[MCP-5] %s names schemas', keyword => {
+  it.each(words(MAPS))('[MCP-5] %s must map names to schemas', keyword => {
     expect(compiles({ [keyword]: { a: {}, type: true } })).toBe(true);
     for (const value of [{ a: {}, b: BROKEN }, { a: BROKEN, b: {} }, [], true, { a: 7 }]) {
       expect(compiles({ [keyword]: value })).toBe(false);
     }
   });
 
-  it('[MCP-5] patternProperties names schemas by expressions', () => {
+  it('[MCP-5] patternProperties must map expressions to schemas', () => {
     expect(compiles({ patternProperties: { '^a': BROKEN } })).toBe(false);
   });
 
-  it('[MCP-5] items are one schema or several', () => {
+  it('[MCP-5] items must be one schema or several', () => {
     for (const items of [{}, true, [], [{}, true]]) expect(compiles({ items })).toBe(true);
     for (const items of [BROKEN, [{}, BROKEN], [BROKEN, {}], 7]) {
       expect(compiles({ items })).toBe(false);
     }
   });
 
-  it('[MCP-5] dependencies are schemas or names', () => {
+  it('[MCP-5] dependencies must be schemas or names', () => {
     expect(compiles({ dependencies: { a: ['b'], c: {}, d: [] } })).toBe(true);
     for (const value of [{ a: ['b'], c: BROKEN }, { a: [1] }, [], 'a']) {
       expect(compiles({ dependencies: value })).toBe(false);
@@ -89,8 +89,8 @@ describe('a keyword', () => {
   });
 });
 
-describe('names in a schema', () => {
-  it('[MCP-5] are for the whole only', () => {
+describe('ids in a schema', () => {
+  it('[MCP-5] are allowed only at the root', () => {
     expect(compiles({ $id: 'https://a.example.com/s', type: 'object' })).toBe(true);
     for (const name of ['id', '$anchor', '$dynamicAnchor', '$async']) {
       expect(compiles({ [name]: 'x' })).toBe(false);
@@ -99,14 +99,14 @@ describe('names in a schema', () => {
     expect(compiles({ not: { $id: 'x' } })).toBe(false);
   });
 
-  it('[MCP-5] do no harm in values, and as names of properties', () => {
+  it('[MCP-5] are harmless in values, and as names of properties', () => {
     const value = { $id: 'x', id: 'y' };
     for (const keyword of ['const', 'default']) expect(compiles({ [keyword]: value })).toBe(true);
     for (const keyword of ['enum', 'examples']) expect(compiles({ [keyword]: [value] })).toBe(true);
     expect(compiles({ properties: { id: {}, $id: {} } })).toBe(true);
   });
 
-  it('[MCP-5] are looked for below what nobody knows', () => {
+  it('[MCP-5] are found below unknown keywords', () => {
     for (const odd of [7, null, 'text', [], {}, { a: 1 }, { id: 7 }, [{ a: null }]]) {
       expect([odd, compiles({ 'x-odd': odd })]).toEqual([odd, true]);
     }
@@ -137,7 +137,7 @@ describe('a reference', () => {
     '#/$defs/e%20f',
     '#/$defs/list/anyOf/1',
     '#/properties/a',
-  ])('[MCP-5] leads into its own document: %s', $ref => {
+  ])('[MCP-5] resolves within its own document: %s', $ref => {
     expect(compiles({ $defs, properties: { a: {}, b: { $ref } } })).toBe(true);
   });
 
@@ -162,17 +162,17 @@ describe('a reference', () => {
     '#/$defs/yes',
     '#/$defs/list/anyOf/',
     '#/$defs/list/anyOf/1/',
-  ])('[MCP-5] that leads nowhere for certain does not compile: %j', $ref => {
+  ])('[MCP-5] that certainly resolves to nothing does not compile: %j', $ref => {
     const schema = { title: 'a', default: null, $defs, properties: { b: { $ref } } };
     expect(compiles(schema)).toBe(false);
   });
 
-  it('[MCP-5] leads to what compiles', () => {
+  it('[MCP-5] must resolve to a schema that compiles', () => {
     expect(compiles({ 'x-odd': BROKEN, not: { $ref: '#/x-odd' } })).toBe(false);
     expect(compiles({ 'x-odd': { type: 'string' }, not: { $ref: '#/x-odd' } })).toBe(true);
   });
 
-  it('[MCP-5] leads to something else in the end', () => {
+  it('[MCP-5] must not end in itself', () => {
     expect(compiles({ $ref: '#' })).toBe(false);
     expect(compiles({ not: { $ref: '#/not' } })).toBe(false);
     const round = { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } };
@@ -187,8 +187,8 @@ describe('a reference', () => {
   });
 });
 
-describe('what is deep', () => {
-  it.each(['not', 'x-odd'])('[SEC-9] goes 64 levels down: %s', keyword => {
+describe('a deep schema', () => {
+  it.each(['not', 'x-odd'])('[SEC-9] may have 64 levels: %s', keyword => {
     expect(compiles(nested(64, keyword))).toBe(true);
     expect(compiles(nested(65, keyword))).toBe(false);
   });

@@ -1,4 +1,4 @@
-/** What a token's scopes allow, for every way to a server, and how much of what is there each way sees. */
+/** What a token's scopes allow, on every path to a server, and how much each path shows. */
 import { expect, it } from 'vitest';
 import type { CallContext } from '../../../src/upstream/protocol/call.ts';
 import { DOT_NAMING, type VisibleServers } from '../../../src/gateway/viewer.ts';
@@ -15,7 +15,7 @@ const context: CallContext = {
 };
 const namesOf = ({ servers }: VisibleServers) => servers.map(({ name }) => name).join();
 
-/** Asks all there is of a server that the caller sees; what got through, and what did not. */
+/** Sends every kind of request to a visible server; returns what was allowed and what was refused. */
 async function tryAll(caller: ReturnType<typeof createCaller>) {
   const through: string[] = [];
   const refused: string[] = [];
@@ -56,10 +56,10 @@ async function tryAll(caller: ReturnType<typeof createCaller>) {
   return { through, refused, hidden };
 }
 
-it('[ACC-2] [ACC-9] reading and calling are apart', async () => {
+it('[ACC-2] [ACC-9] reading and calling are separate', async () => {
   const servers = ['id-beta'];
   const reader = await tryAll(createCaller({ servers }, ['tools:read']));
-  // A server that tells of no resources has none to subscribe to, which who may read hears.
+  // The server has no resource subscriptions; a caller who may read learns that.
   expect(reader.refused).toEqual(['subscription method_not_found', 'request forbidden']);
   expect(reader.through).toEqual([
     'visible beta',

@@ -8,7 +8,7 @@ import { createRecord } from './fakes.ts';
 const server = createRecord('alpha');
 const timeout = new PorticoError('upstream_timeout', 'It took too long');
 
-it('[MCP-12] is what a server did, not what the caller or we did', () => {
+it('[MCP-12] is what the server caused, not the caller or the gateway', () => {
   const failure = toServerFailure(server, timeout);
   expect(failure).toBeInstanceOf(ServerFailure);
   expect(failure).toMatchObject({
@@ -25,7 +25,7 @@ it('[MCP-12] is what a server did, not what the caller or we did', () => {
   for (const other of others) expect(toServerFailure(server, other)).toBe(other);
 });
 
-it('[MCP-12] names the server where its messages break off', async () => {
+it('[MCP-12] names the server if its messages break off', async () => {
   const note: CallMessage = { kind: 'notification', method: 'x', text: '{}' };
   async function* breaking(thrown: unknown): CallMessages {
     yield note;

@@ -1,4 +1,4 @@
-/** Single flight: who leads, who waits, and that nobody waits for ever. Time is the test's own. */
+/** Single flight: which call leads, which wait, and that none waits for ever. Uses fake time. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Taken } from '../../../src/gateway/cache/cache-port.ts';
 import {
@@ -23,14 +23,14 @@ const create = () =>
     cancel: timer => clearTimeout(timer as ReturnType<typeof setTimeout>),
   });
 
-/** Joins, and notes what comes of it. */
+/** Joins, and notes the outcome. */
 function createStand() {
   const flights = create();
   const told = new Map<string, Taken>();
   const join = (id: string, waitMs = WAIT_MS) => {
     void Promise.resolve(flights.join('k', id, waitMs)).then(taken => told.set(id, taken));
   };
-  /** Everything that is due has happened. */
+  /** Lets everything happen that is due. */
   const settle = (ms = 0) => vi.advanceTimersByTimeAsync(ms);
   const kindOf = (id: string) => told.get(id)?.kind;
   return { flights, told, join, settle, kindOf };
@@ -51,7 +51,7 @@ it('[LLM-5] the first leads, the others get its result', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('[LLM-5] a result that is for nobody else lets all go', async () => {
+it('[LLM-5] a result that cannot be shared lets all waiting calls go', async () => {
   const { flights, join, settle, kindOf } = createStand();
   for (const id of ['a', 'b', 'c']) join(id);
   flights.land('k', 'a', undefined);
@@ -59,7 +59,7 @@ it('[LLM-5] a result that is for nobody else lets all go', async () => {
   expect(['a', 'b', 'c'].map(kindOf)).toEqual(['lead', 'alone', 'alone']);
 });
 
-it('[LLM-5] where the leader goes the next leads, and where one that waits goes nobody notices', async () => {
+it('[LLM-5] when the leader leaves the next leads, and a waiting call that leaves has no effect', async () => {
   const { flights, told, join, settle, kindOf } = createStand();
   for (const id of ['a', 'b', 'c', 'd']) join(id);
   flights.leave('k', 'c');
@@ -67,7 +67,7 @@ it('[LLM-5] where the leader goes the next leads, and where one that waits goes 
   await settle();
   expect(['b', 'c', 'd'].map(kindOf)).toEqual(['lead', 'alone', undefined]);
   expect(told.get('b')).toEqual({ kind: 'lead', mustClaim: true });
-  // Words of one that leads no more are nothing.
+  // Messages of a former leader have no effect.
   flights.land('k', 'a', undefined);
   flights.renew('k', 'a');
   await settle();
@@ -77,7 +77,7 @@ it('[LLM-5] where the leader goes the next leads, and where one that waits goes 
   expect(kindOf('d')).toBe('entry');
 });
 
-it('[LLM-5] a leader that says nothing is replaced, one that lives is not', async () => {
+it('[LLM-5] a leader that stops renewing is replaced, a live one is not', async () => {
   const { flights, join, settle, kindOf } = createStand();
   join('a');
   join('b', 10 * LEASE_MS);
@@ -89,12 +89,12 @@ it('[LLM-5] a leader that says nothing is replaced, one that lives is not', asyn
   expect(kindOf('b')).toBeUndefined();
   await settle(LEASE_MS);
   expect(kindOf('b')).toBe('lead');
-  // It went away while it waited, so it does not say that it is there.
+  // It left while it waited, so it does not claim its turn.
   await settle(CLAIM_MS);
   expect(kindOf('c')).toBe('lead');
 });
 
-it('[LLM-5] a flight whose leader is lost and that nobody waits for begins anew', async () => {
+it('[LLM-5] a flight with a lost leader and no waiting call starts again', async () => {
   const { join, settle, kindOf } = createStand();
   join('a');
   await settle(LEASE_MS);
@@ -103,7 +103,7 @@ it('[LLM-5] a flight whose leader is lost and that nobody waits for begins anew'
   expect(kindOf('b')).toBe('lead');
 });
 
-it('[LLM-5] nobody waits longer than it wants to, and only so many wait', async () => {
+it('[LLM-5] a call waits for a bounded time, and a bounded number wait', async () => {
   const { flights, join, settle, kindOf } = createStand();
   join('a');
   for (let at = 0; at < MAX_WAITERS; at += 1) join(`w${at}`, 500);
@@ -117,7 +117,7 @@ it('[LLM-5] nobody waits longer than it wants to, and only so many wait', async 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('[LLM-5] flights whose leaders are lost take no room for ever', async () => {
+it('[LLM-5] flights with lost leaders do not take room for ever', async () => {
   const { flights, settle } = createStand();
   for (let at = 0; at < MAX_IN_FLIGHT; at += 1) void flights.join(`key ${at}`, 'a', WAIT_MS);
   expect(flights.join('one more', 'a', WAIT_MS)).toEqual({ kind: 'alone' });
@@ -129,7 +129,7 @@ it('[LLM-5] flights whose leaders are lost take no room for ever', async () => {
   expect(flights.join('key 0', 'b', WAIT_MS)).toBeInstanceOf(Promise);
 });
 
-it(`[LLM-5] in any order of events one leads at a time and everybody is answered (seed ${SEED})`, async () => {
+it(`[LLM-5] for any order of events one call leads at a time and every call is answered (seed ${SEED})`, async () => {
   const random = createRandom();
   for (let round = 0; round < 200; round += 1) {
     const { flights, told, join, settle, kindOf } = createStand();

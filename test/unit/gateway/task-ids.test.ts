@@ -1,4 +1,4 @@
-/** Sealed task ids: opened for their principal only, alike for the same task, and nothing else opens. */
+/** Sealed task ids: they open only for their principal, are equal for the same task, and nothing else opens. */
 import { describe, expect, it } from 'vitest';
 import {
   createTaskIds,
@@ -22,7 +22,7 @@ const task: HeldTask = {
 };
 
 describe('a sealed task id', () => {
-  it('[MCP-4] opens for its principal as what it was', async () => {
+  it('[MCP-4] opens for its principal to the original task', async () => {
     const kinds: HeldTask[] = [
       task,
       { ...task, era: 'legacy', owner: 'session:abc' },
@@ -37,7 +37,7 @@ describe('a sealed task id', () => {
     }
   });
 
-  it('[MCP-4] is the same for the same task, another for each other, and shows nothing of it', async () => {
+  it('[MCP-4] is equal for the same task, different for others, and reveals nothing of it', async () => {
     const sealed = await ids.seal('p', task);
     expect(await ids.seal('p', { ...task })).toBe(sealed);
     const others = [
@@ -57,14 +57,14 @@ describe('a sealed task id', () => {
     for (const other of ['', 'q', 'P', 'p ']) expect(await ids.open(other, sealed)).toBeUndefined();
   });
 
-  it('[SEC-1] opens after the active key changed, and not without its key', async () => {
+  it('[SEC-1] opens after the active key changed, but not without its key', async () => {
     const sealed = await ids.seal('p', task);
     expect(await createTaskIds(ring('k2')).open('p', sealed)).toEqual(task);
     const without = createKeyRing(JSON.stringify({ active: 'k2', keys: { k2: key(2) } }));
     expect(await createTaskIds(without).open('p', sealed)).toBeUndefined();
   });
 
-  it('[SEC-4] is not made of an empty id or one that is too long', async () => {
+  it('[SEC-4] is not made of an empty or an overlong id', async () => {
     for (const taskId of ['', 'x'.repeat(MAX_OWN_ID_BYTES), '世'.repeat(MAX_OWN_ID_BYTES / 2)]) {
       await expect(ids.seal('p', { ...task, taskId })).rejects.toMatchObject({
         code: 'upstream_bad_message',
@@ -72,7 +72,7 @@ describe('a sealed task id', () => {
     }
   });
 
-  it('[SEC-9] is not even looked at where it is longer than any, or written in another way', async () => {
+  it('[SEC-9] is not decrypted if it is too long, or written differently', async () => {
     const looked: number[] = [];
     const plain = JSON.stringify(['modern', 's1', 'https://a', 'job-7']);
     const open = (_purpose: string, sealed: string) => {

@@ -1,4 +1,4 @@
-/** Ids of tasks in messages, at each place where they stand; what names none passes to the byte. */
+/** Ids of tasks in messages, at each place where they occur; a message without one passes byte for byte. */
 import { describe, expect, it } from 'vitest';
 import {
   isTaskNotification,
@@ -26,7 +26,7 @@ const toResponse = (result: string): RawResponse => ({
   parsed: JSON.parse(result) as JsonObject,
 });
 
-/** What becomes of a raw result. */
+/** The raw result after its task ids were replaced. */
 async function answered(result: string, method: RelayedMethod = 'tools/call'): Promise<string> {
   const reply = await withClientIds({ response: toResponse(result) }, method, names);
   if (!('response' in reply) || !('result' in reply.response)) throw new Error('no result');
@@ -44,7 +44,7 @@ async function passed(...messages: CallMessage[]): Promise<CallMessage[]> {
   return all;
 }
 
-/** What becomes of a raw notification. */
+/** The raw notification after its task ids were replaced. */
 async function told(text: string): Promise<string> {
   const { method } = JSON.parse(text) as { method: string };
   const [message] = await passed({ kind: 'notification', method, text });
@@ -62,14 +62,14 @@ describe('a task in a result', () => {
     }
   });
 
-  it('[MCP-4] has the client’s id, and all else of it stays', async () => {
+  it('[MCP-4] has the client’s id, and the rest is unchanged', async () => {
     const modern = '{"resultType":"task","taskId":"a","ttl":1.50}';
     expect(await answered(modern)).toBe('{"resultType":"task","taskId":"c-a","ttl":1.50}');
     const legacy = '{"task":{"taskId":"a","ttl":1.50},"more":1e3}';
     expect(await answered(legacy)).toBe('{"task":{"taskId":"c-a","ttl":1.50},"more":1e3}');
   });
 
-  it('[MCP-4] that has no id is a broken answer', async () => {
+  it('[MCP-4] without an id is a broken answer', async () => {
     for (const text of [
       '{"task":{}}',
       '{"task":{"taskId":7}}',
@@ -80,7 +80,7 @@ describe('a task in a result', () => {
     }
   });
 
-  it('[MCP-4] need not be there where a task is asked for, but is one where it is', async () => {
+  it('[MCP-4] may be absent where a task is requested, but is replaced if present', async () => {
     expect(await answered('{ }', 'tasks/cancel')).toBe('{ }');
     expect(await answered('{"taskId":"a"}', 'tasks/get')).toBe('{"taskId":"c-a"}');
     await expect(answered('{"taskId":7}', 'tasks/get')).rejects.toMatchObject(broken);
@@ -88,7 +88,7 @@ describe('a task in a result', () => {
     expect(await answered(own, 'tasks/result')).toBe(own);
   });
 
-  it('[MCP-7] is not looked for in an error', async () => {
+  it('[MCP-7] is not searched in an error', async () => {
     const response = {
       kind: 'response',
       error: '{"code":1}',
@@ -107,7 +107,7 @@ describe('the task that a result belongs to', () => {
   });
 
   it.each(['7', '{}', '{"taskId":7}', '[]', 'null', '{"taskId":null}'])(
-    '[MCP-4] is left out where it is none: %s',
+    '[MCP-4] is left out if malformed: %s',
     async related => {
       const text = `{"content":[],"_meta":{"a":1,"${RELATED}":${related}}}`;
       expect(await answered(text)).toBe('{"content":[],"_meta":{"a":1}}');
@@ -120,7 +120,7 @@ describe('the task that a result belongs to', () => {
     '{ "content" : [ ], "_meta" : null }',
     '{ "content" : [ { "_meta" : { } } ] }',
     '{ "content" : [ ], "_meta" : [ ] }',
-  ])('[MCP-7] is not there, and the result passes to the byte: %s', async text => {
+  ])('[MCP-7] is absent, and the result passes byte for byte: %s', async text => {
     expect(await answered(text)).toBe(text);
   });
 });
@@ -143,7 +143,7 @@ describe('a notification', () => {
     `{ "method" : "notifications/message", "params" : [ "${RELATED}" ] }`,
     '{ "method" : "notifications/tasks" }',
     '{ "method" : "notifications/tasks", "params" : [ ] }',
-  ])('[MCP-7] that names none passes to the byte: %s', async text => {
+  ])('[MCP-7] without a task passes byte for byte: %s', async text => {
     expect(await told(text)).toBe(text);
   });
 
@@ -154,7 +154,7 @@ describe('a notification', () => {
   });
 });
 
-describe('a question', () => {
+describe('a server request', () => {
   const asking = (params: string) => {
     const answers: RawAnswer[] = [];
     const answer = (given: RawAnswer) => Promise.resolve(void answers.push(given));
@@ -162,7 +162,7 @@ describe('a question', () => {
     return { question, answers };
   };
 
-  it('[MCP-4] is taken back as the client knows it', async () => {
+  it('[MCP-4] is cancelled under the id that the client knows', async () => {
     const { question } = asking('{}');
     const { question: stranger } = asking('{}');
     const [asked, back, other] = await passed(
@@ -176,7 +176,7 @@ describe('a question', () => {
     expect(other?.kind === 'withdrawal' && other.of).toBe(stranger);
   });
 
-  it('[MCP-4] [SEC-10] is answered without a task of somebody else, however that is written', async () => {
+  it("[MCP-4] [SEC-10] is answered without another task's id, however it is written", async () => {
     const { question, answers } = asking('{ "a" : 1 }');
     const [asked] = await passed(question);
     if (asked?.kind !== 'question') throw new Error('no question');
@@ -198,7 +198,7 @@ describe('a request about a task', () => {
   const related = (params: Record<string, string>) =>
     Object.fromEntries(withoutRelated(new Map(Object.entries(params))));
 
-  it('[MCP-4] [SEC-10] names it once, however the second word is written', () => {
+  it('[MCP-4] [SEC-10] names it once, however the second mention is written', () => {
     const escaped = RELATED.replace('k', '\\u006b');
     for (const key of [RELATED, escaped, RELATED.replace('/', '\\/')]) {
       expect(related({ taskId: '"a"', _meta: `{"a":1,"${key}":{"taskId":"b"}}` })).toEqual({
@@ -208,7 +208,7 @@ describe('a request about a task', () => {
     }
   });
 
-  it('[MCP-7] that has no second word passes to the byte', () => {
+  it('[MCP-7] without a second mention passes byte for byte', () => {
     for (const params of [{ a: '1' }, { _meta: '{ "a" : 1 }' }, { _meta: '7' }, { _meta: '[ ]' }]) {
       expect(related(params as Record<string, string>)).toEqual(params);
     }

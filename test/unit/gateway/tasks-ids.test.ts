@@ -1,4 +1,4 @@
-/** Which id a task has for its client, and who hears of it. */
+/** Which id a task has for its client, and which clients may subscribe to it. */
 import type { TaskSubscription } from '../../../src/upstream/streams/task-listener.ts';
 import type { VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ const beta = serverOf('beta', 'modern');
 const old = serverOf('old', 'legacy');
 const deaf: TaskPorts['subscribeTasks'] = () => Promise.reject(new Error('nobody asked'));
 
-/** Tasks of a gateway whose one server answers with this; whose session it was asked on is noted. */
+/** Tasks of a gateway whose one server gives this answer; notes the session of each request. */
 function createWorld(server: Server, result: JsonObject, active = 'k1', hear = deaf) {
   const owners: string[] = [];
   const tasks = createTasks({ taskIds: idsUnder(active), subscribeTasks: hear });
@@ -66,7 +66,7 @@ const TASK = { resultType: 'task', taskId: 'own-1' };
 const OLD_TASK = { task: { taskId: 'own-1' } };
 
 describe('the id of a task', () => {
-  it('[MCP-4] is the same on every session where the server keeps none', async () => {
+  it('[MCP-4] is the same on every session if the server has no sessions', async () => {
     const { send } = createWorld(alpha, TASK);
     const { taskId } = await send({ tasks: 'modern' }, 'session:1');
     expect(await send({ tasks: 'modern' }, 'session:2')).toEqual({ ...TASK, taskId });
@@ -76,7 +76,7 @@ describe('the id of a task', () => {
     );
   });
 
-  it('[MCP-4] stays the one its client has, also after another key took over', async () => {
+  it("[MCP-4] stays the client's, also after another key became active", async () => {
     const made = await createWorld(alpha, TASK).send({ tasks: 'modern' });
     const id = String(made['taskId']);
     const related = { _meta: { [RELATED]: { taskId: 'own-2' } } };
@@ -89,14 +89,14 @@ describe('the id of a task', () => {
     expect(owners).toEqual(['session:9']);
   });
 
-  it('[MCP-7] is not looked for in the form of another era', async () => {
+  it('[MCP-7] is not detected in the form of another era', async () => {
     expect(await createWorld(old, OLD_TASK).send({ tasks: 'modern' })).toEqual(OLD_TASK);
     const unknown = createRecord('new');
     expect(await createWorld(unknown, OLD_TASK).send({ tasks: 'legacy' })).toEqual(OLD_TASK);
   });
 });
 
-describe('who hears of tasks', () => {
+describe('a subscription to tasks', () => {
   const ids = idsUnder('k1');
   const idOf = (server: Server, taskId: string, principal = 'ada', era: Era = 'modern') => {
     const origin = new URL(server.url).origin;
@@ -104,7 +104,7 @@ describe('who hears of tasks', () => {
   };
   const never = new Promise<void>(() => {});
 
-  /** Asks to hear of ids; servers agree to tasks by their own ids, and may tell at once. */
+  /** Subscribes to task ids; servers agree to tasks by their own ids, and may notify at once. */
   async function heard(
     given: string[],
     answers: Record<string, () => TaskSubscription>,
@@ -127,7 +127,7 @@ describe('who hears of tasks', () => {
   }
   const visible: VisibleServers = { servers: [alpha, beta, old] };
 
-  it('[MCP-4] is whose they are: each server is asked once, by its own ids, and answers by the client’s', async () => {
+  it('[MCP-4] belongs to their owner: each server is asked once, by its own ids, and answers with the client’s', async () => {
     const [a1, a2, b1] = await Promise.all([
       idOf(alpha, 'one'),
       idOf(alpha, 'two'),
@@ -146,7 +146,7 @@ describe('who hears of tasks', () => {
     ]);
   });
 
-  it('[MCP-4] [ACC-3] is nobody else', async () => {
+  it('[MCP-4] [ACC-3] is refused to anybody else', async () => {
     const gone = serverOf('gone', 'modern', { status: 'DISCONNECTED' });
     const moved = { ...beta, url: 'https://b.example.com/mcp' };
     const given = await Promise.all([
@@ -163,7 +163,7 @@ describe('who hears of tasks', () => {
     await ended;
   });
 
-  it('[MCP-4] [MCP-12] is told where one of the servers tells no more, and not by one that never did', async () => {
+  it('[MCP-4] [MCP-12] ends when one of the servers ends it, but not by one that never agreed', async () => {
     const given = [await idOf(alpha, 'one'), await idOf(beta, 'one')];
     let end = () => {};
     const lasting = new Promise<void>(resolve => void (end = resolve));
@@ -184,7 +184,7 @@ describe('who hears of tasks', () => {
     expect(await over).toBe(true);
   });
 
-  it('[MCP-4] is told of what is broken here', async () => {
+  it('[MCP-4] reports a failure of the gateway', async () => {
     const given = [await idOf(alpha, 'one')];
     const broken = () => {
       throw new Error('ours');

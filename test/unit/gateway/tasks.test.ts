@@ -1,7 +1,4 @@
-/**
- * Tasks in the gateway on plain fakes: whose id reaches which server, in what a server sends about tasks, and what passes
- * as it came.
- */
+/** Tasks in the gateway on plain fakes: which id reaches which server, in a server's messages about tasks, and what passes unchanged. */
 import type { Caller } from '../../../src/access/policy/caller.ts';
 import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +28,7 @@ const response = (parsed: object): CallReply => {
   return { response: { kind: 'response', result, parsed: parsed as Record<string, unknown> } };
 };
 
-/** A gateway whose servers answer with this. */
+/** A gateway whose servers give this answer. */
 function gatewayOf(answer: CallReply) {
   const seen: { server: string; params: Record<string, unknown>; name: unknown; owner: string }[] =
     [];
@@ -107,7 +104,7 @@ describe('a task', () => {
     ]);
   });
 
-  it('[MCP-4] of the legacy era is asked for on the session that made it', async () => {
+  it('[MCP-4] of the legacy era is requested on the session that created it', async () => {
     const id = await makeLegacy('session:1');
     const asked = send(response({ taskId: 'own-1', status: 'working' }), about(id, 'legacy'), {
       owner: 'session:2',
@@ -118,7 +115,7 @@ describe('a task', () => {
     expect(asked.seen).toEqual([{ server: 'beta', params, name: 'own-1', owner: 'session:1' }]);
   });
 
-  it('[MCP-4] [ACC-3] is unknown to others, where its server is hidden, and in the other era, alike', async () => {
+  it('[MCP-4] [ACC-3] looks unknown to others, if its server is hidden, and in the other era', async () => {
     const id = await makeModern();
     const old = await makeLegacy('session:1');
     const hidden: Caller = createCaller({ principalId: 'ada', servers: [legacy.id] }, [
@@ -140,7 +137,7 @@ describe('a task', () => {
       () => send(response({}), about(id, 'legacy')),
       () => send(response({}), about(old, 'modern')),
     ];
-    // One after the other, so that no refusal comes before somebody waits for it.
+    // One after the other, so that no refusal is unhandled.
     for (const attempt of tries) {
       const { routed, seen } = attempt();
       await expect(routed).rejects.toMatchObject({
@@ -152,7 +149,7 @@ describe('a task', () => {
     }
   });
 
-  it('[MCP-4] without an id a client can have is a broken answer', async () => {
+  it('[MCP-4] without a valid id is a broken answer', async () => {
     const long = 'x'.repeat(3_000);
     for (const task of [
       { resultType: 'task' },
@@ -165,8 +162,8 @@ describe('a task', () => {
   });
 });
 
-describe('what passes as it came', () => {
-  it('[MCP-7] is every result of a caller that speaks of no tasks, and every plain result', async () => {
+describe('what passes unchanged', () => {
+  it('[MCP-7] is every result of a caller without tasks, and every plain result', async () => {
     const plain = { content: [], taskId: 'mine', task: { taskId: 'x' } };
     for (const tasks of [undefined, 'modern', 'legacy'] as const) {
       for (const server of ['alpha', 'beta']) {
@@ -182,12 +179,12 @@ describe('what passes as it came', () => {
 });
 
 describe('messages before the result of a legacy task', () => {
-  it('[MCP-4] name it by the client’s id, and the answer to a question by the server’s own', async () => {
+  it('[MCP-4] name it by the client’s id, and an answer to a server request by the server’s own', async () => {
     const id = await makeLegacy('session:1');
     const answers: RawAnswer[] = [];
     const meta = { _meta: { [RELATED]: { taskId: 'own-1' } } };
     const textOf = (method: string, params: object) =>
-      // As some writers of JSON escape it.
+      // Escaped as some JSON writers do.
       JSON.stringify({ jsonrpc: '2.0', method, params }).replaceAll('/', '\\/');
     const status = 'notifications/tasks/status';
     const message = 'notifications/message';

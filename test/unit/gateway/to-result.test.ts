@@ -1,4 +1,4 @@
-/** What changes in a result, by what was asked, on which endpoint, and by whom; all else passes as it came. */
+/** What changes in a result, by request, endpoint and caller; everything else passes unchanged. */
 import type { Naming } from '../../../src/gateway/viewer.ts';
 import { expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
@@ -15,7 +15,7 @@ const own: Naming = { kind: 'own', serverId: server.id };
 const LINK = { type: 'resource_link', uri: 'note://a', name: 'a' };
 const RESULT = { content: [LINK], structuredContent: [1] };
 
-/** What comes of a result; undefined where no result would change. */
+/** The changed result; undefined if no result would change. */
 function made(
   request: Partial<RelayedRequest>,
   naming: Naming,
@@ -36,13 +36,13 @@ function made(
 const QUALIFIED = { ...LINK, uri: 'alpha+note://a' };
 const said = { type: 'text', text: '[1]' };
 
-it('[MCP-7] is nothing for a modern client on the endpoint of one server', () => {
+it('[MCP-7] nothing changes for a modern client on the endpoint of one server', () => {
   for (const source of ['modern', 'rest', undefined] as const) {
     expect(made(source ? { source } : {}, own)).toBeUndefined();
   }
 });
 
-it('[MCP-7] is nothing in a completion', () => {
+it('[MCP-7] nothing changes in a completion', () => {
   for (const naming of [dot, own]) {
     for (const source of ['modern', 'legacy'] as const) {
       expect(made({ method: 'completion/complete', source }, naming)).toBeUndefined();
@@ -50,7 +50,7 @@ it('[MCP-7] is nothing in a completion', () => {
   }
 });
 
-it('[MCP-8] is the links on an endpoint of many servers', () => {
+it('[MCP-8] links change on an endpoint of many servers', () => {
   expect(made({ source: 'modern' }, dot)).toEqual({ ...RESULT, content: [QUALIFIED] });
   const messages = [{ role: 'user', content: LINK }];
   expect(made({ method: 'prompts/get', source: 'modern' }, dot, { messages })).toEqual({
@@ -58,7 +58,7 @@ it('[MCP-8] is the links on an endpoint of many servers', () => {
   });
 });
 
-it('[MCP-5] is the structured content of a tool for a legacy client', () => {
+it('[MCP-5] the structured content of a tool changes for a legacy client', () => {
   const wrapped = { result: [1] };
   expect(made({ source: 'legacy' }, own)).toEqual({
     content: [LINK, said],
@@ -68,12 +68,12 @@ it('[MCP-5] is the structured content of a tool for a legacy client', () => {
     content: [QUALIFIED, said],
     structuredContent: wrapped,
   });
-  // Only of a tool, and one that is known.
+  // Only for a tool, and a known one.
   expect(made({ source: 'legacy', method: 'prompts/get' }, own)).toEqual(RESULT);
   expect(made({ source: 'legacy' }, own, RESULT, false)).toEqual(RESULT);
 });
 
-it('[MCP-5] is blocks that the revision of a legacy client has not', () => {
+it('[MCP-5] blocks change that the revision of a legacy client lacks', () => {
   const link = { type: 'text', text: 'a: note://a' };
   const content = { content: [LINK] };
   for (const version of ['2024-11-05', '2025-03-26']) {
@@ -82,13 +82,13 @@ it('[MCP-5] is blocks that the revision of a legacy client has not', () => {
   for (const version of ['2025-06-18', undefined]) {
     expect(made({ source: 'legacy', version }, own, content)).toEqual(content);
   }
-  // What a client of the modern era speaks is not asked.
+  // The revision of a modern client does not matter.
   expect(made({ source: 'modern', version: '2024-11-05' }, dot, content)).toEqual({
     content: [QUALIFIED],
   });
 });
 
-it('[MCP-8] [ACC-3] is whose a resource is, and that nobody else may have it', () => {
+it("[MCP-8] [ACC-3] a resource gets its server's name, and becomes private", () => {
   const read = { contents: [{ uri: 'note://a', text: 'x' }], cacheScope: 'public' };
   const kept = { ...read, cacheScope: 'private' };
   const method = 'resources/read';

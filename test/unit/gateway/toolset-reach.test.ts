@@ -1,4 +1,4 @@
-/** What a toolset leaves of what is seen. */
+/** What a toolset leaves of the visible servers. */
 import { expect, it } from 'vitest';
 import type { Toolset } from '../../../src/access/policy/toolset.ts';
 import { withinToolset } from '../../../src/gateway/toolset-scope.ts';
@@ -11,7 +11,7 @@ const toolset: Toolset = {
   definition: { include: ['alpha.read'], exclude: [], overrides: [] },
 };
 
-it('[ACC-4] a server of which nothing is left is gone, of others what is chosen is seen', () => {
+it('[ACC-4] a server without selected items disappears, and of others only the selected ones are visible', () => {
   const alpha = createRecord('alpha');
   const { servers, views } = withinToolset(toolset, { servers: [createRecord('beta'), alpha] });
   expect(servers).toEqual([alpha]);

@@ -1,4 +1,4 @@
-/** What a call would be refused with, told by the same decisions that calls meet. */
+/** The code with which a call would be refused, by the same decisions as real calls. */
 import { expect, it } from 'vitest';
 import { createTrial } from '../../../src/gateway/explain/dry-run.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
@@ -11,11 +11,11 @@ const tried = (server: Server, tool = 'echo', caller = everyone) =>
   trial({ caller, visible: { servers: [server] } }, server, tool);
 const alpha = createRecord('alpha');
 
-it('[ACC-3] is nothing where it would leave', async () => {
+it('[ACC-3] is absent if the call would be sent', async () => {
   expect(await tried(alpha)).toEqual({ isListed: true, code: undefined });
 });
 
-it('[ACC-3] is what is missing of the caller or the tool', async () => {
+it('[ACC-3] names what the caller or the tool lacks', async () => {
   expect(await tried(alpha, 'none')).toEqual({ isListed: false, code: 'tool_not_found' });
   const elsewhere = createCaller({ servers: ['id-beta'] });
   expect(await tried(alpha, 'echo', elsewhere)).toEqual({
@@ -28,7 +28,7 @@ it('[ACC-3] is what is missing of the caller or the tool', async () => {
   expect(await tried(alpha, 'echo', writer)).toEqual({ isListed: false, code: undefined });
 });
 
-it('[ACC-3] [UP-5] is the state of its server', async () => {
+it('[ACC-3] [UP-5] names the state of the server', async () => {
   const resting = createRecord('alpha', { circuitRetryAt: 1 });
   expect(await tried(resting)).toEqual({ isListed: true, code: 'circuit_open' });
   const off = createRecord('off');

@@ -1,4 +1,4 @@
-/** What a server may ask of a client in its result: all that the client said, and nothing else. */
+/** Which server requests a result may contain: only those that the client's capabilities cover. */
 import { describe, expect, it } from 'vitest';
 import { withoutUndeclaredInput } from '../../../src/gateway/results/undeclared-input.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
@@ -9,7 +9,7 @@ const ROOTS = { method: 'roots/list' };
 const FORM = { elicitation: { form: {} } };
 const URL_ONLY = { elicitation: { url: {} } };
 
-/** What is missing where these are asked; undefined where the result passes. */
+/** The missing capabilities; undefined if the result passes. */
 function missing(inputRequests: unknown, capabilities: JsonObject): unknown {
   const result = JSON.stringify({ resultType: 'input_required', inputRequests });
   const response = { kind: 'response', result, parsed: {} } as const;
@@ -23,7 +23,7 @@ function missing(inputRequests: unknown, capabilities: JsonObject): unknown {
   return (data as JsonObject)['requiredCapabilities'];
 }
 
-describe('a question', () => {
+describe('a server request', () => {
   it.each<[string, unknown, JsonObject]>([
     ['a form', elicit({ mode: 'form' }), FORM],
     ['a form of who names no way', elicit({}), { elicitation: {} }],
@@ -37,7 +37,7 @@ describe('a question', () => {
     ['a question without a method', { method: 7 }, {}],
     ['none', null, {}],
     ['a text', 'elicitation/create', {}],
-  ])('[MCP-4] for %s passes where it may be asked', (_name, request, capabilities) => {
+  ])('[MCP-4] for %s passes with the capability', (_name, request, capabilities) => {
     expect(missing({ a: request }, capabilities)).toBeUndefined();
   });
 
@@ -53,20 +53,20 @@ describe('a question', () => {
     ['a model with tools', sample({ tools: [] }), { sampling: {} }, { sampling: { tools: {} } }],
     ['a model with tools', sample({ tools: [] }), {}, { sampling: { tools: {} } }],
     ['roots', { ...ROOTS, params: { tools: [] } }, {}, { roots: {} }],
-  ])('[MCP-4] for %s does not pass where it may not', (_name, request, capabilities, needed) => {
+  ])('[MCP-4] for %s does not pass without it', (_name, request, capabilities, needed) => {
     expect(missing({ a: request }, capabilities)).toEqual(needed);
   });
 
-  it('[MCP-4] among others is refused with all that is missing', () => {
+  it('[MCP-4] among others is refused with all missing capabilities', () => {
     const asked = { a: elicit({}), b: ROOTS, c: sample({}) };
     expect(missing(asked, FORM)).toEqual({ roots: {}, sampling: {} });
   });
 });
 
-it.each([undefined, null, [], 'x', {}])('[MCP-4] no question is in %j', inputRequests => {
+it.each([undefined, null, [], 'x', {}])('[MCP-4] is not found in %j', inputRequests => {
   expect(missing(inputRequests, {})).toBeUndefined();
 });
 
-it('[MCP-4] no question is in a list of them', () => {
+it('[MCP-4] is not found in a list of them', () => {
   expect(missing([elicit({})], {})).toBeUndefined();
 });

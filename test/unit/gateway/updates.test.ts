@@ -1,4 +1,4 @@
-/** Updates of resources in a reply: none passes as it came, each is told on once, of legacy servers only. */
+/** Resource updates in a reply of a legacy server: none passes on the stream, and each is forwarded once. */
 import { expect, it } from 'vitest';
 import { withoutUpdates } from '../../../src/gateway/results/messages.ts';
 import type { CallMessage, CallMessages } from '../../../src/upstream/protocol/call.ts';
@@ -26,7 +26,7 @@ async function pass(era: 'legacy' | 'modern', given: CallMessage[]) {
   return { told, passed };
 }
 
-it('[MCP-4] [SEC-8] tells each resource once and passes all else', async () => {
+it('[MCP-4] [SEC-8] forwards each resource once and passes everything else', async () => {
   const log = note('notifications/message', { level: 'info', data: 'x' });
   const a = note(UPDATED, { uri: 'note://a', more: 1 });
   const given = [a, log, a, note(UPDATED, { uri: 7 }), note(UPDATED, []), response];
@@ -37,7 +37,7 @@ it('[MCP-4] [SEC-8] tells each resource once and passes all else', async () => {
   expect(await pass('modern', given)).toEqual({ told: [], passed: [log, response] });
 });
 
-it('[SEC-9] tells of a hundred resources at most', async () => {
+it('[SEC-9] forwards a hundred resources at most', async () => {
   const many = Array.from({ length: 500 }, (_, i) => note(UPDATED, { uri: `note://${i}` }));
   const { told, passed } = await pass('legacy', [...many, response]);
   expect([told.length, passed]).toEqual([100, [response]]);

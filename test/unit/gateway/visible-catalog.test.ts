@@ -1,4 +1,4 @@
-/** Catalogs and reaches as a caller sees them: what is left, and that the same is found again. */
+/** Catalogs and servers as a caller sees them: what is left, and that equal results are reused. */
 import { describe, expect, it } from 'vitest';
 import { parseQualifiedPattern } from '../../../src/shared/util/name-pattern.ts';
 import { NOTHING, selectionOf, WHOLE } from '../../../src/access/policy/view.ts';
@@ -30,14 +30,14 @@ const files = createRecord('files');
 const select = (include: string[], exclude: string[] = []) =>
   selectionOf(files, include.map(parseQualifiedPattern), exclude.map(parseQualifiedPattern));
 
-describe('a catalog through a view', () => {
-  it('[ACC-3] is all of it where there is no view, or one of everything', () => {
+describe('a catalog filtered by a view', () => {
+  it('[ACC-3] is the whole catalog without a view, or with WHOLE', () => {
     const catalog = createCatalog();
     expect(filterCatalog(undefined, catalog)).toBe(catalog);
     expect(filterCatalog(WHOLE, catalog)).toBe(catalog);
   });
 
-  it('[ACC-3] of some tools has these and nothing beside tools', () => {
+  it('[ACC-3] of some tools has these and nothing but tools', () => {
     const seen = filterCatalog(select(['files.r*']), createCatalog());
     expect(seen.tools.items.map(({ key }) => key)).toEqual(['read']);
     expect([...seen.tools.byKey.keys()]).toEqual(['read']);
@@ -55,7 +55,7 @@ describe('a catalog through a view', () => {
     expect(seen.tools.items.map(({ key }) => key)).toEqual(['read']);
   });
 
-  it('[ACC-3] of nothing tells not even how long it is fresh', () => {
+  it('[ACC-3] of nothing does not even show its TTL', () => {
     const seen = filterCatalog(NOTHING, createCatalog());
     expect([seen.tools.items, seen.ttlMs]).toEqual([[], {}]);
     const silent = filterCatalog(select(['files.r*']), createCatalog({ ttlMs: {} }));
@@ -89,14 +89,14 @@ describe('a tool', () => {
   });
 });
 
-describe('a reach that is narrowed', () => {
+describe('visible servers restricted to a caller', () => {
   const servers = [files, createRecord('other')];
 
-  it('[ACC-3] has the servers of which something is seen, and how much', () => {
+  it('[ACC-3] are those with visible items, with a view of each', () => {
     const caller = createCaller({ tools: ['files.read', 'other'] });
     const { servers: left, views } = restrictToCaller(caller, { servers });
     expect(left.map(({ name }) => name)).toEqual(['files', 'other']);
-    // All of a server needs no view.
+    // A wholly visible server needs no view.
     expect([...(views?.keys() ?? [])]).toEqual(['id-files']);
     const one = restrictToCaller(createCaller({ servers: ['id-other'] }), { servers });
     expect([one.servers.map(({ name }) => name), [...(one.views ?? [])].length]).toEqual([
@@ -105,7 +105,7 @@ describe('a reach that is narrowed', () => {
     ]);
   });
 
-  it('[ACC-3] [ACC-4] never becomes wider than it was', () => {
+  it('[ACC-3] [ACC-4] never grow', () => {
     const view = select(['files.read']);
     const given = { servers, views: new Map([[files.id, view]]) };
     expect(restrictToCaller(createCaller(), given).views?.get(files.id)).toBe(view);
@@ -114,13 +114,13 @@ describe('a reach that is narrowed', () => {
     expect(seen).toEqual([false, false]);
   });
 
-  it('[ACC-3] is found again for the same caller, and for no other', () => {
+  it('[ACC-3] are reused for the same caller, and for no other', () => {
     const caller = createCaller({ tools: ['files.read'] });
     const narrow = restrictToCaller(caller, { servers });
     expect(restrictToCaller(caller, { servers })).toBe(narrow);
     expect(restrictToCaller(caller, narrow)).toBe(narrow);
     expect(restrictToCaller(createCaller(), { servers })).not.toBe(narrow);
-    // What has views or a client of its own is something else.
+    // With views or a client they are another object.
     const ofClient = { servers, client: PLAIN_CLIENT };
     expect(restrictToCaller(caller, ofClient).client).toBe(PLAIN_CLIENT);
     expect(restrictToCaller(caller, ofClient)).toBe(restrictToCaller(caller, ofClient));

@@ -1,4 +1,4 @@
-/** Which addresses may be fetched: a table of the forms in which forbidden ones have been smuggled in. */
+/** Which addresses may be fetched: a table of the spellings in which forbidden ones have been smuggled in. */
 import { describe, expect, it } from 'vitest';
 import { decideAddress } from '../../../src/http/address-policy.ts';
 import { loadCorpus } from '../../fixtures/corpora.ts';
@@ -51,7 +51,7 @@ const LOOPBACK = [
 ];
 
 const REFUSED = [
-  // Not a URL, or one with characters that no URL has.
+  // Not a URL, or one with characters that no URL may contain.
   '',
   ' ',
   'example.com',
@@ -82,7 +82,7 @@ const REFUSED = [
   'https://exa<mple.com/',
   'https://ex|ample.com/',
   'https://\u200b.com/',
-  // Names that no registry has, and public names that resolve to anything.
+  // Names that cannot be registered, and public names that resolve to any address.
   'https://a.b.c.XN--pokxncvks/',
   'https://xn--a.example.com/',
   'https://xn--99999999999999.example.com/',
@@ -163,7 +163,7 @@ const REFUSED = [
   'https://[64:ff9b::7f00:1]/',
   'https://[2002:7f00:1::]/',
   'https://[0:0:0:0:0:ffff:a9fe:a9fe]/',
-  // Names that belong to nobody outside.
+  // Names that are not public.
   'https://intranet/',
   'https://mcp/',
   'https://localhost.localdomain.local/',
@@ -208,7 +208,7 @@ describe('an address that is refused in every mode', () => {
 });
 
 describe('loopback', () => {
-  it.each(LOOPBACK)('[SEC-3] %j is for local mode only', address => {
+  it.each(LOOPBACK)('[SEC-3] %j is allowed in local mode only', address => {
     expect(decideAddress(address, false).allowed).toBe(false);
     expect(decideAddress(address, true)).toMatchObject({
       allowed: true,
@@ -246,7 +246,7 @@ describe(`[SEC-3] ${corpus.origin}`, () => {
     expect(admitted.map(({ url }) => url)).toEqual([]);
   });
 
-  it('allows each that must be allowed', () => {
+  it('allows each address that must be allowed', () => {
     const allowed = corpus.cases.filter(({ expect: verdict }) => verdict === 'allow');
     const refused = allowed.filter(({ url }) => !decideAddress(url, false).allowed);
     expect(allowed.length).toBeGreaterThan(1);
@@ -262,7 +262,7 @@ describe('a host', () => {
     return decision.allowed ? 'allowed' : decision.reason;
   };
 
-  it('[SEC-3] [SEC-4] has 253 characters at most, dots with them', () => {
+  it('[SEC-3] [SEC-4] has 253 characters at most, including dots', () => {
     const label = 'a'.repeat(63);
     const host = (last: number) => [label, label, label, 'b'.repeat(last)].join('.');
     expect(host(61)).toHaveLength(253);
@@ -271,14 +271,14 @@ describe('a host', () => {
     expect(reasonOf(`${'a'.repeat(64)}.example.com`)).toBe('the host is not a public name');
   });
 
-  it('[SEC-3] is told apart from an address, and both are refused', () => {
+  it('[SEC-3] is distinguished from an address literal, and both are refused', () => {
     for (const host of ['[2001:db8::1]', '93.184.216.34', '1.1']) {
       expect([host, reasonOf(host)]).toEqual([host, 'use a host name, not an address literal']);
     }
     expect(reasonOf('single')).toBe('the host is not a public name');
   });
 
-  it('[SEC-3] may end in what other labels begin with', () => {
+  it('[SEC-3] may end like the prefix of other labels', () => {
     expect(reasonOf('axn--b.example.com')).toBe('allowed');
     expect(reasonOf('example-xn.example.com')).toBe('allowed');
   });

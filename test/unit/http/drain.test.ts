@@ -1,4 +1,4 @@
-/** The end of a gateway on one machine, as its Worker sees it. */
+/** The shutdown of a gateway on one machine, as its Worker sees it. */
 import { describe, expect, it } from 'vitest';
 import { Drain, DRAIN_HEADER, DRAIN_PATH } from '../../../src/http/drain.ts';
 import { BytesInFlight } from '../../../src/shared/limits/bytes-in-flight.ts';
@@ -13,7 +13,7 @@ function ask(drain: Drain, ms: number, { method = 'POST', key = 'right', path = 
 }
 
 describe('[OPS-3] [SEC-4] a drain', () => {
-  it('begins nothing more, and waits for what is under way', async () => {
+  it('accepts nothing more, and waits for running requests', async () => {
     const bytes = new BytesInFlight(LIMITS);
     const call = bytes.request('a');
     bytes.request('a', true);
@@ -26,14 +26,14 @@ describe('[OPS-3] [SEC-4] a drain', () => {
     expect(await (await waiting)?.json()).toEqual({ under_way: 0 });
   });
 
-  it('[SEC-6] brings out what is kept in memory before it answers', async () => {
+  it('[SEC-6] writes what is held in memory before it answers', async () => {
     const flushed: number[] = [];
     const drain = new Drain('right', new BytesInFlight(LIMITS), async ms => void flushed.push(ms));
     await ask(drain, 0);
     expect(flushed).toEqual([700]);
   });
 
-  it('waits no longer than it is told', async () => {
+  it('waits no longer than requested', async () => {
     const bytes = new BytesInFlight(LIMITS);
     bytes.request('a');
     expect(await (await ask(new Drain('right', bytes, flush), 60))?.json()).toEqual({
@@ -42,7 +42,7 @@ describe('[OPS-3] [SEC-4] a drain', () => {
   });
 
   it.each([{ key: 'wrong' }, { key: '' }, { method: 'GET' }, { path: '/local/other' }])(
-    'is none of it with %j',
+    'is not started by %j',
     asked => {
       const drain = new Drain('right', new BytesInFlight(LIMITS), flush);
       expect(ask(drain, 0, asked)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** The fake models that speak Anthropic's and Google's APIs: what they say, and what they refuse as the real ones do. */
+/** The fake models for Anthropic's and Google's APIs: what they answer, and that they refuse what the real ones refuse. */
 import { describe, expect, it } from 'vitest';
 import { SseParser } from '../../../src/http/sse-events.ts';
 import { anthropicApi } from '../../fixtures/model-anthropic-api.ts';
@@ -84,7 +84,7 @@ describe('the fake model of Anthropic', () => {
     expect(await problemOf(await ask(request))).toContain(problem);
   });
 
-  it('[LLM-3] refuses another key, and a request without a version', async () => {
+  it('[LLM-3] refuses a wrong key, and a request without a version', async () => {
     expect((await ask({}, { ...headers, 'x-api-key': 'other' })).status).toBe(401);
     expect(await problemOf(await ask({}, { 'x-api-key': 'k' }))).toContain('anthropic-version');
   });
@@ -108,7 +108,7 @@ describe('the fake model of Google', () => {
   const schema = (parameters: object) =>
     declare({ name: 'a', parameters: { type: 'OBJECT', ...parameters } });
 
-  it('[LLM-3] streams whole answers, each with a piece, and a call in one', async () => {
+  it('[LLM-3] streams whole responses with a part each, and a call in one part', async () => {
     await give(handle, { turns: [{ text: 'é😀x', calls: [{ name: 'a', arguments: { x: 1 } }] }] });
     const events = await eventsOf(await ask({}, 'streamGenerateContent?alt=sse'));
     const answers = events.map(({ data }) => JSON.parse(data) as Answer);
@@ -135,7 +135,7 @@ describe('the fake model of Google', () => {
     expect(await problemOf(await ask(request))).toContain(problem);
   });
 
-  it('[LLM-3] refuses another key as an argument', async () => {
+  it('[LLM-3] refuses a wrong key in the query', async () => {
     const answer = await ask({}, 'generateContent', 'other');
     expect(await problemOf(answer)).toContain('API key not valid');
   });

@@ -1,4 +1,4 @@
-/** A fetch for addresses that others name: what it asks for, what it never follows, and how much it reads. */
+/** A fetch for addresses that others name: what it requests, that it follows no redirect, and how much it reads. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createGuardedFetch } from '../../../src/http/guarded-fetch.ts';
 
@@ -6,7 +6,7 @@ const ADDRESS = 'https://login.example.com/token';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const signal = new AbortController().signal;
 
-/** Answers every request; what was asked for is returned. */
+/** Answers every request; returns the requests. */
 function answerWith(make: () => Response | Promise<Response>) {
   const asked: { address: string; init: RequestInit }[] = [];
   vi.spyOn(globalThis, 'fetch').mockImplementation((input, init = {}) => {
@@ -15,7 +15,7 @@ function answerWith(make: () => Response | Promise<Response>) {
   });
   return asked;
 }
-/** A body that tells whether it was let go. */
+/** A body that shows whether it was cancelled. */
 function bodyOf(...chunks: string[]) {
   const seen = { isCancelled: false };
   const body = new ReadableStream<Uint8Array>({
@@ -35,7 +35,7 @@ const refusal = (message: string) => ({ code: 'credential_unavailable', message 
 afterEach(() => vi.restoreAllMocks());
 
 describe('a guarded fetch', () => {
-  it('[SEC-3] asks for what is allowed, follows nothing and ends with its signal', async () => {
+  it('[SEC-3] requests allowed addresses, follows nothing and ends with its signal', async () => {
     const asked = answerWith(() => Response.json({ a: 1 }));
     const guarded = createGuardedFetch(false, signal);
     const init = { method: 'POST', headers: { a: 'b' }, redirect: 'follow' } as const;
@@ -56,7 +56,7 @@ describe('a guarded fetch', () => {
     'https://localhost/',
     'file:///etc',
     '',
-  ])('[SEC-3] asks nobody at %j', async address => {
+  ])('[SEC-3] sends nothing to %j', async address => {
     const asked = answerWith(() => Response.json({}));
     const run = createGuardedFetch(false, signal)(address);
     await expect(run).rejects.toMatchObject(
@@ -65,7 +65,7 @@ describe('a guarded fetch', () => {
     expect(asked).toEqual([]);
   });
 
-  it('[SEC-3] asks this machine where the deployment is one', async () => {
+  it('[SEC-3] may reach this machine in local mode', async () => {
     const asked = answerWith(() => Response.json({}));
     await createGuardedFetch(true, signal)('http://127.0.0.1:9/token');
     expect(asked).toHaveLength(1);
@@ -74,7 +74,7 @@ describe('a guarded fetch', () => {
   });
 
   it.each([300, 301, 302, 307, 308, 399])(
-    '[SEC-3] follows no %i and lets its body go',
+    '[SEC-3] does not follow a %i and cancels its body',
     async status => {
       const { seen, body } = bodyOf('{}');
       const headers = { ...JSON_TYPE, location: 'https://10.0.0.1/' };
@@ -86,20 +86,20 @@ describe('a guarded fetch', () => {
     },
   );
 
-  it.each([200, 299, 400, 401, 500])('[UP-4] gives what JSON says of a %i', async status => {
+  it.each([200, 299, 400, 401, 500])('[UP-4] returns the JSON of a %i', async status => {
     answerWith(() => Response.json({ status }, { status, headers: { 'x-own': '1' } }));
     const response = await createGuardedFetch(false, signal)(ADDRESS);
     expect([response.status, response.headers.get('x-own')]).toEqual([status, '1']);
     expect(await response.json()).toEqual({ status });
   });
 
-  it.each([204, 205])('[UP-4] gives no body to a %i, which cannot have one', async status => {
+  it.each([204, 205])('[UP-4] returns no body for a %i, which cannot have one', async status => {
     answerWith(() => new Response(null, { status, headers: JSON_TYPE }));
     const response = await createGuardedFetch(false, signal)(ADDRESS);
     expect([response.status, response.body]).toEqual([status, null]);
   });
 
-  it('[SEC-2] reads nothing that is no JSON', async () => {
+  it('[SEC-2] reads no body that is not JSON', async () => {
     for (const headers of [{ 'content-type': 'text/html' }, new Headers()]) {
       const { seen, body } = bodyOf('secret');
       answerWith(() => new Response(body, { status: 502, headers }));
@@ -108,7 +108,7 @@ describe('a guarded fetch', () => {
     }
   });
 
-  it('[UP-4] says nothing of a body that is not so any more', async () => {
+  it('[UP-4] removes headers that no longer describe the body', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-length': '999', 'x-own': '1' };
     for (const type of ['application/json', 'text/plain']) {
       answerWith(() => new Response('{}', { headers: { ...headers, 'content-type': type } }));
@@ -121,7 +121,7 @@ describe('a guarded fetch', () => {
     }
   });
 
-  it('[SEC-9] reads 65,536 bytes and no more, however they come', async () => {
+  it('[SEC-9] reads 65,536 bytes and no more, in chunks of any size', async () => {
     const parts = (last: number) => ['"', 'x'.repeat(40_000), 'x'.repeat(last), '"'];
     const text = async (last: number) => {
       answerWith(() => new Response(bodyOf(...parts(last)).body, { headers: JSON_TYPE }));
@@ -133,7 +133,7 @@ describe('a guarded fetch', () => {
     );
   });
 
-  it('[SEC-2] says what went wrong, and nothing of the other side', async () => {
+  it('[SEC-2] reports what went wrong, without details of the other side', async () => {
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new Error('10.0.0.1 refused'));
     await expect(createGuardedFetch(false, signal)(ADDRESS)).rejects.toMatchObject(
       refusal('The authorization server cannot be reached'),

@@ -1,4 +1,4 @@
-/** The settings of where a gateway is asked, and where it may ask. */
+/** The settings for the addresses of a gateway and the network that it may reach. */
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/config.ts';
 import { toPublicOrigin } from '../../../src/http/host-settings.ts';
@@ -28,12 +28,12 @@ describe('a public URL', () => {
     'ftp://mcp.example.com',
     'http://127.0.0.1.evil.example',
     'file:///etc/passwd',
-  ])('[OPS-5] [SEC-5] is not %j', text => {
+  ])('[OPS-5] [SEC-5] may not be %j', text => {
     expect(toPublicOrigin(text)).toBeUndefined();
   });
 });
 
-describe('a server', () => {
+describe('a gateway on a server', () => {
   it('[OPS-5] is as quick as a local gateway, and reaches the public network only', () => {
     const server = parseConfig({ PORTICO_MODE: 'server', ...PUBLIC });
     const local = parseConfig({ PORTICO_MODE: 'local' });
@@ -45,7 +45,7 @@ describe('a server', () => {
   });
 
   it.each(['loopback', 'private'])(
-    '[OPS-5] [SEC-3] reaches the %s network where it is allowed',
+    '[OPS-5] [SEC-3] reaches the %s network if that is allowed',
     network => {
       const settings = { PORTICO_MODE: 'server', ...PUBLIC, PORTICO_NETWORK: network };
       expect(parseConfig(settings)).toMatchObject({ network, allowsLoopback: true });

@@ -1,4 +1,4 @@
-/** Origin and Host: who a browser may be, and under which name the machine answers. */
+/** Origin and Host: which web pages may call, and under which names the gateway answers. */
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { asAsked, checkOrigin, type OriginPolicy } from '../../../src/http/entry-checks.ts';
@@ -81,7 +81,7 @@ describe('in local mode', () => {
     'http://192.168.1.2:8787',
     'http://0.0.0.0:8787',
     'http://127.0.0.2:8787',
-  ])('[SEC-5] does not answer under %s, where a name was rebound to this machine', host => {
+  ])('[SEC-5] does not answer under %s, a name that was rebound to this machine', host => {
     expect(verdict(`${host}/mcp`, null, local)).toBe('origin_refused');
     expect(verdict(`${host}/mcp`, host, local)).toBe('origin_refused');
   });
@@ -100,7 +100,7 @@ describe('in local mode', () => {
 });
 
 describe('on a server', () => {
-  // TLS ended before the gateway.
+  // TLS ends before the gateway.
   const asked = (host: string) => asAsked(new URL(`http://${host}/mcp?a=1`), server);
 
   it('[OPS-5] [SEC-5] answers to its public name, over https', () => {
@@ -111,7 +111,7 @@ describe('on a server', () => {
     }
   });
 
-  it('[OPS-5] answers to the host that runs it, and not to pages of this machine', () => {
+  it('[OPS-5] answers to the machine that runs it, and not to pages of this machine', () => {
     const url = asked('127.0.0.1:4711').href;
     expect(url).toBe('http://127.0.0.1:4711/mcp?a=1');
     expect(verdict(url, null, server)).toBe('allowed');
@@ -138,13 +138,13 @@ describe('on a server', () => {
     expect(verdict('https://mcp.example.com/mcp', origin, server)).toBe('origin_refused');
   });
 
-  it('[OPS-5] lets pages call that are set up', () => {
+  it('[OPS-5] allows configured pages', () => {
     expect(verdict('https://mcp.example.com/mcp', 'https://app.example.com', server)).toBe(
       'allowed',
     );
   });
 
-  it('[OPS-5] on Cloudflare a public URL binds the name too', () => {
+  it('[OPS-5] on Cloudflare a public URL restricts the name too', () => {
     const named: OriginPolicy = { ...server, mode: 'production' };
     expect(verdict('https://mcp.example.com/mcp', null, named)).toBe('allowed');
     expect(verdict('https://portico.acme.workers.dev/mcp', null, named)).toBe('origin_refused');

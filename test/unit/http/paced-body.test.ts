@@ -1,9 +1,9 @@
-/** Large bodies at their client's pace: every byte, no sooner than asked for, and given up by whoever never takes them. */
+/** Large bodies at their client's pace: every byte, not before it is requested, and given up if the client never takes them. */
 import { describe, expect, it, vi } from 'vitest';
 import { pacedResponse, slicesOf } from '../../../src/http/paced-body.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
-/** Somebody who holds what a body is made of, and counts. */
+/** Counts what a body holds and releases. */
 function createHolder(stalledMs = 60_000) {
   const holder = { held: 0, released: 0, stalledMs, retain };
   function retain() {
@@ -22,7 +22,7 @@ const whole = (slices: Iterable<Uint8Array>) => Buffer.concat([...slices]).toStr
 const init = { headers: { 'content-type': 'application/json' } };
 
 describe('[SEC-9] a paced body', () => {
-  it(`is its parts, whatever letters they have (seed ${SEED})`, () => {
+  it(`consists of its parts, with any characters (seed ${SEED})`, () => {
     const random = createRandom();
     const letters = ['a', 'é', '漢', '😀', '\n'];
     for (let round = 0; round < 20; round += 1) {
@@ -33,14 +33,14 @@ describe('[SEC-9] a paced body', () => {
     }
   });
 
-  it('is written at once where it is small, and holds nothing', async () => {
+  it('is written at once if it is small, and holds nothing', async () => {
     const holder = createHolder();
     const response = pacedResponse(['{"a":', '1}'], init, holder);
     expect(await response.text()).toBe('{"a":1}');
     expect(holder.held).toBe(0);
   });
 
-  it('holds what it is made of until it has been written', async () => {
+  it('holds its parts until it has been written', async () => {
     const holder = createHolder();
     const reader = pacedResponse([LARGE, LARGE], init, holder).body?.getReader();
     let bytes = 0;
@@ -53,7 +53,7 @@ describe('[SEC-9] a paced body', () => {
     expect([bytes, holder.held, holder.released]).toEqual([2_000_000, 1, 1]);
   });
 
-  it('is given up when its client goes away', async () => {
+  it('is given up when its client disconnects', async () => {
     const holder = createHolder();
     const body = pacedResponse([LARGE], init, holder).body;
     const reader = body?.getReader();
@@ -62,7 +62,7 @@ describe('[SEC-9] a paced body', () => {
     expect(holder.released).toBe(1);
   });
 
-  it('is given up when its client takes nothing for too long, and not while it takes something', async () => {
+  it('is given up when its client reads nothing for too long, and not while it reads', async () => {
     vi.useFakeTimers();
     try {
       const holder = createHolder(1_000);

@@ -1,4 +1,4 @@
-/** Names that stand for private addresses by convention: refused however they are written, and nothing beside them. */
+/** Names that stand for private addresses by convention: refused in any spelling, and no other names. */
 import { describe, expect, it } from 'vitest';
 import { decideAddress } from '../../../src/http/address-policy.ts';
 import { INTERNAL_NAMES, REDIRECTING_NAMES } from '../../../src/http/private-names.ts';
@@ -33,7 +33,7 @@ describe('a name that stands for a private address by convention', () => {
     'spoofed.burpcollaborator.net',
   ];
 
-  it.each(CONVENTIONAL)('[SEC-3] %s is refused however it is written', name => {
+  it.each(CONVENTIONAL)('[SEC-3] %s is refused in any spelling', name => {
     for (const host of [name, `${name}.`, name.toUpperCase(), `a.b.${name}`]) {
       for (const allowsLoopback of [false, true]) {
         expect(decideAddress(`https://${host}/mcp`, allowsLoopback).allowed).toBe(false);
@@ -56,7 +56,7 @@ describe('a name that stands for a private address by convention', () => {
     expect(decideAddress(`https://${name}/mcp`, false).allowed).toBe(true);
   });
 
-  it('[SEC-3] each list is in order, in lower case, without a name below another', () => {
+  it('[SEC-3] each list is sorted, in lower case, without a name below another', () => {
     for (const names of [INTERNAL_NAMES, REDIRECTING_NAMES]) {
       expect(names).toEqual([...new Set(names)].toSorted());
       for (const name of names) {

@@ -1,11 +1,11 @@
-/** Timers of one request over one timer of the platform. */
+/** Many timers of one request over one timer of the platform. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { RequestTimers } from '../../../src/http/deadline.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('[EDGE-1] sets one timer of the platform for all of a call that ends soon, and none stays', () => {
+it('[EDGE-1] sets one platform timer for a call that ends soon, and leaves none behind', () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const timers = new RequestTimers();
   const act = vi.fn<() => void>();
@@ -17,7 +17,7 @@ it('[EDGE-1] sets one timer of the platform for all of a call that ends soon, an
   expect(act).not.toHaveBeenCalled();
 });
 
-it('acts in time, whatever the order in which timers are set, taken back and set by each other', () => {
+it('fires on time, in whatever order timers are set, cleared and set by each other', () => {
   const timers = new RequestTimers();
   const told: string[] = [];
   const startedAt = Date.now();
@@ -37,7 +37,7 @@ it('acts in time, whatever the order in which timers are set, taken back and set
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('acts for the others where one throws, of the same time too', () => {
+it('fires the other timers if one throws, also at the same time', () => {
   const timers = new RequestTimers();
   const act = vi.fn<() => void>();
   timers.set(10, () => {

@@ -1,4 +1,4 @@
-/** The event-stream corpus: each stream means the same to the parser whatever pieces it comes in. */
+/** The event-stream corpus: the parser reads the same events from each stream, however it is split. */
 import { expect, it } from 'vitest';
 import { SseParser } from '../../../src/http/sse-events.ts';
 import { loadCorpus } from '../../fixtures/corpora.ts';
@@ -7,7 +7,7 @@ import { createRandom, SEED } from '../seeded.ts';
 const { cases, origin } = loadCorpus('sse-vectors');
 const random = createRandom();
 
-/** The data of the `message` events of a stream that comes in random pieces. */
+/** The data of the `message` events of a stream that is split at random. */
 function dataOf(bytes: Buffer): string[] {
   const parser = new SseParser(1_000_000);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -21,7 +21,7 @@ function dataOf(bytes: Buffer): string[] {
 }
 
 it.each(cases.filter(({ events, stream_b64: bytes }) => events && bytes))(
-  `[UP-1] $name means its events (${origin}, seed ${SEED})`,
+  `[UP-1] $name yields its events (${origin}, seed ${SEED})`,
   ({ stream_b64: bytes = '', events = [] }) => {
     const expected = events.filter(({ type }) => type === 'message').map(({ data }) => data);
     for (let round = 0; round < 20; round += 1) {

@@ -1,4 +1,4 @@
-/** The reader of event streams, against the rules of WHATWG HTML. */
+/** The parser of event streams, tested against the rules of WHATWG HTML. */
 import { describe, expect, it } from 'vitest';
 import {
   EventTooLarge,
@@ -64,7 +64,7 @@ describe('SseParser', () => {
     expect(parse(text)).toEqual(events);
   });
 
-  it('[MCP-1] hands over an event that ends in CR before the next byte comes', () => {
+  it('[MCP-1] emits an event that ends in CR before the next byte comes', () => {
     const parser = new SseParser(MAX_CHARS);
     expect(parser.push('data: a\r\r')).toEqual([message('a')]);
     expect(parser.push('\ndata: b\r')).toEqual([]);
@@ -82,7 +82,7 @@ describe('SseParser', () => {
     expect(() => empty.push('data\n'.repeat(200))).toThrow(EventTooLarge);
   });
 
-  it('[SEC-4] reads a long line in time that grows with its length only', () => {
+  it('[SEC-4] reads a long line in linear time', () => {
     const cpuMsOf = (pieces: number) => {
       const parser = new SseParser(1e8);
       const piece = 'x'.repeat(8_192);
@@ -94,7 +94,7 @@ describe('SseParser', () => {
       return (user + system) / 1_000;
     };
     cpuMsOf(64);
-    // A square law would take 64 times as long for 8 times the length: several seconds.
+    // Quadratic time would be 64 times as long for 8 times the length: several seconds.
     expect(cpuMsOf(2_048)).toBeLessThan(1_000);
   });
 
@@ -122,7 +122,7 @@ describe('readEvents', () => {
     expect(await readAll(Array.from(bytes, byte => Uint8Array.of(byte)))).toEqual(events);
   });
 
-  it('[SEC-4] throws past the bound', async () => {
+  it('[SEC-4] throws beyond the bound', async () => {
     await expect(readAll([bytes], 10)).rejects.toThrow(EventTooLarge);
   });
 
@@ -143,7 +143,7 @@ describe('readEvents', () => {
 });
 
 describe('toSseText', () => {
-  it(`[MCP-7] is read back as it was given (seed ${SEED})`, () => {
+  it(`[MCP-7] is read back unchanged (seed ${SEED})`, () => {
     const random = createRandom();
     const parts = ['a', ' ', ':', '\n', '{"x":1}', '\u2028', '\u00e9', 'data: '];
     for (let round = 0; round < 500; round += 1) {

@@ -1,8 +1,8 @@
-/** Requests of an address in a minute. */
+/** The counter of requests per address and minute. */
 import { expect, it } from 'vitest';
 import { AddressCounter } from '../../../local/address-counter.ts';
 
-it('[OPS-5] [ACC-6] lets so many pass in a minute, of each address', () => {
+it('[OPS-5] [ACC-6] lets a limited number pass per minute and address', () => {
   let now = 1_000_000;
   const counter = new AddressCounter(3, () => now);
   const take = (address: string) => [1, 2, 3, 4, 5].map(() => counter.take(address));
@@ -18,7 +18,7 @@ it('[OPS-5] [ACC-6] without a limit lets all pass', () => {
   for (let asked = 0; asked < 10_000; asked++) expect(counter.take('a')).toBeUndefined();
 });
 
-it('[OPS-5] [SEC-9] counts addresses that there is no room for as one, and forgets nobody for them', () => {
+it('[OPS-5] [SEC-9] counts addresses beyond its capacity as one, and keeps the counts of the others', () => {
   const counter = new AddressCounter(2, () => 1_000_000);
   counter.take('first');
   for (let at = 1; at < 50_000; at++) counter.take(`known-${at}`);

@@ -1,4 +1,4 @@
-/** When the packages count as installed: every one of package-lock.json in the version it names. */
+/** When the packages count as installed: each package of package-lock.json, in its locked version. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const writeLock = (path: string, packages: object) =>
 
 const writeInstalled = (packages: object) => writeLock('node_modules/.package-lock.json', packages);
 
-it('[OPS-3] knows an install that is missing, stale or whole', async () => {
+it('[OPS-3] recognizes a missing, a stale and a complete install', async () => {
   expect(isInstalled(folder)).toBe(false);
   await writeLock('package-lock.json', {
     '': { name: 'portico' },
@@ -38,7 +38,7 @@ it('[OPS-3] knows an install that is missing, stale or whole', async () => {
   expect(isInstalled(folder)).toBe(true);
 });
 
-it('takes a damaged record for none', async () => {
+it('treats a damaged record as missing', async () => {
   await writeLock('package-lock.json', {});
   await writeFile(join(folder, 'node_modules/.package-lock.json'), '{');
   expect(isInstalled(folder)).toBe(false);

@@ -1,4 +1,4 @@
-/** Whose request it is: what a client writes itself is never believed, whoever passes it on. */
+/** The client's address of a request: forwarded values count only if a trusted proxy added them. */
 import { describe, expect, it } from 'vitest';
 import { clientAddress, parseProxies, toCounted } from '../../../local/client-address.ts';
 
@@ -21,11 +21,11 @@ describe('the address of a client', () => {
     expect(clientAddress(peer, forwarded, proxies)).toBe(address);
   });
 
-  it('[OPS-5] is the peer where no proxy is named', () => {
+  it('[OPS-5] is the peer if no proxy is named', () => {
     expect(clientAddress('127.0.0.1', '198.51.100.1', parseProxies(''))).toBe('127.0.0.1');
   });
 
-  it('[OPS-5] of IPv6 counts with its network', () => {
+  it('[OPS-5] of IPv6 counts by its network', () => {
     expect(toCounted('2001:db8:0:1::1')).toBe(toCounted('2001:DB8:0:1:ffff:ffff:ffff:ffff'));
     expect(toCounted('2001:db8:0:1::1')).not.toBe(toCounted('2001:db8:0:2::1'));
     expect(toCounted('::1')).toBe('0:0:0:0');
@@ -35,7 +35,7 @@ describe('the address of a client', () => {
 });
 
 it.each(['10.0.0.0/33', '10.0.0.0/0', '::/0', '10.0.0', 'proxy', '10.0.0.0/8/8', '10.0.0.0/a'])(
-  '[OPS-5] a proxy is not %j',
+  '[OPS-5] a proxy may not be %j',
   text => {
     const refused = expect.objectContaining({
       exitCode: 2,

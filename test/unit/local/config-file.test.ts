@@ -1,10 +1,10 @@
-/** Which servers of an mcp.json can be registered, and what is said about the others. */
+/** Which servers of an mcp.json can be registered, and the messages about the others. */
 import { expect, it } from 'vitest';
 import { parseServerConfig } from '../../../local/config-file.ts';
 
 const parse = (document: unknown) => parseServerConfig(JSON.stringify(document), 'mcp.json');
 
-it('[REG-6] reads the shapes that people have', () => {
+it('[REG-6] reads the common forms', () => {
   const { servers, skipped } = parse({
     mcpServers: {
       plain: { url: 'https://a.example/mcp' },
@@ -24,11 +24,11 @@ it('[REG-6] reads the shapes that people have', () => {
   ]);
 });
 
-it('[REG-6] reads `servers` where there is no `mcpServers`', () => {
+it('[REG-6] reads `servers` if there is no `mcpServers`', () => {
   expect(parse({ servers: { a: { url: 'http://127.0.0.1:1/mcp' } } }).servers).toHaveLength(1);
 });
 
-it('[REG-6] leaves out what has no URL to reach, and says why', () => {
+it('[REG-6] leaves out servers without a reachable URL, and says why', () => {
   const { servers, skipped } = parse({
     mcpServers: {
       stdio: { command: 'npx', args: ['-y', 'x'] },

@@ -1,4 +1,4 @@
-/** What is said of a data folder that cannot be used: the true reason, in one line. */
+/** The error for a data folder that cannot be used: the true reason, in one line. */
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-it('[OPS-3] makes the folder and those above it, for the owner only', async () => {
+it('[OPS-3] creates the folder and its parents, for the owner only', async () => {
   const data = join(folder, 'a', 'b');
   await makeDataFolder(data);
   await makeDataFolder(data);
@@ -22,7 +22,7 @@ it('[OPS-3] makes the folder and those above it, for the owner only', async () =
   expect(await Promise.all(modes)).toEqual([0o700, 0o700]);
 });
 
-it('[OPS-3] says at once which folder cannot be made, and what to do', async () => {
+it('[OPS-3] reports at once which folder cannot be created, and what to do', async () => {
   await writeFile(join(folder, 'file'), '');
   for (const [data, code] of [
     ['/proc/nowhere/data', 'ENOENT'],
@@ -37,7 +37,7 @@ it('[OPS-3] says at once which folder cannot be made, and what to do', async () 
   }
 });
 
-it('[OPS-3] says that another gateway has the folder only where one has', () => {
+it('[OPS-3] reports that another gateway uses the folder only if one does', () => {
   const release = lockDataFolder(folder);
   expect(() => lockDataFolder(folder)).toThrow(FolderTaken);
   expect(isFolderTaken(folder)).toBe(true);
@@ -52,14 +52,14 @@ it.each([
     'file is not a database',
   ],
   ['is a folder', (file: string) => mkdir(file), 'unable to open database file'],
-])('[OPS-3] says why the lock cannot be used when it %s', async (_, make, reason) => {
+])('[OPS-3] reports why the lock cannot be used when it %s', async (_, make, reason) => {
   await make(join(folder, 'lock'));
   expect(() => lockDataFolder(folder)).toThrow(
     new StartError(`${join(folder, 'lock')} cannot be used (${reason}).`),
   );
 });
 
-it('[OPS-3] says which file cannot be written, and why', async () => {
+it('[OPS-3] reports which file cannot be written, and why', async () => {
   const file = join(folder, 'secrets.json');
   await mkdir(`${file}.new`);
   await expect(loadSecrets(folder, undefined)).rejects.toThrow(
@@ -67,7 +67,7 @@ it('[OPS-3] says which file cannot be written, and why', async () => {
   );
 });
 
-it('[OPS-3] blames a full disk for a start that failed for no reason of its own', async () => {
+it('[OPS-3] reports a full disk for a start that failed with an internal error', async () => {
   const internal = new Error('internal error; reference = 59s87ph5');
   const full = await toFullDisk(internal, folder, async () => 409_600);
   expect(full?.message).toBe(

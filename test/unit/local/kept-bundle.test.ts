@@ -1,4 +1,4 @@
-/** A bundle is made anew when a file it was made of has changed, and only then. */
+/** The cached bundle is rebuilt when one of its source files has changed, and only then. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const bundled = () => keptBundle(entry, join(folder, 'kept'));
 
-/** Marks what is kept, so that it shows where it is used. */
+/** Marks the cached bundle, so that its use is visible. */
 async function mark(): Promise<void> {
   const file = join(folder, 'kept', 'worker.json');
   const kept = JSON.parse(await readFile(file, 'utf8')) as { text: string };
@@ -28,20 +28,20 @@ async function mark(): Promise<void> {
 }
 
 describe('the bundle of the Worker', () => {
-  it('is used again while nothing has changed', async () => {
+  it('is reused while nothing has changed', async () => {
     expect(bundled()).toContain('first');
     await mark();
     expect(bundled()).toBe('as it was kept');
   });
 
-  it('is made anew when a file in it has changed', async () => {
+  it('is rebuilt when one of its files has changed', async () => {
     bundled();
     await mark();
     await writeFile(part, 'export const said: string = "another";');
     expect(bundled()).toContain('another');
   });
 
-  it('is made anew when a file in it is gone', async () => {
+  it('is rebuilt when one of its files is deleted', async () => {
     bundled();
     await mark();
     await writeFile(entry, 'export default "alone";');
@@ -49,7 +49,7 @@ describe('the bundle of the Worker', () => {
     expect(bundled()).toContain('alone');
   });
 
-  it('is made anew of another entry, or where what is kept cannot be read', async () => {
+  it('is rebuilt for another entry, or if the cached one cannot be read', async () => {
     bundled();
     await mark();
     expect(keptBundle(part, join(folder, 'kept'))).toContain('first');
@@ -57,7 +57,7 @@ describe('the bundle of the Worker', () => {
     expect(bundled()).toContain('first');
   });
 
-  it('is made where it cannot be kept', async () => {
+  it('is built even if it cannot be cached', async () => {
     await writeFile(join(folder, 'kept'), 'no folder');
     expect(bundled()).toContain('first');
   });

@@ -1,4 +1,4 @@
-/** The log file: what a line looks like, and that it stays within its bound. */
+/** The log file: the form of a line, and the bound of its size. */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-it('gives every line the time and the source', async () => {
+it('prefixes every line with the time and the source', async () => {
   const log = openLogFile(join(folder, 'log'));
   log.write('worker error', 'first\nsecond\n\n');
   const lines = (await readFile(log.path, 'utf8')).trimEnd().split('\n');
@@ -23,7 +23,7 @@ it('gives every line the time and the source', async () => {
   ]);
 });
 
-it('stays within two files of its limit, also over a restart and with a line that is too long', async () => {
+it('stays within two files of its limit, also across a restart and with an overlong line', async () => {
   const path = join(folder, 'log');
   for (const size of [100, 100, 5000, 100]) {
     const log = openLogFile(path, 1000);
@@ -33,7 +33,7 @@ it('stays within two files of its limit, also over a restart and with a line tha
   expect((await stat(`${path}.1`)).size).toBeLessThanOrEqual(1000);
 });
 
-it('does not stop anybody when nothing can be written', () => {
+it('does not fail its caller when nothing can be written', () => {
   const log = openLogFile(join(folder, 'missing', 'log'));
   expect(() => log.write('test', 'lost')).not.toThrow();
 });

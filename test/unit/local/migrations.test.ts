@@ -1,4 +1,4 @@
-/** Splitting SQL into statements, and applying migrations on a real SQLite: in order, once, whole or not at all. */
+/** Splitting SQL into statements, and applying migrations to a real SQLite: in order, once, completely or not at all. */
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -11,7 +11,7 @@ interface SqliteStatement extends DatabaseStatement {
   run(): void;
 }
 
-/** D1 as far as it is used here, on the SQLite of Node: a batch is a transaction. */
+/** The part of D1 that is used here, on the SQLite of Node: a batch is a transaction. */
 function openDatabase(): Database & { sqlite: DatabaseSync } {
   const sqlite = new DatabaseSync(':memory:');
   const prepare = (sql: string, values: unknown[] = []): SqliteStatement => ({
@@ -75,7 +75,7 @@ it('[OPS-3] applies the migrations of this project once', async () => {
   expect(results).toEqual(names.map(name => ({ name })));
 });
 
-it('applies only what is new, a file whole or not at all', async () => {
+it('applies only new migrations, each file completely or not at all', async () => {
   const database = openDatabase();
   const first = { name: '1.sql', sql: 'CREATE TABLE a (x)' };
   const broken = { name: '2.sql', sql: 'CREATE TABLE b (x); INSERT INTO missing VALUES (1)' };
@@ -86,7 +86,7 @@ it('applies only what is new, a file whole or not at all', async () => {
   expect(await applyMigrations(database, [first, repaired])).toEqual(['2.sql']);
 });
 
-it('[OPS-4] takes a database that is newer, unless what it needs was taken away', async () => {
+it('[OPS-4] accepts a newer database, unless something it needs was removed', async () => {
   const database = openDatabase();
   const [first, adds] = ['0001_a.sql', '0002_b.sql'].map(name => ({
     name,

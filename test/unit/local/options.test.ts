@@ -1,4 +1,4 @@
-/** The command line of `npm start`: defaults, paths, and one line for everything that is wrong. */
+/** The command line of `npm start`: defaults, paths, and one line for every mistake. */
 import { expect, it } from 'vitest';
 import { parseOptions } from '../../../local/options.ts';
 
@@ -14,7 +14,7 @@ it('[OPS-3] has a default for every option', () => {
   });
 });
 
-it('[OPS-3] takes paths relative to where the user is', () => {
+it("[OPS-3] reads paths relative to the user's working directory", () => {
   expect(parse('--port', '9000', '--data=d', '--config', '../mcp.json', '--no-demo')).toEqual({
     port: 9000,
     dataDir: '/here/d',

@@ -1,4 +1,4 @@
-/** How others reach the gateway: what goes together, and one line for what does not. */
+/** How others reach the gateway: valid combinations of options, and one line for each invalid one. */
 import { describe, expect, it } from 'vitest';
 import { parseOptions } from '../../../local/options.ts';
 import { toPublicText } from '../../../local/public-text.ts';
@@ -17,7 +17,7 @@ const refusal = (work: () => unknown): unknown => {
 };
 
 describe('options for a team', () => {
-  it('[OPS-5] listen where they say, without the demo servers', () => {
+  it('[OPS-5] listen on the given address, without the demo servers', () => {
     const { demo, team } = parse(['--host', '0.0.0.0', ...URL_OPTION]);
     expect(demo).toBe(false);
     expect(team).toMatchObject({
@@ -28,12 +28,12 @@ describe('options for a team', () => {
     });
   });
 
-  it('[OPS-5] listen on loopback where they do not say', () => {
+  it('[OPS-5] listen on loopback by default', () => {
     const { team } = parse([...URL_OPTION, '--trusted-proxies', '127.0.0.1']);
     expect(team).toMatchObject({ host: '127.0.0.1', isProxyUnnamed: false });
   });
 
-  it('[OPS-5] may come from the environment, over which options win', () => {
+  it('[OPS-5] may come from the environment, which options override', () => {
     const environment = {
       PORTICO_HOST: '::',
       PORTICO_PUBLIC_URL: 'https://mcp.example.com',
@@ -49,7 +49,7 @@ describe('options for a team', () => {
     expect(parse([], { PORTICO_PUBLIC_URL: '', PORTICO_HOST: '' }).team).toBeUndefined();
   });
 
-  it('[OPS-5] may name the loopback address of one who is alone', () => {
+  it('[OPS-5] may name the loopback address for a single user', () => {
     for (const host of ['127.0.0.1', 'localhost']) {
       expect(parse(['--host', host])).toMatchObject({ demo: true, team: undefined });
     }
@@ -73,7 +73,7 @@ describe('options for a team', () => {
     expect(String(error)).toContain(line);
   });
 
-  it('[OPS-5] refuse a limit that is none', () => {
+  it('[OPS-5] refuse an invalid limit', () => {
     const error = refusal(() => parse(URL_OPTION, { PORTICO_ADDRESS_RATE_LIMIT: 'many' }));
     expect(String(error)).toContain('PORTICO_ADDRESS_RATE_LIMIT must be a number');
   });
@@ -82,7 +82,7 @@ describe('options for a team', () => {
 describe('the settings of a start', () => {
   const origin = 'https://mcp.example.com';
 
-  it('[OPS-5] for a team tell the Worker its name', () => {
+  it('[OPS-5] for a team pass the public URL to the Worker', () => {
     const environment = {
       PORTICO_HOST: '0.0.0.0',
       PORTICO_PUBLIC_URL: 'x',

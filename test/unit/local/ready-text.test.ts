@@ -1,4 +1,4 @@
-/** The closing text of a start: which token it gives to whom. */
+/** The closing text of a start: which token it shows to whom. */
 import { expect, it } from 'vitest';
 import { toReadyText } from '../../../local/ready-text.ts';
 
@@ -16,14 +16,14 @@ const textOf = (isTokenUnseen: boolean, memberToken?: string, signInLink?: strin
   });
 const snippetsOf = (text: string) => text.slice(text.indexOf('Claude Code'));
 
-it('[OPS-3] [ACC-2] gives clients the token of a member, at the first start', () => {
+it("[OPS-3] [ACC-2] gives clients the member's token at the first start", () => {
   const text = textOf(true, MEMBER);
   expect(text).toContain(ADMIN);
   expect(snippetsOf(text)).toContain(MEMBER);
   expect(snippetsOf(text)).not.toContain(ADMIN);
 });
 
-it('[OPS-3] [ACC-2] names the token of a member at later starts, and shows none', () => {
+it("[OPS-3] [ACC-2] refers to the member's token at later starts, without showing it", () => {
   const text = textOf(false, MEMBER);
   expect(text).toContain(`export PORTICO_TOKEN=$(node -p 'JSON.parse(`);
   expect(text).toContain('.memberToken');
@@ -31,7 +31,7 @@ it('[OPS-3] [ACC-2] names the token of a member at later starts, and shows none'
   expect(text).not.toContain('portico_');
 });
 
-it('[OPS-3] [ACC-2] gives clients no token where that of the member was revoked', () => {
+it("[OPS-3] [ACC-2] gives clients no token if the member's was revoked", () => {
   const text = textOf(false, undefined);
   expect(text).toContain('The one for clients was revoked');
   expect(text).toContain('export PORTICO_TOKEN=…');
@@ -39,7 +39,7 @@ it('[OPS-3] [ACC-2] gives clients no token where that of the member was revoked'
 });
 
 it.each([true, false])(
-  '[OPS-3] [OPS-1] tells where clients and people go (first start: %s)',
+  '[OPS-3] [OPS-1] shows the addresses for clients and people (first start: %s)',
   isFirst => {
     const lines = textOf(isFirst, MEMBER).split('\n');
     expect(lines).toContain('Portico is ready  http://127.0.0.1:8787/mcp');
@@ -47,7 +47,7 @@ it.each([true, false])(
   },
 );
 
-it('[OPS-1] tells a person at a terminal the address that signs them in to the console', () => {
+it('[OPS-1] shows a person at a terminal the link that signs them in to the console', () => {
   const link = 'http://127.0.0.1:8787/sign-in?return=/console#code';
   const lines = textOf(false, MEMBER, link).split('\n');
   expect(lines).toContain(`Its console       ${link}`);

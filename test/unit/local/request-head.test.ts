@@ -1,4 +1,4 @@
-/** The head of a request from outside: for whom it is, and what goes on. */
+/** The head of a request from outside: which host it addresses, and which headers are forwarded. */
 import { describe, expect, it } from 'vitest';
 import { checkHead, toForwarded, valueOf } from '../../../local/request-head.ts';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
@@ -38,23 +38,23 @@ describe('a head', () => {
     ['an empty host', ['Host', '']],
     ['a host with a user', ['Host', 'a@mcp.example.com']],
     ['a host with a path', ['Host', 'mcp.example.com/mcp']],
-  ])('[OPS-5] [SEC-5] with %s is not valid', (_, headers) => {
+  ])('[OPS-5] [SEC-5] with %s is invalid', (_, headers) => {
     expect(verdict(headers)).toBe('invalid_request');
   });
 
   it.each(['http://mcp.example.com/mcp', '*', 'mcp.example.com:443', ''])(
-    '[OPS-5] [SEC-5] with the target %j is not valid',
+    '[OPS-5] [SEC-5] with the target %j is invalid',
     url => expect(verdict(['Host', 'mcp.example.com'], url)).toBe('invalid_request'),
   );
 
-  it('[OPS-5] has the port of the public URL', () => {
+  it('[OPS-5] must have the port of the public URL', () => {
     expect(verdict(['Host', 'mcp.example.com:8443'], '/', `${ORIGIN}:8443`)).toBe('passes');
     expect(verdict(['Host', 'mcp.example.com'], '/', `${ORIGIN}:8443`)).toBe('origin_refused');
   });
 });
 
-describe('what goes on', () => {
-  it('[OPS-5] [MCP-7] is what came, in order, with both of a kind', () => {
+describe('the forwarded headers', () => {
+  it('[OPS-5] [MCP-7] are those that came, in order, with duplicates', () => {
     const rawHeaders = [
       'Host',
       'a',
@@ -70,7 +70,7 @@ describe('what goes on', () => {
     expect(toForwarded({ rawHeaders })).toEqual(rawHeaders);
   });
 
-  it('[OPS-5] [SEC-5] is nothing that only the platform or a proxy may say, and nothing of the connection', () => {
+  it('[OPS-5] [SEC-5] exclude those that only the platform or a proxy may set, and those of the connection', () => {
     const dropped = [
       'CF-Connecting-IP',
       'MF-CF-Blob',
@@ -92,12 +92,12 @@ describe('what goes on', () => {
     expect(toForwarded({ rawHeaders: [...rawHeaders, 'Accept', 'x'] })).toEqual(['Accept', 'x']);
   });
 
-  it('[OPS-5] keeps a body of no length one body', () => {
+  it('[OPS-5] frame a body without a length as one body', () => {
     const rawHeaders = ['Transfer-Encoding', 'chunked'];
     expect(toForwarded({ rawHeaders })).toEqual(['Transfer-Encoding', 'chunked']);
   });
 
-  it('[OPS-5] has all values of a header', () => {
+  it('[OPS-5] combine all values of a header', () => {
     const rawHeaders = ['X-Forwarded-For', '1.1.1.1', 'x-forwarded-for', '2.2.2.2'];
     expect(valueOf({ rawHeaders }, 'x-forwarded-for')).toBe('1.1.1.1,2.2.2.2');
     expect(valueOf({ rawHeaders }, 'accept')).toBeUndefined();

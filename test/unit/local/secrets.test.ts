@@ -1,4 +1,4 @@
-/** Keys and admin token of a data folder: made once, kept, private, never replaced by accident. */
+/** Keys and admin token of a data folder: created once, stored, private, never replaced by accident. */
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ afterEach(() => rm(parent, { recursive: true }));
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
-it('[OPS-3] [ACC-1] makes 32 random bytes for the key and for the token, readable by the owner only', async () => {
+it('[OPS-3] [ACC-1] creates 32 random bytes for the key and for the token, readable by the owner only', async () => {
   const { keyRing, adminToken, isTokenUnseen, file } = await loadSecrets(folder, undefined);
   const { active, keys } = JSON.parse(keyRing);
   expect(Buffer.from(keys[active], 'base64')).toHaveLength(32);
@@ -34,7 +34,7 @@ it('[OPS-3] [ACC-1] makes 32 random bytes for the key and for the token, readabl
   expect([await modeOf(folder), await modeOf(file)]).toEqual([0o700, 0o600]);
 });
 
-it('[OPS-3] keeps what is there, and knows whether the token was shown', async () => {
+it('[OPS-3] keeps what exists, and knows whether the token was shown', async () => {
   const first = await loadSecrets(folder, undefined);
   await chmod(first.file, 0o644);
   const unseen = await loadSecrets(folder, undefined);
@@ -46,7 +46,7 @@ it('[OPS-3] keeps what is there, and knows whether the token was shown', async (
   expect(await modeOf(first.file)).toBe(0o600);
 });
 
-it('[OPS-3] takes the token of the environment and keeps the keys', async () => {
+it('[OPS-3] takes the token from the environment and keeps the keys', async () => {
   const first = await loadSecrets(folder, undefined);
   await first.markTokenSeen();
   const wanted = makeToken();
@@ -77,7 +77,7 @@ it.each(['', '{', '{}', '{"keyRing":{"active":"k2","keys":{}},"adminToken":"x"}'
   },
 );
 
-it('[SEC-1] [OPS-3] adds a key that is active at the next start, and keeps the others', async () => {
+it('[SEC-1] [OPS-3] adds a key that becomes active at the next start, and keeps the others', async () => {
   const first = await loadSecrets(folder, undefined);
   const { keys: before } = JSON.parse(first.keyRing);
   expect(await addKey(folder)).toEqual({ id: 'k2', former: 'k1' });
@@ -94,7 +94,7 @@ it('[SEC-1] [OPS-3] adds a key that is active at the next start, and keeps the o
   expect(await modeOf(later.file)).toBe(0o600);
 });
 
-it('[OPS-3] adds no key where there is no ring, or a damaged one', async () => {
+it('[OPS-3] adds no key if there is no key ring, or a damaged one', async () => {
   await expect(addKey(folder)).rejects.toThrow('does not exist');
   const file = join(folder, 'secrets.json');
   await writeFile(file, '{');
@@ -102,7 +102,7 @@ it('[OPS-3] adds no key where there is no ring, or a damaged one', async () => {
   expect(await readFile(file, 'utf8')).toBe('{');
 });
 
-it('[OPS-3] [ACC-2] keeps the token of the first member, which is made once', async () => {
+it('[OPS-3] [ACC-2] stores the token of the first member, which is created once', async () => {
   const first = await loadSecrets(folder, undefined);
   expect(first.memberToken).toBeUndefined();
   const asked: object[] = [];
@@ -120,13 +120,13 @@ it('[OPS-3] [ACC-2] keeps the token of the first member, which is made once', as
   expect(await provideMemberToken(later, api)).toBe('portico_of-a-member');
   expect(asked).toEqual([{ name: 'first-member', scopes: ['tools:read', 'tools:call'] }]);
   expect(later).toMatchObject({ adminToken: first.adminToken, isTokenUnseen: false });
-  // One that was revoked stays revoked.
+  // A revoked token stays revoked.
   isRevoked = true;
   expect(await provideMemberToken(later, api)).toBeUndefined();
   expect(asked).toHaveLength(1);
 });
 
-it('[OPS-3] starts without that token where the gateway does not make one', async () => {
+it('[OPS-3] starts without that token if the gateway does not create one', async () => {
   const secrets = await loadSecrets(folder, undefined);
   const createToken = () => Promise.reject(new Error('no'));
   const isTokenKnown = () => Promise.resolve(true);

@@ -1,4 +1,4 @@
-/** Settings of an environment, as a start and a deployment take them. */
+/** Settings from an environment, as a start and a deployment read them. */
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../../local/settings.ts';
 import { parseConfig, SETTING_NAMES } from '../../../src/config.ts';
@@ -6,7 +6,7 @@ import { parseConfig, SETTING_NAMES } from '../../../src/config.ts';
 const config = (env: Record<string, string>) => () => parseConfig(env);
 
 describe('a start', () => {
-  it('[OPS-3] takes the settings of the Worker and nothing else', () => {
+  it('[OPS-3] passes on the settings of the Worker and nothing else', () => {
     const taken = readSettings({
       PATH: '/bin',
       PORTICO_TOKEN: 'x',
@@ -35,7 +35,7 @@ describe('a start', () => {
     ['PORTICO_PAGE_SIZE', 'many'],
     ['PORTICO_POSTURE', 'ajar'],
     ['PORTICO_MODEL_URL', 'no address'],
-  ])('[SEC-4] names %s where its value is not right', (name, value) => {
+  ])('[SEC-4] names %s if its value is invalid', (name, value) => {
     expect(() => readSettings({ [name]: value })).toThrow(name);
   });
 });
@@ -52,7 +52,7 @@ describe('a deployment', () => {
     expect(config({ PORTICO_RATELIMIT: '5' })).toThrow('did you mean PORTICO_RATE_LIMIT?');
   });
 
-  it('[SEC-4] lets a setting be that a newer version may know, and bindings', () => {
+  it('[SEC-4] ignores bindings, and settings that a newer version may know', () => {
     expect(config({ PORTICO_COLOUR_OF_THE_HOUSE: 'red', POSTURE: 'x' })).not.toThrow();
   });
 });

@@ -1,4 +1,4 @@
-/** The snippets a user pastes: valid JSON or shell, with address and token where each client looks for them. */
+/** The snippets that a user pastes: valid JSON or shell, with address and token where each client expects them. */
 import { expect, it } from 'vitest';
 import { createSnippets } from '../../../local/snippets.ts';
 
@@ -31,7 +31,7 @@ it('[OPS-3] [REG-6] has the configuration of every client, with address and toke
   );
 });
 
-it('[OPS-3] has a curl command whose headers and body say the same', () => {
+it('[OPS-3] has a curl command whose headers agree with its body', () => {
   const text = textOf('curl', TOKEN);
   const body = JSON.parse(/-d '(.*)'$/.exec(text)?.[1] ?? '');
   expect(body).toMatchObject({ jsonrpc: '2.0', method: 'tools/list' });
@@ -40,7 +40,7 @@ it('[OPS-3] has a curl command whose headers and body say the same', () => {
   expect(text).toContain(`'MCP-Protocol-Version: ${version}'`);
 });
 
-it('leaves a place for a token that is not shown again', () => {
+it('has a placeholder for a token that is not shown again', () => {
   for (const { text } of createSnippets(ORIGIN, undefined)) {
     expect(text).toMatch(/YOUR_TOKEN|"Authorization: Bearer \$PORTICO_TOKEN"/);
   }

@@ -1,4 +1,4 @@
-/** The folder of traces: what is kept and how, its bounds, and what it refuses. */
+/** The folder of traces: its files, its bounds, and what it refuses. */
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ it('[LLM-6] a trace is a file that only its user may read', async () => {
   ]);
 });
 
-it('[LLM-6] two of one outer trace that began together are two files', async () => {
+it('[LLM-6] two traces of one outer trace that began together are two files', async () => {
   const keep = createTraceFolder(folder);
   await Promise.all([keep(put(nameOf(0), 'one\n')), keep(put(nameOf(0), 'two\n'))]);
   expect((await readdir(folder)).toSorted()).toEqual([
@@ -40,7 +40,7 @@ it('[LLM-6] two of one outer trace that began together are two files', async () 
   ]);
 });
 
-it('[LLM-6] the oldest go where there are too many, or too many bytes; the newest stays', async () => {
+it('[LLM-6] the oldest are deleted if there are too many, or too many bytes; the newest stays', async () => {
   const few = createTraceFolder(folder, { maxFiles: 3, maxBytes: 1_000 });
   await Promise.all(Array.from({ length: 8 }, (_, at) => few(put(nameOf(at), 'x'))));
   expect((await readdir(folder)).toSorted()).toEqual([5, 6, 7].map(at => `${nameOf(at)}.ndjson`));
@@ -50,7 +50,7 @@ it('[LLM-6] the oldest go where there are too many, or too many bytes; the newes
   expect(await readdir(folder)).toEqual([`${nameOf(9)}.ndjson`]);
 });
 
-it('[LLM-6] it writes nothing but traces, and says so where it cannot write', async () => {
+it('[LLM-6] it writes nothing but traces, and reports if it cannot write', async () => {
   const keep = createTraceFolder(folder);
   for (const name of [
     '../evil',

@@ -1,4 +1,4 @@
-/** Calls that wait as a form, and what a person made of it. */
+/** Calls that wait for approval, shown as a form, and the decisions read from the answer. */
 import { describe, expect, it } from 'vitest';
 import type { CallView } from '../../../src/agents/chat/chat-events.ts';
 import { toDecisions, toInputRequests } from '../../../src/mcp/own-tools/approval-form.ts';
@@ -12,7 +12,7 @@ const formOf = (calls: CallView[]) =>
     .params;
 
 describe('a form', () => {
-  it('[LLM-3] asks for a yes to each call, and takes none for granted', () => {
+  it('[LLM-3] asks for a yes to each call, and assumes none', () => {
     expect(toInputRequests(pending)).toMatchObject({ approval: { method: 'elicitation/create' } });
     expect(formOf(pending)).toMatchObject({
       requestedSchema: {
@@ -23,7 +23,7 @@ describe('a form', () => {
     });
   });
 
-  it('[LLM-3] shows what cannot be seen, and that something is cut', () => {
+  it('[LLM-3] shows invisible characters, and that something is cut', () => {
     const text = String(
       formOf([callOf('call_1', { to: 'ad\u200bmin\u202e', body: 'x'.repeat(9_000) }, 'a\u200b.b')])[
         'message'
@@ -35,7 +35,7 @@ describe('a form', () => {
   });
 });
 
-describe('what a person said', () => {
+describe('the answer of a person', () => {
   const none = undefined;
   it.each([
     [{ action: 'accept', content: { call_1: true, call_2: true } }, [true, true]],
@@ -54,7 +54,7 @@ describe('what a person said', () => {
     expect(toDecisions({ approval }, pending)).toEqual(decisions);
   });
 
-  it('[LLM-3] is nothing where there is no round', () => {
+  it('[LLM-3] has no decisions if there was no server request', () => {
     expect(toDecisions(undefined, pending)).toBeUndefined();
     expect(toDecisions({ other: { action: 'accept' } }, pending)).toBeUndefined();
   });

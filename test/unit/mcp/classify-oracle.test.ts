@@ -1,6 +1,6 @@
 /**
- * The border's decision beside the one of the SDK's server, an implementation by the authors of the specification: same era,
- * same code of refusal. Where Portico differs on purpose, a test below says so.
+ * The classifier compared with the one of the SDK's server, an implementation by the authors of the specification: same era, same code of
+ * refusal. Where Portico differs on purpose, a test below says so.
  */
 import { classifyInboundRequest, createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const handler = createMcpHandler(() => new McpServer({ name: 'oracle', version: 
   legacy: 'reject',
 });
 
-/** What the border of the SDK says of a modern request that its classifier let through. */
+/** What the SDK's handler answers to a modern request that its classifier let through. */
 async function askHandler(
   body: unknown,
   { version, method, name }: ProtocolHeaders,
@@ -59,7 +59,7 @@ function askPortico(body: unknown, headers: ProtocolHeaders): string {
   }
 }
 
-/** A value that every later draw makes likely to be right, so that deep rungs are reached. */
+/** A value that is mostly valid, so that later checks are reached. */
 const mostly = <T>(random: Random, right: T, others: readonly T[]): T =>
   random.chance(0.7) ? right : random.pick(others);
 
@@ -117,8 +117,8 @@ function drawMessage(random: Random): { body: unknown; headers: ProtocolHeaders 
 }
 
 /**
- * Where the two may differ: an `initialize` with a broken modern envelope. The SDK takes it for a legacy handshake,
- * Portico refuses the envelope; a server that shows the same face to both is not possible.
+ * Where the two may differ: an `initialize` with a broken modern envelope. The SDK takes it for a legacy handshake, Portico refuses the
+ * envelope; no single server behaviour suits both.
  */
 function isBrokenInitialize(body: unknown): boolean {
   const { method, params } = body as {
@@ -196,7 +196,7 @@ describe('the SDK and Portico', () => {
   });
 });
 
-describe('on purpose', () => {
+describe('intended differences', () => {
   const headers = { version: MODERN_VERSION, method: 'tools/list', name: null };
   const modern = { [META.protocolVersion]: MODERN_VERSION, [META.clientCapabilities]: {} };
   const of = (meta: unknown, method = 'tools/list') => ({
@@ -214,7 +214,7 @@ describe('on purpose', () => {
       of({ ...modern, [META.clientCapabilities]: { roots: 1 } }),
       'refused -32602',
     ],
-  ])('[MCP-7] %s is for the upstream to judge', async (_what, body, oracle) => {
+  ])('[MCP-7] %s is left to the upstream to judge', async (_what, body, oracle) => {
     expect(await askOracle(body, headers)).toBe(oracle);
     expect(askPortico(body, headers)).toBe('modern');
   });
@@ -226,7 +226,7 @@ describe('on purpose', () => {
     expect(askPortico(body, bare)).toBe('refused -32602');
   });
 
-  it('[MCP-1] of two faults the missing header is told before the unknown version', async () => {
+  it('[MCP-1] of two errors the missing header is reported before the unknown version', async () => {
     const body = of({ ...modern, [META.protocolVersion]: '2027-01-01' });
     const bare = { version: null, method: null, name: null };
     expect(await askOracle(body, bare)).toBe('refused -32022');

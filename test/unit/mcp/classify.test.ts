@@ -1,4 +1,4 @@
-/** The border's decision on era and envelope: rules of MCP 2026-07-28, one table for each. */
+/** The classifier's decision on era and envelope: rules of MCP 2026-07-28, one table for each. */
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { classify, type ProtocolHeaders } from '../../../src/mcp/classify.ts';
@@ -130,7 +130,7 @@ describe('the era of a request', () => {
     expect(verdict(body, headers)).toBe(expected);
   });
 
-  it('[MCP-1] the name header repeats a URI or a prompt where the method has one, and is not asked for elsewhere', () => {
+  it('[MCP-1] the name header must repeat a URI or a prompt if the method has one, and is ignored for other methods', () => {
     const of = (method: string, params: object) => ({
       jsonrpc: '2.0',
       id: 1,
@@ -157,7 +157,7 @@ describe('the era of a request', () => {
     );
   });
 
-  it('[MCP-1] an unsupported version is answered with the ones there are', () => {
+  it('[MCP-1] an unsupported version is answered with the supported ones', () => {
     const body = withMeta({ ...envelope, [META.protocolVersion]: '2027-01-01' });
     const run = () => classify(body, { ...callHeaders, version: '2027-01-01' });
     expect(run).toThrow(
@@ -181,7 +181,7 @@ describe('initialize', () => {
     params: { protocolVersion: '2025-11-25' },
   };
 
-  it('[MCP-1] is of the legacy era, whatever version it names', () => {
+  it('[MCP-1] belongs to the legacy era, whatever version it names', () => {
     expect(verdict(initialize)).toBe('legacy request');
     expect(verdict(initialize, { version: '2025-06-18' })).toBe('legacy request');
     expect(verdict({ ...initialize, params: { protocolVersion: MODERN_VERSION } })).toBe(

@@ -1,4 +1,4 @@
-/** Names as lenient parsers read them. */
+/** Member names as lenient JSON parsers read them. */
 import { describe, expect, it } from 'vitest';
 import { DecidedNames, foldName } from '../../../src/mcp/params.ts';
 import { leastCostOf } from '../hostile-texts.ts';
@@ -27,7 +27,7 @@ describe('a folded name', () => {
     expect(foldName(name)).toBe(folded);
   });
 
-  it('[SEC-10] is the same for every character that is a letter without case', () => {
+  it('[SEC-10] stays the same for every letter without case', () => {
     const letter = /^[a-z]$/iu;
     const missed: string[] = [];
     for (let code = 0; code <= LAST_CODE_POINT; code += 1) {
@@ -39,7 +39,7 @@ describe('a folded name', () => {
     expect(missed).toEqual([]);
   });
 
-  it(`[SEC-10] is found under 2,000 disguises, seed ${SEED}`, () => {
+  it(`[SEC-10] is found under 2,000 spellings, seed ${SEED}`, () => {
     const random = createRandom(SEED);
     const names = new DecidedNames(DECIDED);
     const extra = [...'_- \0\u200b\u00ad\u0301\ufe0f\u2060\u3164'];
@@ -56,11 +56,11 @@ describe('a folded name', () => {
     expect(missed).toEqual([]);
   });
 
-  it('[SEC-10] costs no more than its length, whatever it is made of', () => {
+  it('[SEC-10] costs time linear in its length, with any characters', () => {
     const hostile = ['\u0301\u0323', 'ﷺ', '\u200b', 'a_', 'é', '\ud800', '\u1100\u1161'];
     for (const unit of hostile) {
       const name = unit.repeat(1_000_000 / unit.length);
-      // A second for a megabyte: what grows with the square takes minutes.
+      // One second for a megabyte: quadratic work takes minutes.
       expect([unit, leastCostOf(() => foldName(name), 500) < 1_000]).toEqual([unit, true]);
     }
   });

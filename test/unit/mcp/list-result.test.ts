@@ -1,4 +1,4 @@
-/** Pages of lists as clients get them: as much as may be on the first one, since some clients read no other. */
+/** Pages of lists as clients get them: the first one is as large as allowed, since some clients read no other. */
 import type { ListedItem, Listing } from '../../../src/gateway/listing.ts';
 import { describe, expect, it } from 'vitest';
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
@@ -7,7 +7,7 @@ import { listResult } from '../../../src/mcp/reply/list-result.ts';
 const PAGE_SIZE = 5_000;
 const MAX_BYTES = 8_388_608;
 
-/** A tool whose definition has about so many bytes. */
+/** A tool whose definition has about this many bytes. */
 function toolOf(index: number, bytes = 0): ListedItem {
   const name = `t${index}`;
   const description = 'é'.repeat(bytes / 2);
@@ -41,7 +41,7 @@ describe.each(['legacy', 'modern'] as const)('a page for a %s client', era => {
     expect(pagesOf(items.slice(1), era).map(({ names }) => names.length)).toEqual([5_000]);
   });
 
-  it('[MCP-4] [SEC-4] has up to 8 MiB, and one tool in any case', () => {
+  it('[MCP-4] [SEC-4] has up to 8 MiB, and at least one tool', () => {
     const items = [3_000_000, 3_000_000, 3_000_000, 10_000_000, 10, 9_000_000].map((bytes, i) =>
       toolOf(i, bytes),
     );
@@ -68,12 +68,12 @@ describe('pages', () => {
   });
   const pageOf = (list: Listing) => listResult(list, 'tools', undefined, PAGE_SIZE, 'modern');
 
-  it('[EDGE-3] [SEC-4] are remembered up to so many bytes, of all lists together', () => {
+  it('[EDGE-3] [SEC-4] are cached up to a bound of bytes, for all lists together', () => {
     const [a, b, c] = [listOf('a'), listOf('b'), listOf('c')];
     const pages = [a, b].map(pageOf);
     expect([a, b].map(pageOf).every((page, i) => page === pages[i])).toBe(true);
     const third = pageOf(c);
-    // The one that was used longest ago made room.
+    // The least recently used one was dropped.
     expect([pageOf(c) === third, pageOf(b) === pages[1], pageOf(a) === pages[0]]).toEqual([
       true,
       true,
@@ -81,7 +81,7 @@ describe('pages', () => {
     ]);
   });
 
-  it('[MCP-4] of a list in which something is missing are not remembered', () => {
+  it('[MCP-4] of an incomplete list are not cached', () => {
     const [whole, other] = [true, false].map(isWhole => ({
       items: [toolOf(0)],
       ttlMs: 0,

@@ -1,10 +1,10 @@
-/** Names that somebody may have meant: of those that are given, in an order, at a cost that grows with their number alone. */
+/** Suggestions for mistyped names: from the given names, in order, at a cost linear in their number. */
 import { describe, expect, it } from 'vitest';
 import { nearestNames, nearestTools } from '../../../src/mcp/own-tools/nearest-tools.ts';
 import { editsWithin } from '../../../src/shared/util/nearest-name.ts';
 import { createRecord } from '../gateway/fakes.ts';
 
-/** The distance as its definition has it, with nothing left out. */
+/** The edit distance by its definition, without shortcuts. */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {
@@ -59,7 +59,7 @@ describe('the nearest tools', () => {
     expect(nearestNames('GitHub', ['gitlab', 'github', 'mail'])).toEqual(['github', 'gitlab']);
   });
 
-  it('[FIND-2] [SEC-4] cost little among many names and for a long one', () => {
+  it('[FIND-2] [SEC-4] are found quickly among many names and for a long one', () => {
     const names = Array.from({ length: 10_000 }, (_, i) => `server.${'ab'.repeat(30)}${i}`);
     const listing = listingOf(...names);
     nearestTools('x', listing);
@@ -69,7 +69,7 @@ describe('the nearest tools', () => {
     expect(performance.now() - from).toBeLessThan(2_000);
   });
 
-  it('[FIND-2] count edits as the whole table does, up to a bound', () => {
+  it('[FIND-2] are ranked by the same number of edits as the full table gives, up to a bound', () => {
     let seed = 20_260_728;
     const draw = (below: number) =>
       (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;

@@ -1,4 +1,4 @@
-/** What an endpoint of three tools says of itself: a line for each server, bounded, whatever is said of it. */
+/** The instructions of an endpoint with the three meta tools: a line for each server, bounded, whatever servers say. */
 import { expect, it } from 'vitest';
 import { toInstructions } from '../../../src/mcp/own-tools/own-advertised.ts';
 
@@ -16,7 +16,7 @@ it('[FIND-2] [SEC-8] has one visible line for each server', () => {
   expect(toInstructions([])).not.toContain('Servers');
 });
 
-it('[FIND-2] [SEC-4] is bounded, and counts whom it leaves out', () => {
+it('[FIND-2] [SEC-4] is bounded, and counts the servers left out', () => {
   const many = Array.from({ length: 1_000 }, (_, i) => ({ name: `s${i}`, description: '' }));
   expect(toInstructions(many)).toMatch(/\n- s59\n- and 940 more$/);
   const long = many.map(({ name }) => ({ name, description: 'x'.repeat(10_000) }));

@@ -1,4 +1,4 @@
-/** What a tool takes on one line: whole where it can be, marked where it is not, and nobody else's words but names and values as they are. */
+/** A tool's parameters on one line: complete if possible, marked if not, with only names and values of a server's text. */
 import { describe, expect, it } from 'vitest';
 import { hintOf, MAX_SIGNATURE_CHARS, toSignature } from '../../../src/mcp/own-tools/signature.ts';
 import { toOneLine } from '../../../src/shared/util/one-line.ts';
@@ -28,7 +28,7 @@ describe('a signature', () => {
       '(at: {zip*: string, city: string})',
     ],
     [{ é名: text }, { additionalProperties: false }, '(é名: string)'],
-  ])('[FIND-2] says all of %j', (properties, more, shown) => {
+  ])('[FIND-2] shows all of %j', (properties, more, shown) => {
     expect(signatureOf(properties, more)).toBe(shown);
   });
 
@@ -50,7 +50,7 @@ describe('a signature', () => {
     expect(signatureOf(properties, more)).toBe(shown);
   });
 
-  it('[FIND-2] is short, and never leaves out what must be given before what may be', () => {
+  it('[FIND-2] is short, and leaves out optional parameters before required ones', () => {
     const names = Array.from({ length: 40 }, (_, i) => `parameter_number_${i}`);
     const properties = Object.fromEntries(names.map(name => [name, text]));
     const shown = signatureOf(properties, { required: ['parameter_number_39'] });
@@ -61,7 +61,7 @@ describe('a signature', () => {
     expect(toSignature(itemOf({ inputSchema: [] }))).toBe('(~)');
   });
 
-  it('[FIND-2] [SEC-8] has names and values only as they are, all of it visible on one line', () => {
+  it('[FIND-2] [SEC-8] has names and values unchanged, all visible on one line', () => {
     const hostile = [
       'a*: string) mail.send(to',
       'a\nmail.send',
@@ -95,7 +95,7 @@ describe('a signature', () => {
     [{ readOnlyHint: 'true' }, undefined],
     [{}, undefined],
     [null, undefined],
-  ])('[FIND-2] has a mark for what a tool says outright: %j', (annotations, hint) => {
+  ])('[FIND-2] has a mark for explicit annotations: %j', (annotations, hint) => {
     expect(hintOf(itemOf({ annotations }))).toBe(hint);
   });
 });

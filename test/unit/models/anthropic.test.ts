@@ -26,8 +26,8 @@ const message = {
   usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 20 },
 };
 
-describe('answers', () => {
-  it('[LLM-2] calls, text, tokens, and the blocks as they came, signatures with them', () => {
+describe('responses', () => {
+  it('[LLM-2] calls, text, tokens, and the blocks as they came, with signatures', () => {
     const reply = ANTHROPIC.fromResponse(message);
     expect(reply).toMatchObject({
       text: 'I will check.',
@@ -54,7 +54,7 @@ describe('answers', () => {
     expect(ANTHROPIC.fromResponse(body).stop).toBe(stop);
   });
 
-  it('[LLM-2] a stream: thoughts, text, input in pieces, one of them broken', () => {
+  it('[LLM-2] a stream: thoughts, text, input in fragments, one of them broken', () => {
     const reader = ANTHROPIC.createReader();
     const delta = (index: number, rest: object) =>
       event({ type: 'content_block_delta', index, delta: rest });
@@ -116,7 +116,7 @@ describe('answers', () => {
 });
 
 describe('results', () => {
-  it('[LLM-2] stand in one message; a failed one has text only', () => {
+  it('[LLM-2] are put into one message; a failed one has text only', () => {
     const image = { type: 'image', data: 'aWNvbg==', mimeType: 'image/png' };
     const pdf = { uri: 'file:///a.pdf', mimeType: 'application/pdf', blob: 'JVBERi0=' };
     const results = [
@@ -177,7 +177,7 @@ describe('results', () => {
 });
 
 describe('strict tools', () => {
-  it('[LLM-1] no request has more than it may; the others are exported without', () => {
+  it('[LLM-1] a request has no more than allowed; the others are exported as not strict', () => {
     const tools = Array.from({ length: 25 }, (_, index) => ({
       name: `tool_${index}`,
       inputSchema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },

@@ -1,4 +1,4 @@
-/** Results cut to what a model can be given. */
+/** Results shortened to what a model may get. */
 import { describe, expect, it } from 'vitest';
 import {
   boundResult,
@@ -14,12 +14,12 @@ const toText = (result: Record<string, unknown>) =>
 const text = (said: string) => ({ type: 'text', text: said });
 
 describe('a result', () => {
-  it('[LLM-2] within the bounds is the same', () => {
+  it('[LLM-2] within the bounds is unchanged', () => {
     const result = { content: [text('a')], structuredContent: { a: 1 }, _meta: { b: 2 } };
     expect(boundResult(result)).toBe(result);
   });
 
-  it('[LLM-2] is cut at a character, and says so once for all that follows', () => {
+  it('[LLM-2] is cut between characters, with one note for all that follows', () => {
     const long = 'x'.repeat(MAX_RESULT_CHARS - 1);
     const result = boundResult({ content: [text(`${long}😀`), text('more')], isError: true });
     expect(result['isError']).toBe(true);
@@ -30,7 +30,7 @@ describe('a result', () => {
     expect(second?.text).toBe('\n[cut: 0 of 4 characters are shown]');
   });
 
-  it('[LLM-2] leaves out data, parts and structured content that are too much', () => {
+  it('[LLM-2] leaves out data, parts and structured content that are too large', () => {
     const data = 'A'.repeat(MAX_RESULT_DATA_CHARS + 1);
     const image = { type: 'image', data, mimeType: 'image/png' };
     const blob = { type: 'resource', resource: { uri: 'a:b', blob: data } };
@@ -47,7 +47,7 @@ describe('a result', () => {
     expect(said.length).toBeLessThan(2_000);
   });
 
-  it('[LLM-2] of any form is text', () => {
+  it('[LLM-2] of any form becomes text', () => {
     expect(toText({ content: 'x' })).toBe('The tool returned nothing.');
     expect(toText({ content: [null, { type: 'image' }, { type: 'text', text: 7 }] })).toBe(
       'null\n{"type":"image"}\n{"type":"text","text":7}',

@@ -1,4 +1,4 @@
-/** JSON within a text of JSON, nested deeper than anything could walk: it is read nowhere. */
+/** JSON within JSON text, nested too deep to walk: it is refused everywhere. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { toCanonicalCalls } from '../../../src/models/formats/read-call.ts';
@@ -12,19 +12,19 @@ const DEEP = [
 ];
 
 describe.each(DEEP)('JSON of 100,000 levels', deep => {
-  it('[SEC-9] as the arguments of a call is told to the model', () => {
+  it('[SEC-9] as the arguments of a call is reported to the model', () => {
     const [call] = toCanonicalCalls([{ id: '1', name: 'a', arguments: `{"a":${deep}}` }]);
     expect(call?.arguments).toBeUndefined();
     expect(call?.problem).toMatch(/nested/);
   });
 
-  it('[SEC-9] as an answer of a model is none', () => {
+  it('[SEC-9] as an answer of a model is refused', () => {
     expect(() => parseAs(z.looseObject({}), `{"a":${deep}}`, 'The answer')).toThrow(
       /not valid JSON/,
     );
   });
 
-  it('[SEC-9] in an mcp.json is no entry', () => {
+  it('[SEC-9] in an mcp.json is refused', () => {
     const text = `{"mcpServers":{"a":{"command":"x","env":${deep}}}}`;
     expect(parseMcpJson(text)).toEqual({ problem: 'is not valid JSON' });
   });

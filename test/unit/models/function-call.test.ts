@@ -1,4 +1,6 @@
-/** `function_call` of Chat Completions as of 2023: the message itself makes one call, without an id, and hears of it as a `function`. */
+/**
+ * `function_call` of Chat Completions as of 2023: the message itself has one call, without an id, and its result is a `function` message.
+ */
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { OPENAI_CHAT } from '../../../src/models/formats/openai-chat.ts';
@@ -32,7 +34,7 @@ describe('function_call', () => {
     ['whole', () => OPENAI_CHAT.fromResponse(completion('function_call'))],
     ['streamed', () => readStream('function_call')],
     ['whole, forced', () => OPENAI_CHAT.fromResponse(completion('stop'))],
-  ])('[LLM-2] %s is a call, and goes back in its own form with its result', (_, read) => {
+  ])('[LLM-2] %s is a call, and is sent back in its own form with its result', (_, read) => {
     const reply = read();
     expect(reply).toMatchObject({ stop: 'calls', calls: [{ name: 'look' }] });
     const { text, calls, raw } = reply;
@@ -63,7 +65,7 @@ describe('function_call', () => {
     expect(told).toEqual({ role: 'function', name: 'look', content: '14' });
   });
 
-  it('[LLM-2] is not made where the answer was cut', () => {
+  it('[LLM-2] is not made if the answer was cut', () => {
     const { calls, stop } = OPENAI_CHAT.fromResponse(completion('length'));
     expect([stop, calls[0]?.unmade, calls[0]?.arguments]).toEqual(['length', 'length', undefined]);
     expect(readStream('content_filter').calls).toMatchObject([{ unmade: 'refused' }]);
@@ -78,7 +80,7 @@ describe('function_call', () => {
     expect(calls.map(({ id }) => id)).toEqual(['c1']);
   });
 
-  it('[LLM-2] the official client holds the same of a stream', async () => {
+  it('[LLM-2] the official client reads the same from a stream', async () => {
     const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
     const text = chunks('function_call').map(chunk => toEvent({ ...head, ...chunk }));
     const fetch = async () =>

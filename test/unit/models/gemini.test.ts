@@ -15,8 +15,8 @@ const responseOf = (parts: object[], finishReason?: string) => ({
 const event = (data: object) => ({ event: 'message', data: JSON.stringify(data) });
 const thought = { text: 'Hm.', thought: true };
 
-describe('answers', () => {
-  it('[LLM-2] parallel calls, with ids and without; parts go back as they came', () => {
+describe('responses', () => {
+  it('[LLM-2] parallel calls, with ids and without; parts are sent back as they came', () => {
     const reply = GEMINI.fromResponse(responseOf([thought, signed, second], 'STOP'));
     expect(reply).toMatchObject({ text: '', stop: 'calls', tokens: { input: 8, output: 7 } });
     expect(reply.calls.map(({ name, arguments: given }) => [name, given])).toEqual([
@@ -57,7 +57,7 @@ describe('answers', () => {
     ]);
   });
 
-  it("[LLM-2] another model's turn has the signature that says so, on its first call", () => {
+  it('[LLM-2] a turn of another model gets the documented dummy signature on its first call', () => {
     const calls = ['1', '2'].map(id => ({ id, name: 'a', arguments: {} }));
     const raw = { format: 'anthropic', turn: [{ type: 'text', text: 'x' }] };
     const messages = [{ role: 'assistant' as const, text: 'x', calls, raw }];
@@ -77,7 +77,7 @@ describe('answers', () => {
     ]);
   });
 
-  it('[LLM-2] why it stopped', () => {
+  it('[LLM-2] the stop reason', () => {
     expect(GEMINI.fromResponse(responseOf([{ text: 'a' }], 'STOP')).stop).toBe('end');
     expect(GEMINI.fromResponse(responseOf([], 'MAX_TOKENS')).stop).toBe('length');
     expect(GEMINI.fromResponse(responseOf([], 'SAFETY')).stop).toBe('refused');
@@ -86,7 +86,7 @@ describe('answers', () => {
   });
 
   it.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'])(
-    '[LLM-2] %s says what was wrong, and calls nothing',
+    '[LLM-2] %s reports the problem, and makes no call',
     reason => {
       const body = responseOf([signed], reason);
       const [candidate] = body.candidates;
@@ -102,7 +102,7 @@ describe('answers', () => {
     },
   );
 
-  it('[LLM-2] a stream keeps each part, the empty one with a signature as well', () => {
+  it('[LLM-2] a stream keeps each part, also an empty one with a signature', () => {
     const reader = GEMINI.createReader();
     const last = { text: '', thoughtSignature: 'AAAA' };
     const events = [

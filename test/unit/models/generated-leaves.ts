@@ -1,8 +1,8 @@
-/** Schemas of single values, with values they take: what generated schemas are made of. */
+/** Schemas of single values, with valid values: the parts of generated schemas. */
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import type { Random } from '../seeded.ts';
 
-/** How a dialect wants arguments: its names of properties, and whether what is left out is null. */
+/** How a dialect represents arguments: its property names, and whether an absent property is null. */
 export interface Form {
   names: ReadonlyMap<string, string>;
   nulls: boolean;
@@ -79,7 +79,7 @@ export const listOf = (values: readonly Value[]): Value => ({
   given: form => values.map(each => each.given(form)),
 });
 
-/** As `Object.fromEntries`, which takes `__proto__` for a name as well. */
+/** Like `Object.fromEntries`, which also handles the name `__proto__`. */
 export function fromEntries(entries: readonly (readonly [string, unknown])[]): JsonObject {
   return Object.fromEntries(entries);
 }

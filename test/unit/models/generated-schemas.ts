@@ -1,6 +1,6 @@
 /**
- * Schemas of arguments as servers write them, and odder ones: nested, with references (also in a circle), choices, tuples, maps, fixed
- * values, names that no dialect takes. Each comes with arguments it takes, in the tool's form and in that of a dialect.
+ * Argument schemas as servers write them, and odder ones: nested, with references (also circular), choices, tuples, maps, fixed values,
+ * names that no dialect accepts. Each comes with valid arguments, in the tool's form and in that of a dialect.
  */
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import type { Random } from '../seeded.ts';
@@ -138,7 +138,7 @@ class Generator {
     }
   }
 
-  /** @param kind the value of a property by which one alternative is told from another */
+  /** @param kind the value of the property that distinguishes one alternative from another */
   #object(depth: number, kind?: string): Node {
     const random = this.#random;
     const chosen = new Set<string>();
@@ -165,7 +165,7 @@ class Generator {
     else if (random.chance(0.2)) schema['additionalProperties'] = true;
     const sample = (): Value => {
       const set = members.flatMap(({ name, node, isRequired }) => {
-        // Null and nothing are one where an optional property takes null as well.
+        // Null and absent are the same for an optional property that also takes null.
         const isGiven = isRequired || node.takesNull || random.chance(0.6);
         return [{ name, value: isGiven ? node.sample() : undefined }];
       });
@@ -263,14 +263,14 @@ class Generator {
     const known = Object.keys(this.defs);
     const isKnown = known.length > 0 && random.chance(0.5);
     const name = isKnown ? random.pick(known) : `D${(this.#made += 1)}`;
-    // What is being made is not known yet, so it does not stand in itself.
+    // The definition being made is not registered yet, so it does not contain itself.
     if (!isKnown) this.defs[name] = random.chance(0.7) ? this.#object(depth) : enumNode(random);
     const node = this.defs[name] ?? leaf(true, [1], random);
     const notes = random.chance(0.3) ? { description: 'By reference' } : {};
     return { ...node, schema: { $ref: `#/${this.#defsKey}/${name}`, ...notes } };
   }
 
-  /** A list of itself, which ends. */
+  /** A list of itself, with an end. */
   #circle(): Node {
     const $ref = `#/${this.#defsKey}/Tree`;
     const properties = {

@@ -1,4 +1,4 @@
-/** A model behind an HTTP API: what goes out, and what becomes of every way in which nothing good comes back. */
+/** A model behind an HTTP API: the requests, and the outcome of every kind of failure. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createHttpChat } from '../../../src/models/http-chat.ts';
 import { ModelFailure } from '../../../src/models/model-port.ts';
@@ -64,7 +64,7 @@ describe('a model behind an HTTP API', () => {
     expect(init).toMatchObject({ method: 'POST', redirect: 'manual', headers });
   });
 
-  it('[LLM-3] is asked without a key where there is none', async () => {
+  it('[LLM-3] is asked without a key if there is none', async () => {
     const fetch = serve(() => completion('hi'));
     const { api, url, model } = OPENAI;
     const bare = createHttpChat({ api, url, model, findKey: () => Promise.resolve(undefined) });
@@ -95,7 +95,7 @@ describe('a model behind an HTTP API', () => {
     ['a page', () => new Response('<html>')],
     ['too much', () => new Response(' '.repeat(8_388_609))],
     ['vectors of others', () => Response.json({ data: [] })],
-  ])('[LLM-3] that answers with %s has said nothing', async (what, answer) => {
+  ])('[LLM-3] that answers with %s is reported as nonsense', async (what, answer) => {
     serve(answer);
     const asked =
       what === 'vectors of others'
@@ -105,7 +105,7 @@ describe('a model behind an HTTP API', () => {
   });
 
   it.each(WIRES)(
-    '[SEC-8] tells nothing of addresses or keys where it fails: $name',
+    '[SEC-8] never shows any addresses or keys in its failures: $name',
     async compose => {
       const wrong = `${MODEL_KEY}-other`;
       const { api, url, model, fake } = compose;
@@ -129,7 +129,7 @@ describe('a model behind an HTTP API', () => {
     },
   );
 
-  it('[LLM-3] is followed nowhere else', async () => {
+  it('[LLM-3] is not followed to a redirect', async () => {
     const model = await script({ error: { status: 307 } });
     expect((await failureOf(chat.chat(REQUEST, attempt()))).problem).toBe('refused');
     expect(await model.counts()).toMatchObject({ elsewhere: 0 });
@@ -152,14 +152,14 @@ describe('a model behind an HTTP API', () => {
     expect(await ask({ text, stop: 'failed' }, () => {})).toBe('broken');
   });
 
-  it('[LLM-3] that cannot stream is heard all at once', async () => {
+  it('[LLM-3] that cannot stream is read all at once', async () => {
     serve(() => completion('all of it'));
     const heard: string[] = [];
     await chat.chat(REQUEST, attempt(), text => void heard.push(text));
     expect(heard).toEqual(['all of it']);
   });
 
-  it('[LLM-3] that sends an event without end is not read to it', async () => {
+  it('[LLM-3] that sends an endless event is cut off', async () => {
     const line = new TextEncoder().encode(`data: ${'x'.repeat(1_000_000)}`);
     const body = new ReadableStream<Uint8Array>({ pull: controller => controller.enqueue(line) });
     serve(() => new Response(body, EVENTS));
@@ -170,7 +170,7 @@ describe('a model behind an HTTP API', () => {
 
 const EVENTS = { headers: { 'content-type': 'text/event-stream' } };
 
-describe('a model that is asked again', () => {
+describe('a model that is retried', () => {
   const retry = (waits: number[], more: Partial<RetryOptions> = {}): RetryOptions => ({
     silenceMs: 60_000,
     totalMs: 60_000,
@@ -182,7 +182,7 @@ describe('a model that is asked again', () => {
   const ask = (options: RetryOptions, onText?: (text: string) => void, signal = never) =>
     withRetry(signal, options, one => chat.chat(REQUEST, one, onText));
 
-  it('[LLM-3] is given growing pauses, and the time it asked for', async () => {
+  it('[LLM-3] is retried after growing pauses, or the time it asked for', async () => {
     const waits: number[] = [];
     serve(
       () => new Response(null, { status: 500 }),
@@ -194,7 +194,7 @@ describe('a model that is asked again', () => {
     expect(waits).toEqual([500, 9_000, 2_000]);
   });
 
-  it('[LLM-3] is asked four times at most, not at all after a refusal, and not beyond its time', async () => {
+  it('[LLM-3] is asked four times at most, not again after a refusal, and not beyond the time limit', async () => {
     const broken = serve(() => new Response(null, { status: 500 }));
     await failureOf(ask(retry([])));
     expect(broken).toHaveBeenCalledTimes(4);
@@ -211,7 +211,7 @@ describe('a model that is asked again', () => {
     expect(limited).toHaveBeenCalledTimes(1);
   });
 
-  it('[LLM-3] is asked once more where a stream broke before any text, and never after it', async () => {
+  it('[LLM-3] is retried if a stream broke before any text, and never after it', async () => {
     const whole = 'a text that is long enough to be cut in its middle';
     const model = createWireModel(OPENAI.fake);
     vi.stubGlobal('fetch', model.fetch);
@@ -225,7 +225,7 @@ describe('a model that is asked again', () => {
     expect(await model.requests()).toHaveLength(1);
   });
 
-  it('[LLM-3] is given up where it says nothing for too long, streamed and whole, and hung up on', async () => {
+  it('[LLM-3] times out if it is silent for too long, streamed or whole, and its connection is closed', async () => {
     for (const onText of [undefined, () => {}]) {
       const model = await script({ text: 'some text to be heard', stop: 'hang' });
       const failure = await failureOf(ask(retry([], { silenceMs: 50 }), onText));
@@ -234,7 +234,7 @@ describe('a model that is asked again', () => {
     }
   });
 
-  it('[LLM-3] is hung up on where who asked goes away, in an answer or in a pause', async () => {
+  it('[LLM-3] is disconnected if the caller leaves, during an answer or a pause', async () => {
     const gone = new AbortController();
     const model = await script({ text: 'some text to be heard', stop: 'hang' });
     const failure = await failureOf(ask(retry([]), () => gone.abort(), gone.signal));

@@ -1,4 +1,4 @@
-/** What differs between the definition of a tool and what was exported of it, and which of that no loss tells. */
+/** The differences between a tool's definition and its export, and which of them no loss reports. */
 import type { ConversionWarning } from '../../../src/models/formats/dialect.ts';
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 
@@ -6,7 +6,7 @@ const step = (path: string, key: string | number) =>
   `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Pointers, by the tool's own names, to all that is not the same. */
+/** Pointers, by the tool's own names, to every difference. */
 export function findDifferences(
   one: unknown,
   other: unknown,
@@ -38,10 +38,10 @@ export function findDifferences(
   return [...found, ...added.map(key => step(path, key))];
 }
 
-/** Losses that put another schema in the place of the one they stand in. */
+/** Losses that replace the schema in which they occur by another one. */
 const REPLACING = /\/(\$ref|allOf|anyOf|oneOf|prefixItems|const|enum)$/;
 
-/** The differences that no loss tells. */
+/** The differences that no loss reports. */
 export function findUntold(
   differences: readonly string[],
   losses: readonly Pick<ConversionWarning, 'path' | 'detail'>[],
@@ -56,14 +56,14 @@ export function findUntold(
   );
 }
 
-/** What stands in the place of a dialect's definition. */
+/** The dialect's definitions, without their wrappers. */
 export function definitionsOf(format: string, tools: readonly JsonObject[]): JsonObject[] {
   if (format === 'openai-chat') return tools.map(tool => tool['function'] as JsonObject);
   if (format !== 'gemini') return [...tools];
   return tools.flatMap(tool => tool['functionDeclarations'] as JsonObject[]);
 }
 
-/** The schema in it. */
+/** The schema of a definition. */
 export const schemaOf = (definition: JsonObject): JsonObject =>
   (definition['parameters'] ??
     definition['input_schema'] ??

@@ -1,4 +1,4 @@
-/** Single questions: what is asked, and which answers are none. */
+/** Single questions to a model: the requests, and which answers are invalid. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { toCounted, toInputTokens } from '../../../src/models/metered.ts';
@@ -37,7 +37,7 @@ async function ask({ api, url, model, fake }: Wire, script: Script) {
 afterEach(() => vi.unstubAllGlobals());
 
 describe('a question to a model', () => {
-  it.each(WIRES)('[FIND-3] is answered in its form, and counted: $name', async compose => {
+  it.each(WIRES)('[FIND-3] is answered in its form, with tokens: $name', async compose => {
     const text = '{"colour":"red","shade":null}';
     const turns = [
       { text, tokens: { input: 10, output: 2 } },
@@ -58,7 +58,7 @@ describe('a question to a model', () => {
     ['an end for want of tokens', { text: '{"colour":"red","shade":null}', stop: 'length' }],
     ['a refusal', { text: '{"colour":"red","shade":null}', stop: 'refused' }],
     ['calls', { text: '{"colour":"red","shade":null}', calls: [{ name: 'a' }] }],
-  ])('[FIND-3] that is answered by %s is asked again, and then has no answer', async (_, turn) => {
+  ])('[FIND-3] that is answered by %s is retried, and then fails', async (_, turn) => {
     for (const compose of WIRES) {
       const { answer, requests } = await ask(compose, { turns: [turn], repeat: 'last' });
       expect(answer).toBeInstanceOf(ModelFailure);
@@ -68,7 +68,7 @@ describe('a question to a model', () => {
 });
 
 describe('a failure of a model', () => {
-  it('[LLM-4] is told with its code, when to ask again, and what to set', () => {
+  it('[LLM-4] is reported with its code, when to retry, and what to set', () => {
     expect(toModelError(new ModelFailure('budget', 90_500))).toMatchObject({
       code: 'model_budget',
       extras: { retryAfterSeconds: 91 },

@@ -1,4 +1,4 @@
-/** The settings of a model: which go together, and what they are where they are left out. */
+/** The settings of a model: which belong together, and their defaults. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { MODEL_SETTINGS, toModelSettings } from '../../../src/models/model-settings.ts';
@@ -27,7 +27,7 @@ describe('the settings of a model', () => {
   });
 
   it.each(['openai', 'openai-responses', 'anthropic', 'gemini', 'workers-ai'])(
-    '[LLM-3] name an API, and need no address then: %s',
+    '[LLM-3] name an API, and then need no address: %s',
     api => {
       const settings = read({ PORTICO_MODEL_API: api, PORTICO_MODEL: 'm' });
       expect(settings).toMatchObject({ api, url: undefined, name: 'm' });
@@ -40,11 +40,11 @@ describe('the settings of a model', () => {
     ['an API without a model', { PORTICO_MODEL_API: 'gemini' }, 'PORTICO_MODEL_API'],
     ['http', { ...URL_AND_NAME, PORTICO_MODEL_URL: 'http://a.example.com' }, 'must be https'],
     ['one price', { ...URL_AND_NAME, PORTICO_MODEL_PRICE_INPUT: '1' }, 'PORTICO_MODEL_PRICE'],
-  ])('[LLM-3] are not right with %s, and the line names them', (_what, env, problem) => {
+  ])('[LLM-3] are invalid with %s, and the message names them', (_what, env, problem) => {
     expect(() => read(env)).toThrow(problem);
   });
 
-  it('[LLM-3] have prices, also of nothing, and may be on loopback locally', () => {
+  it('[LLM-3] have prices, also of zero, and may be on loopback locally', () => {
     const prices = { PORTICO_MODEL_PRICE_INPUT: '0', PORTICO_MODEL_PRICE_OUTPUT: '2.5' };
     expect(read({ ...URL_AND_NAME, ...prices })?.prices).toEqual({ input: 0, output: 2.5 });
     const url = 'http://127.0.0.1:9/v1';

@@ -38,7 +38,7 @@ const chunk = (delta: object, reason: string | null = null) => ({
 });
 
 describe('tools', () => {
-  it('[LLM-1] a tool that fits is exported as it is', () => {
+  it('[LLM-1] a tool that fits is exported unchanged', () => {
     const { tools, names, losses } = OPENAI_CHAT.toTools([WEATHER], { strict: false });
     expect(tools).toEqual([
       {
@@ -54,7 +54,7 @@ describe('tools', () => {
     expect(losses).toEqual([]);
   });
 
-  it('[LLM-1] in strict mode an optional property takes null, which is left out on the way back', () => {
+  it('[LLM-1] in strict mode an optional property accepts null, which is removed on the way back', () => {
     const exported = OPENAI_CHAT.toTools([WEATHER], { strict: true });
     expect(exported.tools[0]).toMatchObject({
       function: {
@@ -76,8 +76,8 @@ describe('tools', () => {
   });
 });
 
-describe('answers', () => {
-  it('[LLM-2] text, tokens and why it stopped', () => {
+describe('responses', () => {
+  it('[LLM-2] text, tokens and the stop reason', () => {
     const reply = OPENAI_CHAT.fromResponse(completion({ content: 'Hello!' }));
     expect(reply).toMatchObject({ text: 'Hello!', calls: [], stop: 'end' });
     expect(reply.tokens).toEqual({ input: 19, output: 10 });
@@ -112,7 +112,7 @@ describe('answers', () => {
   });
 
   it.each([undefined, {}, { choices: [] }, { choices: [{ message: { content: 7 } }] }, '[]'])(
-    '[LLM-2] what is no completion is refused: %j',
+    '[LLM-2] a body that is no completion is refused: %j',
     body => {
       expect(() => OPENAI_CHAT.fromResponse(body)).toThrow(FormatError);
     },
@@ -120,7 +120,7 @@ describe('answers', () => {
 });
 
 describe('streams', () => {
-  it('[LLM-2] calls in fragments, between each other, with text before', () => {
+  it('[LLM-2] calls in interleaved fragments, with text before', () => {
     const reader = OPENAI_CHAT.createReader();
     const fragment = (index: number, rest: object) => chunk({ tool_calls: [{ index, ...rest }] });
     const events = [
@@ -151,7 +151,7 @@ describe('streams', () => {
     ]);
   });
 
-  it('[LLM-2] a stream that breaks off, or tells of a failure, is no answer', () => {
+  it('[LLM-2] a stream that breaks off, or reports a failure, is refused', () => {
     const cut = OPENAI_CHAT.createReader();
     cut.read(chunk({ content: 'Hel' }));
     expect(() => cut.end()).toThrow(FormatError);
@@ -173,7 +173,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('[LLM-2] results are tool messages; images follow as a message of their own', () => {
+  it('[LLM-2] results are tool messages; images follow in a message of their own', () => {
     const image = { type: 'image', data: 'aWNvbg==', mimeType: 'image/png' };
     const messages = OPENAI_CHAT.toResults([
       { id: 'call_1', name: 'get', result: { content: [{ type: 'text', text: '14 °C' }, image] } },
@@ -202,7 +202,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('[LLM-2] a conversation goes on with the turns as they came, but for what could not be read', () => {
+  it('[LLM-2] a conversation continues with the turns as they came, except what could not be read', () => {
     const written = [...tool_calls, call('call_2', 'get', '{"broken')];
     const reply = OPENAI_CHAT.fromResponse(completion({ content: null, tool_calls: written }));
     const request = OPENAI_CHAT.toRequest({

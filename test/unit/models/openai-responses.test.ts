@@ -30,8 +30,8 @@ const event = (data: { type: string; [member: string]: unknown }) => ({
   data: JSON.stringify(data),
 });
 
-describe('answers', () => {
-  it('[LLM-2] items go back as they came, but reasoning that is stored there, and broken arguments', () => {
+describe('responses', () => {
+  it('[LLM-2] items are sent back as they came, except stored reasoning and broken arguments', () => {
     const broken = { ...call, call_id: 'c2', arguments: '{"loc' };
     const lost = { type: 'reasoning', id: 'rs_2', summary: [] };
     const reply = OPENAI_RESPONSES.fromResponse(
@@ -72,7 +72,7 @@ describe('answers', () => {
     });
   });
 
-  it('[LLM-2] why it stopped', () => {
+  it('[LLM-2] the stop reason', () => {
     const cut = (reason: string) =>
       responseOf([said('a')], { status: 'incomplete', incomplete_details: { reason } });
     expect(OPENAI_RESPONSES.fromResponse(responseOf([said('a')])).stop).toBe('end');
@@ -115,7 +115,7 @@ describe('answers', () => {
     ]);
   });
 
-  it('[LLM-2] a stream that fails or breaks off is no answer', () => {
+  it('[LLM-2] a stream that fails or breaks off is refused', () => {
     const failed = event({ type: 'response.failed', response: {} });
     expect(() => OPENAI_RESPONSES.createReader().read(failed)).toThrow(FormatError);
     expect(() => OPENAI_RESPONSES.createReader().end()).toThrow(FormatError);

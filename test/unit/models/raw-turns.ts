@@ -1,11 +1,13 @@
-/** Three turns of each API, whole and as a stream, with what has to go back as it came. Made after the documentation of each. */
+/**
+ * Three turns of each API, whole and as a stream, with the parts that must be sent back as they came. Made after the documentation of each.
+ */
 import type { JsonObject } from '../../../src/shared/protocol.ts';
 import { toEvent } from '../../fixtures/model-server.ts';
 
 export interface RawTurn {
   whole: JsonObject;
   stream: string;
-  /** What of it goes back, as it is in a request. */
+  /** The parts to send back, as they are in a request. */
   back: readonly unknown[];
 }
 export type RawTurns = readonly RawTurn[];
@@ -14,7 +16,7 @@ const unknown = { type: 'hologram', z: 1, a: { deep: [null, 1.5, 'é'] }, type_o
 
 // Anthropic: blocks.
 
-/** Members that come in deltas of their own, with the delta's type. */
+/** Members that arrive in deltas of their own, with the delta's type. */
 const TEXTS: readonly [string, string, string][] = [
   ['text', 'text_delta', 'text'],
   ['thinking', 'thinking_delta', 'thinking'],
@@ -182,7 +184,7 @@ export const RESPONSES_TURNS: RawTurns = [
   responsesTurn([said('Done.')]),
 ];
 
-// Chat Completions: what compatible servers put beside what OpenAI documents.
+// Chat Completions: what compatible servers add to OpenAI's documented members.
 
 interface ChatCall extends JsonObject {
   id: string;

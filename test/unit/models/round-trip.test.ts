@@ -1,6 +1,6 @@
 /**
- * A thousand generated schemas, exported to each dialect and back: the arguments a tool takes can be given and come back as they were,
- * the report names all that was changed, and every definition keeps the rules that its API publishes.
+ * A thousand generated schemas, exported to each dialect and back: a tool's valid arguments can be given and come back unchanged, the
+ * report names every change, and every definition obeys the published rules of its API.
  */
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { describe, expect, it } from 'vitest';
@@ -51,13 +51,13 @@ const MODES = FORMATS.flatMap(format => [
 ]);
 
 describe(`generated schemas, seed ${SEED}`, () => {
-  it('[LLM-1] take the arguments they come with', () => {
+  it('[LLM-1] accept their sample arguments', () => {
     for (const { schema, sample } of generated) expect(isValid(schema, sample().own)).toBe(true);
   });
 
   describe.each(MODES)('exported to $format, strict $strict', ({ format, strict }) => {
     const dialect = dialectOf(format);
-    // As requests would hold them; limits of a whole request count for each.
+    // Split as in requests; limits of a whole request apply to each.
     const parts = Array.from({ length: COUNT / 20 }, (_, index) =>
       tools.slice(index * 20, index * 20 + 20),
     );
@@ -72,12 +72,12 @@ describe(`generated schemas, seed ${SEED}`, () => {
       }),
     );
 
-    it('[LLM-1] each definition keeps the published rules', () => {
+    it('[LLM-1] each definition obeys the published rules', () => {
       const breaches = exports.flatMap(({ exported }) => checkTools(format, exported.tools));
       expect(breaches).toEqual([]);
     });
 
-    it('[LLM-1] names lead back, each to one tool', () => {
+    it('[LLM-1] names map back, each to one tool', () => {
       for (const { part, exported } of exports) {
         expect([...exported.names.values()].toSorted()).toEqual(
           part.map(({ name }) => name).toSorted(),
@@ -87,13 +87,13 @@ describe(`generated schemas, seed ${SEED}`, () => {
       }
     });
 
-    it('[LLM-1] arguments can be given and come back as they were', () => {
+    it('[LLM-1] arguments can be given and come back unchanged', () => {
       for (const { tool, exported, definition, source } of each) {
         const names = namesFor(format, tool.inputSchema);
         const nulls = format.startsWith('openai') && definition['strict'] === true;
         const value = source.sample();
         const chosen = value.given({ names, nulls }) as JsonObject;
-        // Where alternatives at the root were made one, each of them leaves out what only the others have.
+        // Where alternatives at the root were merged, each leaves out the properties that only the others have.
         const listed = schemaOf(definition)['properties'] as JsonObject;
         const missing = Object.keys(nulls ? listed : {}).filter(
           name => !Object.hasOwn(chosen, name),
@@ -112,7 +112,7 @@ describe(`generated schemas, seed ${SEED}`, () => {
       }
     });
 
-    it('[LLM-1] the report names all that was changed, and nothing where nothing was', () => {
+    it('[LLM-1] the report names every change, and nothing unchanged', () => {
       let changed = 0;
       for (const { tool, definition, losses } of each) {
         const names = namesFor(format, tool.inputSchema);
@@ -126,7 +126,7 @@ describe(`generated schemas, seed ${SEED}`, () => {
           pending: [],
           schema: 0,
         });
-        // What is not told is seen.
+        // The check finds differences without a loss.
         expect(findUntold(found, [])).toEqual(found);
         const own = losses.filter(
           ({ path, detail }) => path.startsWith('/inputSchema') && !detail.startsWith('not strict'),

@@ -1,7 +1,7 @@
 /**
- * Conversations of three turns with what models want back as it came: thoughts and their signatures, encrypted reasoning, citations, tools
- * that the server runs, and kinds that nobody here knows. Whole and streamed, through the loop, byte by byte. The official client of
- * Anthropic judges what a stream of blocks holds.
+ * Conversations of three turns with parts that models require back unchanged: thoughts and their signatures, encrypted reasoning,
+ * citations, tools run by the model's server, and unknown kinds. Whole and streamed, through the loop, byte by byte. The official client of
+ * Anthropic judges what a stream of blocks contains.
  */
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +35,7 @@ async function converse(format: Format, turns: RawTurns, isStreamed: boolean) {
     costOf: () => undefined,
     async chat({ signal: _signal, onText: _onText, ...request }) {
       const turn = turns[requests.length];
-      // As it is stored between two runs.
+      // As stored between two runs.
       const stored = JSON.parse(JSON.stringify(request)) as TurnRequest;
       requests.push(dialect.toRequest(stored));
       if (!turn) throw new Error('no more turns');
@@ -61,7 +61,7 @@ describe.each([
     ['openai-responses', RESPONSES_TURNS, 'input'],
     ['anthropic', ANTHROPIC_TURNS, 'messages'],
     ['gemini', GEMINI_TURNS, 'contents'],
-  ] as const)('[LLM-3] %s: every turn goes back to the letter', async (format, turns, member) => {
+  ] as const)('[LLM-3] %s: every turn is sent back unchanged', async (format, turns, member) => {
     const { requests, state, last } = await converse(format, turns, isStreamed);
     expect(state).toMatchObject({ stop: 'answered', answer: 'Done.' });
     expect(requests).toHaveLength(turns.length);
@@ -69,7 +69,7 @@ describe.each([
     for (const [i, { back }] of turns.entries()) {
       for (const piece of back) {
         expect(sent).toContain(JSON.stringify(piece));
-        // From the next request on.
+        // In all later requests.
         const after = requests.slice(i + 1).map(request => JSON.stringify(request[member]));
         expect(after.filter(text => !text.includes(JSON.stringify(piece)))).toEqual([]);
       }
@@ -78,7 +78,7 @@ describe.each([
 });
 
 describe('Anthropic', () => {
-  it('[LLM-3] the official client holds the same blocks of a stream', async () => {
+  it('[LLM-3] the official client reads the same blocks from a stream', async () => {
     for (const { stream, back } of ANTHROPIC_TURNS) {
       const fetch = async () =>
         new Response(stream, { headers: { 'content-type': 'text/event-stream' } });
@@ -94,7 +94,7 @@ describe('Anthropic', () => {
   it.each([
     ['streamed', true],
     ['whole', false],
-  ])('[LLM-3] a paused turn goes on, and is one turn with what follows: %s', async (_, streams) => {
+  ])('[LLM-3] a paused turn continues, and is one turn with the next: %s', async (_, streams) => {
     const [first, , third] = ANTHROPIC_TURNS;
     const text = { type: 'text', text: 'I search. ' };
     const search = { type: 'server_tool_use', id: 's9', name: 'web_search', input: { query: 'a' } };
@@ -113,7 +113,7 @@ describe('Anthropic', () => {
     });
   });
 
-  it('[LLM-3] input of a tool of the server that is cut is no reason to lose the rest', () => {
+  it("[LLM-3] cut input of a tool run by the model's server does not lose the rest", () => {
     const reader = dialectOf('anthropic').createReader();
     const tell = (data: JsonObject) =>
       reader.read({ event: String(data['type']), data: JSON.stringify(data) });

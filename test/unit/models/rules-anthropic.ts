@@ -1,5 +1,5 @@
 /**
- * Anthropic's published rules for tools, as checks of their own.
+ * Anthropic's published rules for tools, implemented independently.
  *
  * Sources: platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools (names); docs/en/build-with-claude/structured-outputs, "JSON
  * Schema limitations" and "Schema complexity limits"; and the refusals of the API that `anthropic-schema.ts` cites.
@@ -16,7 +16,7 @@ const FORMATS = new Set(
   'date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '),
 );
 
-/** What the tools of one request break of the rules, one line each. */
+/** The rules that the tools of one request break, one line each. */
 export function checkAnthropicTools(tools: readonly JsonObject[]): string[] {
   const strict = tools.filter(tool => tool['strict'] === true);
   const total = { optional: 0, choices: 0 };

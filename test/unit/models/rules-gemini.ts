@@ -1,5 +1,5 @@
 /**
- * Google's published rules for functions, as checks of their own.
+ * Google's published rules for functions, implemented independently.
  *
  * Sources: ai.google.dev/api/caching, "FunctionDeclaration" and "Schema"; ai.google.dev/api/generate-content, "GenerationConfig",
  * `responseJsonSchema`; googleapis/js-genai, src/types.ts.
@@ -14,7 +14,7 @@ const KEYWORDS = new Set(
   ).split(' '),
 );
 
-/** What a function breaks of the rules, one line each. */
+/** The rules that a function breaks, one line each. */
 export function checkGeminiFunction(fn: JsonObject): string[] {
   const { name, parametersJsonSchema: root } = fn;
   const found: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * OpenAI's published rules for functions, as checks of their own.
+ * OpenAI's published rules for functions, implemented independently.
  *
  * Sources: platform.openai.com/docs/api-reference/chat/create (tools: name of letters, digits, `_` and `-`, 64 characters);
  * platform.openai.com/docs/guides/structured-outputs, "Supported schemas"; and the refusals of the API that `openai-schema.ts` cites.
@@ -15,7 +15,7 @@ const STRICT_KEYWORDS = new Set(
 );
 const FORMATS = new Set('date-time time date duration email hostname ipv4 ipv6 uuid'.split(' '));
 
-/** What a function breaks of the rules, one line each. */
+/** The rules that a function breaks, one line each. */
 export function checkOpenaiFunction(fn: JsonObject): string[] {
   const { name, description, parameters, strict } = fn;
   const found: string[] = [];

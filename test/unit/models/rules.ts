@@ -1,4 +1,4 @@
-/** What the checks of all dialects' rules share: a walk over every schema in a schema. */
+/** Shared by the rule checks of all dialects: a walk over every schema in a schema. */
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 
 const SINGLE = [
@@ -42,7 +42,7 @@ export function* eachSchema(schema: unknown, path = '', depth = 0): Generator<Fo
 
 export const lengthOf = (text: unknown): number => (typeof text === 'string' ? text.length : 0);
 
-/** What references break where they lead to `$defs` of the root only, with nothing beside them, and in a circle or not. */
+/** Breaches of the rule that references point to `$defs` of the root only, with nothing beside them; circular ones are allowed or not. */
 export function checkReferences(root: JsonObject, { circles }: { circles: boolean }): string[] {
   const defs = isObject(root['$defs']) ? root['$defs'] : {};
   const found: string[] = [];

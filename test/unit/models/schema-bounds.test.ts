@@ -1,4 +1,4 @@
-/** Schemas that are hostile, malformed or out of the way: exports are bounded, end, and say what they cut. */
+/** Hostile, malformed and unusual schemas: exports are bounded, terminate, and report what they cut. */
 import { describe, expect, it } from 'vitest';
 import { FORMATS } from '../../../src/models/formats/dialect.ts';
 import { dialectOf } from '../../../src/models/formats/dialects.ts';
@@ -15,7 +15,7 @@ const nested = (depth: number): JsonObject => {
   for (let at = 0; at < depth; at += 1) schema = { type: 'object', properties: { a: schema } };
   return schema;
 };
-/** Each definition has the next one ten times: 10^12 schemas, where all is written out. */
+/** Each definition contains the next one ten times: 10^12 schemas when expanded. */
 const bomb = {
   type: 'object',
   properties: { a: { $ref: '#/$defs/D0' } },
@@ -39,7 +39,7 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
     return { ...exported, schema: schemaOf(definition) };
   };
 
-  it('[LLM-1] nesting of any depth ends, and is told', () => {
+  it('[LLM-1] nesting of any depth is cut, and reported', () => {
     const { schema, losses, toArguments } = exportOne(nested(20_000));
     expect(JSON.stringify(schema).length).toBeLessThan(10_000);
     expect(losses.some(({ detail }) => detail.startsWith('cut:'))).toBe(true);
@@ -48,7 +48,7 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
     expect(toArguments('tool', given)).toBeDefined();
   });
 
-  it('[LLM-1] references that grow without end are cut', () => {
+  it('[LLM-1] references that grow exponentially are cut', () => {
     const { schema, losses } = exportOne(bomb);
     expect(JSON.stringify(schema).length).toBeLessThan(1_000_000);
     expect(losses.length).toBeLessThan(20_000);
@@ -86,7 +86,7 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
 });
 
 describe('names', () => {
-  it('[LLM-1] are of their own, also where one is what another would become, in any order', () => {
+  it('[LLM-1] stay unique, also if one is what another would become, in any order', () => {
     const rule = { characters: 'a-z_0-9', first: 'a-z_', maxChars: 20 };
     const [[, made = ''] = []] = [...toFittingNames(['1 tool'], rule)];
     const names = ['1 tool', made, '1_tool', '1-tool', 'x'.repeat(30), `${'x'.repeat(29)}y`];

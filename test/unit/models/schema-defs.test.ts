@@ -1,4 +1,4 @@
-/** Definitions that several places refer to: each dialect gets them once where it takes references, else within a bound. */
+/** Definitions that several places refer to: written once for dialects with references, else expanded within a bound. */
 import { Validator, type Schema } from '@cfworker/json-schema';
 import { describe, expect, it } from 'vitest';
 import { FORMATS, type Format } from '../../../src/models/formats/dialect.ts';
@@ -15,7 +15,7 @@ const MODES = FORMATS.flatMap(format => [
 ]);
 const PROPERTIES = 12;
 
-/** An object of so many texts. */
+/** An object with several text properties. */
 const leaf = (of: string): JsonObject => ({
   type: 'object',
   properties: Object.fromEntries(
@@ -30,11 +30,11 @@ const closed = (properties: JsonObject): JsonObject => ({
   required: Object.keys(properties),
   additionalProperties: false,
 });
-/** So many properties that refer to one definition. */
+/** This many properties that refer to one definition. */
 const times = (count: number, $ref: string): JsonObject =>
   closed(Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, { $ref }])));
 
-/** Written as generators of schemas do: definitions by name, or the place of the first one. */
+/** As schema generators write them: definitions by name, or references to the place of the first one. */
 const SHARED: Record<string, JsonObject> = {
   'by name': {
     ...times(12, '#/$defs/Middle'),
@@ -52,7 +52,7 @@ const SHARED: Record<string, JsonObject> = {
     ...(times(11, '#/properties/first')['properties'] as JsonObject),
   }),
 };
-/** A tree that goes on in twelve ways. */
+/** A recursive tree with twelve branches. */
 const TREE: JsonObject = {
   ...closed({ tree: { $ref: '#/$defs/Tree' } }),
   $defs: {
@@ -90,7 +90,7 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
     expect(check(format, definition)).toEqual([]);
   });
 
-  it.each(Object.keys(SHARED))('[LLM-1] definitions %s take what they took', how => {
+  it.each(Object.keys(SHARED))('[LLM-1] definitions %s accept the same values', how => {
     const own = new Validator((SHARED[how] ?? {}) as Schema, '2020-12');
     const brought = new Validator(exportOne(SHARED[how] ?? {}).schema as Schema, '2020-12');
     const inner = Object.fromEntries(Array.from({ length: PROPERTIES }, (_, i) => [`q${i}`, 'a']));
@@ -107,7 +107,7 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
     expect(brought.validate(wrong).valid).toBe(false);
   });
 
-  it('[LLM-1] [SEC-4] a definition within itself stays, or is cut within a bound and told', () => {
+  it('[LLM-1] [SEC-4] a recursive definition is kept, or is cut within a bound and reported', () => {
     const { schema, losses } = exportOne(TREE);
     const isKept = JSON.stringify(schema).includes('"$ref"');
     expect(isKept).toBe(format !== 'gemini');
@@ -115,7 +115,7 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
     expect(losses.some(({ detail }) => detail.startsWith('cut:'))).toBe(!isKept);
   });
 
-  it('[LLM-1] what is said beside a reference stays, but beside it only where the dialect takes that', () => {
+  it('[LLM-1] keywords beside a reference are kept, and moved where the dialect does not allow them there', () => {
     const described = { description: 'Where to', $ref: '#/$defs/Leaf' };
     const { schema } = exportOne({
       ...closed({ a: described, b: described }),
@@ -128,7 +128,7 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
     );
   });
 
-  it('[LLM-1] an enum without values is taken away and told', () => {
+  it('[LLM-1] an enum without values is removed and reported', () => {
     const { schema, losses } = exportOne({
       ...closed({ a: { type: 'string', enum: [] } }),
     });

@@ -1,11 +1,11 @@
-/** The official clients of OpenAI, Anthropic and Google, each as it reads a stream: what it holds of a turn when the stream is over. */
+/** The official clients of OpenAI, Anthropic and Google: what each holds of a turn at the end of a stream. */
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI, type GenerateContentResponse } from '@google/genai';
 import OpenAI from 'openai';
 import { vi } from 'vitest';
 import type { Format } from '../../../src/models/formats/dialect.ts';
 
-/** What a client holds of a turn: how it says that it ended, and its calls. */
+/** What a client holds of a turn: its stop reason, and its calls. */
 export interface Held {
   reason: string | undefined;
   calls: { name: string; given: unknown }[];
@@ -15,10 +15,10 @@ const streamOf = (text: string) => async () =>
   new Response(text, { headers: { 'content-type': 'text/event-stream' } });
 const common = { apiKey: 'k', maxRetries: 0 };
 const messages = [{ role: 'user' as const, content: 'Go' }];
-/** As its users do: no text is no arguments. */
+/** Like its users: an empty text means no arguments. */
 const parse = (text: string): unknown => (text === '' ? {} : JSON.parse(text));
 
-/** Google's client has no fetch of its own to be given: whoever uses it takes the stubs of globals back. */
+/** Google's client takes no fetch function: whoever uses it must restore the stubbed globals. */
 export const JUDGES: Record<Format, (text: string) => Promise<Held>> = {
   async 'openai-chat'(text) {
     const client = new OpenAI({ ...common, fetch: streamOf(text) });

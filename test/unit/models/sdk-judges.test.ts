@@ -1,6 +1,6 @@
 /**
- * The official clients of OpenAI, Anthropic and Google as judges: they read the same streams, and what they hold for a finished turn with
- * calls is what is made of it here. Where one of them finds no finished turn, or one that ended for another reason, no call is made.
+ * The official clients of OpenAI, Anthropic and Google as judges: they read the same streams, and a turn that they hold as finished with
+ * calls is what is made of it here. Where one finds no finished turn, or another stop reason, no call is made.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BrokenOff } from '../../../src/models/formats/dialect.ts';
@@ -11,7 +11,7 @@ import { TURN_WIRES, type TurnWire } from './turn-wires.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** What is made of a stream here. */
+/** The calls that this code makes from a stream. */
 function madeOf({ dialect }: TurnWire, text: string): Held['calls'] {
   const reader = dialect.createReader();
   try {
@@ -33,7 +33,7 @@ describe.each(TURN_WIRES)('the official client of $format', compose => {
   ];
   const turn = { text: 'Grüße', calls, delayMs: 0 };
 
-  it('[LLM-2] holds the calls that are made, of every reason', async () => {
+  it('[LLM-2] holds the calls that are made, for every reason', async () => {
     for (const [reason, meaning] of compose.reasons) {
       const text = compose.toStream(turn, reason).events.join('');
       const made = madeOf(compose, text);
@@ -44,8 +44,8 @@ describe.each(TURN_WIRES)('the official client of $format', compose => {
     }
   });
 
-  // Between its events: of half an event the clients say that it is no JSON.
-  it(`[LLM-2] holds no finished turn for calls where none is made, cut between events (seed ${SEED})`, async () => {
+  // Between events: on half an event the clients fail with a JSON error.
+  it(`[LLM-2] holds no finished turn with calls where none is made, cut between events (seed ${SEED})`, async () => {
     const random = createRandom();
     const own = [...compose.reasons].flatMap(([reason, what]) =>
       what === 'calls' ? [reason] : [],

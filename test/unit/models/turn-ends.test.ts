@@ -1,6 +1,6 @@
 /**
- * How a turn ended decides first what becomes of its calls: over every reason that each API documents and some that it does not, streamed
- * and whole, cut at every byte, none is made but where the turn ended for them. The loop of chats runs them, as it runs any other.
+ * The stop reason of a turn decides about its calls: for every reason that each API documents and some that it does not, streamed and
+ * whole, cut at every byte, no call is made unless the turn ended for its calls. The chat loop runs the turns as usual.
  */
 import { readFileSync } from 'node:fs';
 import { FinishReason } from '@google/genai';
@@ -70,7 +70,7 @@ function randomTurn(random: Random): Omit<Turn, 'calls'> & { calls: Given[] } {
   return { text, calls, delayMs: 0 };
 }
 
-/** The same turn as it is when it is cut off: its last call has no text of arguments yet, or a part of it. */
+/** The same turn cut off: its last call has no text of arguments yet, or a part of it. */
 function cutTurn(turn: Turn, random: Random): Turn {
   const { name = '' } = turn.calls.at(-1) ?? {};
   const raw = random.chance(0.7) ? '' : '{"path":"a';
@@ -85,7 +85,7 @@ describe('the reasons', () => {
   };
   const [chat, responses, anthropic, gemini] = TURN_WIRES.map(({ reasons }) => [...reasons.keys()]);
 
-  it('[LLM-2] are all that the official clients know', () => {
+  it('[LLM-2] include all that the official clients know', () => {
     const completions = 'openai/resources/chat/completions/completions.d.ts';
     const finish = wordsIn(completions, /finish_reason: ('stop'.*);/);
     expect(finish).toHaveLength(5);
@@ -147,7 +147,7 @@ describe.each(TURN_WIRES)('$format', compose => {
     }
   });
 
-  it('[LLM-3] makes no call of a stream that is cut, at any of its bytes', async () => {
+  it('[LLM-3] makes no call of a stream that is cut, at any byte', async () => {
     const [own = ''] = [...reasons].find(([, meaning]) => meaning === 'calls') ?? [];
     const calls = [
       { name: 'wipe_all', arguments: {} },
@@ -167,7 +167,7 @@ describe.each(TURN_WIRES)('$format', compose => {
     expect(wrong).toEqual([]);
   });
 
-  it('[LLM-3] reads nothing of a whole answer that is cut, at any of its bytes', async () => {
+  it('[LLM-3] reads nothing from a whole response that is cut, at any byte', async () => {
     const [own = ''] = [...reasons].find(([, meaning]) => meaning === 'calls') ?? [];
     const calls = [{ name: 'wipe_all', arguments: {} }];
     const bytes = encoder.encode(
@@ -185,7 +185,7 @@ describe.each(TURN_WIRES)('$format', compose => {
   });
 });
 
-/** How the official clients name the end of a turn that waits for the results of its calls. */
+/** The official clients' reasons for a turn that waits for the results of its calls. */
 const ENDS_FOR_CALLS = ['stop', 'tool_calls', 'function_call', 'completed', 'tool_use', 'STOP'];
 
 it(`[LLM-3] 10,000 streams, cut anywhere or filtered, make no call (seed ${SEED})`, async () => {
@@ -197,7 +197,7 @@ it(`[LLM-3] 10,000 streams, cut anywhere or filtered, make no call (seed ${SEED}
     const [reason, meaning] = random.pick([...compose.reasons]);
     const isCall = meaning === 'calls';
     const turn = randomTurn(random);
-    // Only a turn that does not end by itself has half a call; Gemini gives none.
+    // Only a turn that does not end by itself has half a call; Gemini sends none.
     const isHalf = !isCall && compose.format !== 'gemini';
     const { events, last } = compose.toStream(isHalf ? cutTurn(turn, random) : turn, reason);
     const bytes = encoder.encode(events.join(''));
@@ -213,7 +213,8 @@ it(`[LLM-3] 10,000 streams, cut anywhere or filtered, make no call (seed ${SEED}
     const isRight = JSON.stringify(plain(made)) === JSON.stringify(expected) && state.stop === stop;
     if (!isRight) wrong.push([compose.format, reason, cut, state.stop, plain(made)]);
     if (made.length === 0) continue;
-    // Whatever is made, the API's own client holds for a finished turn too, from the same events; half an event it calls no JSON.
+    // For every call that is made, the API's own client holds a finished turn too, from the same events; it rejects half an event as
+    // invalid JSON.
     const came = new TextDecoder().decode(bytes.subarray(0, cut));
     const held = await JUDGES[compose.format](came.slice(0, came.lastIndexOf('\n\n') + 2));
     const asHeld = held.calls.map(({ name, given }) => ({ name, arguments: given }));
@@ -228,9 +229,9 @@ it(`[LLM-3] 10,000 streams, cut anywhere or filtered, make no call (seed ${SEED}
   expect(count.judged).toBe(count.made);
 });
 
-describe('a response that failed', () => {
+describe('a failed response', () => {
   it.each(['failed', 'cancelled', 'queued', 'in_progress', 'a_status_of_tomorrow'])(
-    '[LLM-2] %s is no answer',
+    '[LLM-2] %s is refused',
     status => {
       const compose = TURN_WIRES[1];
       const turn = { text: '', calls: [{ name: 'wipe_all', arguments: {} }], delayMs: 0 };

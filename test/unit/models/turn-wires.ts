@@ -1,6 +1,6 @@
 /**
- * Turns of models as they come over the wire, with any reason for their end: those of the fake models, the reason written into them. What
- * each reason means for calls is written down here by hand, from what each API documents.
+ * Turns of models in wire format, with any stop reason: those of the fake models with the reason replaced. What each reason means for calls
+ * is written here by hand, from the documentation of each API.
  */
 import type { StopReason } from '../../../src/agents/chat/chat-state.ts';
 import { dialectOf } from '../../../src/models/formats/dialects.ts';
@@ -11,7 +11,7 @@ import { openAiApi } from '../../fixtures/model-openai-api.ts';
 import type { Turn } from '../../fixtures/model-script.ts';
 import { toEvent, type ModelApi } from '../../fixtures/model-server.ts';
 
-/** `calls`: those that are there are made; any other: none is, and that is how a run stops. */
+/** `calls`: the calls of the turn are made. Any other: none is made, and the run stops for this reason. */
 export type Meaning = 'calls' | Extract<StopReason, 'length' | 'refused' | 'interrupted'>;
 
 export interface TurnWire {
@@ -19,7 +19,7 @@ export interface TurnWire {
   dialect: Dialect;
   /** Every reason that the API documents, some that it does not, and none at all. */
   reasons: ReadonlyMap<string | null, Meaning>;
-  /** Events of a stream; the turn is whole once the one at `last` is. */
+  /** Events of a stream; the turn is complete after the event at `last`. */
   toStream(turn: Turn, reason: string | null): { events: string[]; last: number };
   toWhole(turn: Turn, reason: string | null): object;
 }
@@ -40,7 +40,7 @@ const dataOf = (event: string): Json =>
   JSON.parse(event.slice(event.indexOf('data: ') + 6)) as Json;
 const isData = (event: string) => !event.includes('data: [DONE]');
 
-/** The same events, with the last of which `change` makes something made that. */
+/** The same events; `change` is applied to the last event for which it returns something. */
 function changeLast(events: readonly string[], change: (data: Json) => Json | undefined) {
   const last = events.findLastIndex(event => isData(event) && change(dataOf(event)) !== undefined);
   const event = events[last] ?? '';
@@ -82,7 +82,7 @@ const CHAT: TurnWire = {
 };
 
 const responses = routeOf(openAiApi, '/v1/responses', { model: 'm', input: [ask], stream: true });
-/** A status, and of an incomplete response its reason: `incomplete/max_output_tokens`. */
+/** A status, and for an incomplete response its reason: `incomplete/max_output_tokens`. */
 const withStatus = (data: Json, reason: string | null): Json => {
   const [status, why] = (reason ?? '').split('/');
   return {

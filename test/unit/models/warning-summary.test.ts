@@ -1,4 +1,4 @@
-/** A report of losses that people read: a line for each kind of change of a tool. */
+/** A report of losses for people: a line for each kind of change of a tool. */
 import { describe, expect, it } from 'vitest';
 import { dialectOf } from '../../../src/models/formats/dialects.ts';
 import { summarise } from '../../../src/models/formats/warning-summary.ts';
@@ -6,7 +6,7 @@ import { summarise } from '../../../src/models/formats/warning-summary.ts';
 const NO_KEYWORD = 'the dialect has no such keyword';
 
 describe('summarise', () => {
-  it('[LLM-1] has a line for each tool and kind of loss, with the first place and their number', () => {
+  it('[LLM-1] has a line for each tool and kind of loss, with the first place and the count', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 500 }, (_, i) => [`a ${i}`, { type: 'string', minLength: 1 }]),
     );

@@ -1,4 +1,4 @@
-/** Each provider's wire format, spoken to a model that refuses what the real one refuses: whole and streamed, a conversation with calls. */
+/** Each provider's wire format, with a fake model that refuses what the real one refuses: a conversation with calls, whole and streamed. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { TurnReply, TurnRequest } from '../../../src/models/formats/dialect.ts';
 import type {
@@ -46,7 +46,7 @@ describe.each(WIRES)('a model that speaks $name', compose => {
   it.each([
     ['streamed', true],
     ['whole', false],
-  ])('[LLM-1] [LLM-3] calls in parallel, hears of results, and answers: %s', async (_, streams) => {
+  ])('[LLM-1] [LLM-3] calls in parallel, gets the results, and answers: %s', async (_, streams) => {
     const { chat, give, requests, problems } = connect(compose);
     await give({
       turns: [
@@ -104,7 +104,7 @@ describe.each(WIRES)('a model that speaks $name', compose => {
   it.each([
     ['streamed', true],
     ['whole', false],
-  ])('[LLM-2] writes no JSON, is cut for length, or refuses: %s', async (_, streams) => {
+  ])('[LLM-2] writes invalid JSON, is cut for length, or refuses: %s', async (_, streams) => {
     const { chat, give, problems } = connect(compose);
     const ask = (): Promise<TurnReply> =>
       chat.chat(
@@ -119,7 +119,7 @@ describe.each(WIRES)('a model that speaks $name', compose => {
         { text: 'I must not', stop: 'refused' },
       ],
     });
-    // Google tells of a call that is no JSON beside the answer: there is no call to answer.
+    // Google reports a call with invalid JSON beside the answer, so there is no call to answer.
     const { calls, problem } = await ask();
     expect([calls[0]?.arguments, calls.length]).toEqual([
       undefined,
@@ -131,7 +131,7 @@ describe.each(WIRES)('a model that speaks $name', compose => {
     expect(await problems()).toEqual([]);
   });
 
-  it('[LLM-4] is held to the form of an answer', async () => {
+  it('[LLM-4] must answer in the requested form', async () => {
     const { chat, give, requests, problems } = connect(compose);
     await give({ turns: [{ text: '{"colour":"red"}' }] });
     const schema = {
@@ -153,7 +153,7 @@ describe.each(WIRES)('a model that speaks $name', compose => {
     expect(JSON.stringify((await requests())[0])).toContain('"colour"');
   });
 
-  it('[LLM-3] gives vectors, where it has them', async () => {
+  it('[LLM-3] returns vectors if its API has them', async () => {
     const { chat } = connect(compose);
     const vectors = await chat.embed?.of(['one two', 'one two', 'three'], attempt());
     const texts = vectors?.map(vector => JSON.stringify(vector));

@@ -4,11 +4,11 @@ import { changedLists, listHashes, NO_LISTS } from '../../../src/monitor/changes
 
 const empty = { tools: [], resources: [], resourceTemplates: [], prompts: [] };
 
-it('[REG-5] nothing where a server that had nothing has nothing', async () => {
+it('[REG-5] nothing changed if a server without items stays without', async () => {
   expect(changedLists(NO_LISTS, await listHashes(empty))).toEqual([]);
 });
 
-it('[REG-5] each list by itself; templates count as resources', async () => {
+it('[REG-5] each list is compared separately; templates count as resources', async () => {
   const before = await listHashes({ ...empty, tools: ['{"name":"a"}'] });
   const after = await listHashes({
     ...empty,

@@ -1,4 +1,4 @@
-/** A source with its mutants in it: without one active it does what it did, and each of them does something else. */
+/** A source with its mutants embedded: without an active one it behaves as before, and each mutant changes its behaviour. */
 import { afterEach, expect, it } from 'vitest';
 import { mutate } from '../../mutation/mutate.ts';
 
@@ -33,12 +33,12 @@ async function load() {
   return { mutants, under };
 }
 
-it('[MCP-7] does what it did while no mutant is active', async () => {
+it('[MCP-7] behaves as before while no mutant is active', async () => {
   const { under } = await load();
   expect(under(0)).toEqual(['thrown', '["one",3]', '["big",3]']);
 });
 
-it('[MCP-7] does something else under most of them', async () => {
+it('[MCP-7] behaves differently under most mutants', async () => {
   const { mutants, under } = await load();
   const before = JSON.stringify(under(0));
   const alike = mutants.filter(({ id }) => JSON.stringify(under(id)) === before);

@@ -1,4 +1,4 @@
-/** What a token is for, and what a client may ask a token for. */
+/** The audience of a token, and which resources a client may request. */
 import { describe, expect, it } from 'vitest';
 import { coversAudience, parseAudience } from '../../../src/oauth/audience.ts';
 import { coversUrl } from '../../../src/shared/identity/principal.ts';
@@ -36,13 +36,13 @@ describe('an audience', () => {
     'mcp',
     '',
     `${ORIGIN}/mcp/servers/${'x'.repeat(3_000)}`,
-  ])('[ACC-5] is none of %s', asked => {
+  ])('[ACC-5] is refused for %s', asked => {
     expect(() => parseAudience([asked], ORIGIN)).toThrow(
       expect.objectContaining({ code: 'invalid_target' }),
     );
   });
 
-  it('[ACC-5] is asked for once', () => {
+  it('[ACC-5] may be requested only once', () => {
     expect(() => parseAudience([ORIGIN, `${ORIGIN}/mcp`], ORIGIN)).toThrow('one resource');
   });
 
@@ -64,7 +64,7 @@ describe('an audience', () => {
     expect(coversUrl(audience, { origin: ORIGIN, pathname })).toBe(isCovered);
   });
 
-  it('[ACC-5] covers what is below it', () => {
+  it('[ACC-5] covers the resources below it', () => {
     expect(coversAudience(`${ORIGIN}/mcp`, `${ORIGIN}/mcp/servers/one`)).toBe(true);
     expect(coversAudience(`${ORIGIN}/mcp/servers/one`, `${ORIGIN}/mcp`)).toBe(false);
     expect(coversAudience(ORIGIN, `${ORIGIN}.evil.example`)).toBe(false);

@@ -1,4 +1,4 @@
-/** Signed assertions: who, for whom, how long, and by which key; one thing wrong at a time. */
+/** Signed client assertions: issuer, audience, lifetime and key, with one error at a time. */
 import { describe, expect, it } from 'vitest';
 import {
   checkClaims,
@@ -33,7 +33,7 @@ const codeOf = (work: () => unknown) => {
   }
 };
 
-describe('what an assertion says', () => {
+describe('the claims of an assertion', () => {
   it.each<[object, string?]>([
     [{}],
     [{}, CLIENT],
@@ -43,7 +43,7 @@ describe('what an assertion says', () => {
     [{ exp: SECONDS - 59 }],
     [{ nbf: SECONDS + 60, iat: SECONDS + 60 }],
     [{ iat: SECONDS - 86_400, more: true }],
-  ])('[ACC-5] %j is taken (%s)', (change, clientId) => {
+  ])('[ACC-5] %j is accepted (%s)', (change, clientId) => {
     expect(check(change, clientId)).toBeGreaterThan(NOW);
   });
 
@@ -87,7 +87,7 @@ describe('what an assertion says', () => {
     jwtOf({}, {}),
     jwtOf({}, { alg: 'RS256', kid: 7 }),
     jwtOf({ more: 'x'.repeat(9_000) }),
-  ])('[ACC-5] is none, no %#', text => {
+  ])('[ACC-5] is refused, no %#', text => {
     expect(codeOf(() => parseAssertion(text))).toBe('invalid_client');
   });
 
@@ -96,7 +96,7 @@ describe('what an assertion says', () => {
     expect(parseAssertion(jwtOf({}, header)).header).toMatchObject({ alg: 'RS256', kid: 'a' });
   });
 
-  it('[ACC-5] is known again by its id, or where it has none by what is signed', () => {
+  it('[ACC-5] is recognized as used by its id, or without one by the signed text', () => {
     const key = (change: object) => onceKeyOf(parseAssertion(jwtOf(change)));
     expect(key({ exp: SECONDS + 130 })).toBe(key({}));
     expect(key({ jti: 'two' })).not.toBe(key({}));
@@ -132,7 +132,7 @@ async function pairOf(alg: Algorithm, change: object = {}) {
 const setOf = (...keys: object[]) => parseKeys(JSON.stringify({ keys })) ?? [];
 
 describe('keys of a client', () => {
-  it.each(ALGORITHMS)('[ACC-5] %s: by its key, and no other text, key or algorithm', async alg => {
+  it.each(ALGORITHMS)('[ACC-5] %s: fits only its own key, text and algorithm', async alg => {
     const [own, other] = [await pairOf(alg), await pairOf(alg)];
     const keys = setOf({ ...own.jwk, kid: 'a' }, { ...other.jwk, kid: 'b' });
     const signature = await own.sign('text');
@@ -151,11 +151,11 @@ describe('keys of a client', () => {
     }
   });
 
-  it('[ACC-5] no signature without its leading zeros', async () => {
+  it('[ACC-5] a signature without its leading zeros is refused', async () => {
     const { jwk, sign } = await pairOf('PS256');
     const [key] = keysFor(setOf(jwk), 'PS256', undefined);
     let signature = await sign('text');
-    // Each has one with a chance of 1 in 256 at least, since a salt is random.
+    // Each signature has a leading zero byte with a chance of 1 in 256 at least, since a salt is random.
     for (let count = 0; signature[0] !== 0 && count < 10_000; count++)
       signature = await sign('text');
     if (!key || signature[0] !== 0) throw new Error('no signature that begins with a zero');
@@ -163,7 +163,7 @@ describe('keys of a client', () => {
     expect(await isSignedBy(key, 'PS256', 'text', signature.slice(1))).toBe(false);
   });
 
-  it('[ACC-5] that are weak, symmetric, private, broken or for something else are not used', async () => {
+  it('[ACC-5] that are weak, symmetric, private, broken or for another use are ignored', async () => {
     const { jwk } = await pairOf('RS256');
     const { jwk: weak } = await pairOf('RS256', { modulusLength: 1024 });
     const used = (change: object) => keysFor(setOf({ ...jwk, ...change }), 'RS256', 'k').length;
@@ -193,7 +193,7 @@ describe('keys of a client', () => {
   });
 
   it.each(['', '{', '[]', '{}', '{"keys":7}', `{"keys":[${'{},'.repeat(20)}{}]}`])(
-    '[ACC-5] are none in %j',
+    '[ACC-5] are not found in %j',
     text => expect(parseKeys(text)).toBeUndefined(),
   );
 });

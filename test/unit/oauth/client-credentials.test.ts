@@ -1,4 +1,4 @@
-/** What a client shows of itself: one way of four, and the right error for everything else. */
+/** Client authentication: exactly one of four methods, and the right error for everything else. */
 import { describe, expect, it } from 'vitest';
 import {
   ASSERTION_TYPE,

@@ -1,4 +1,4 @@
-/** Documents of clients: those of known clients are read as they are, and what is wrong with one is told. */
+/** Metadata documents of clients: those of known clients are read as they are, and errors in one are reported. */
 import { describe, expect, it } from 'vitest';
 import { isDocumentId, parseDocument } from '../../../src/oauth/clients/client-document.ts';
 import { freshnessOf } from '../../../src/oauth/clients/freshness.ts';
@@ -39,7 +39,7 @@ describe('a document of a client', () => {
   it.each([
     [{}, ['none']],
     [{ token_endpoint_auth_method: 'none' }, ['none']],
-    // ChatGPT: what it offers beside its preference counts, with keys or without.
+    // ChatGPT: the methods that it lists beside its preferred one count, with keys or without.
     [
       {
         token_endpoint_auth_method: 'private_key_jwt',
@@ -57,7 +57,7 @@ describe('a document of a client', () => {
     ],
     [{ token_endpoint_auth_methods_supported: ['client_secret_basic', 'none'] }, ['none']],
     [{ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [] } }, ['private_key_jwt']],
-  ])('[ACC-5] that says %j may use %j', (change, methods) => {
+  ])('[ACC-5] with %j may use %j', (change, methods) => {
     expect(parse(change).authMethods).toEqual(methods);
   });
 
@@ -84,7 +84,7 @@ describe('a document of a client', () => {
     [{ response_types: ['token'] }, 'code is missing'],
     [{ jwks: 'x' }, 'jwks: is not valid'],
     [{ jwks_uri: ['x'] }, 'jwks_uri: is not valid'],
-  ])('[ACC-5] that says %j is refused', (change, message) => {
+  ])('[ACC-5] with %j is refused', (change, message) => {
     expect(problemOf(() => parse(change))).toMatchObject(invalid(message));
   });
 
@@ -99,7 +99,7 @@ describe('a document of a client', () => {
     [`${JSON.stringify(good).slice(0, -1)},"redirect_uris":["https://evil.example/"]}`, 'twice'],
     ['{"'.padEnd(5_000, 'x'), 'not JSON'],
     [`{"a":${'['.repeat(2_000)}${']'.repeat(2_000)}}`, 'not the URL'],
-  ])('[ACC-5] what is wrong with a text, no %#', (text, message) => {
+  ])('[ACC-5] is refused for its text, no %#', (text, message) => {
     expect(problemOf(() => parseDocument(ID, text))).toMatchObject(invalid(message));
   });
 });
@@ -131,10 +131,10 @@ describe('an id of a document', () => {
     'ftp://a.example/c',
     'data:application/json,{}',
     `https://a.example/${'c'.repeat(2_000)}`,
-  ])('[ACC-5] is none, no %#', id => expect(isDocumentId(id)).toBe(false));
+  ])('[ACC-5] is refused, no %#', id => expect(isDocumentId(id)).toBe(false));
 });
 
-describe('how long it may be used', () => {
+describe('its TTL', () => {
   it.each([
     [{}, 300],
     [{ 'cache-control': 'public, max-age=3600' }, 3_600],

@@ -1,4 +1,4 @@
-/** Where answers may be sent: what each known client asks for, and nothing that differs from it but in the port of loopback. */
+/** Redirect URIs: those that each known client requests match, and nothing that differs in more than a loopback port. */
 import { describe, expect, it } from 'vitest';
 import {
   describeRedirect,
@@ -10,7 +10,7 @@ import { createRandom, SEED } from '../seeded.ts';
 
 const redirectsOf = (metadata: Record<string, unknown>) => metadata['redirect_uris'] as string[];
 
-/** Redirects that are not the one they are made of. */
+/** Variants that differ from the given redirect. */
 function changesOf(uri: string): string[] {
   const { protocol, host, pathname } = new URL(uri);
   const rest = uri.slice(uri.indexOf('//') + 2 + host.length);
@@ -37,7 +37,7 @@ function changesOf(uri: string): string[] {
 }
 
 describe('redirects of known clients', () => {
-  it.each(KNOWN_CLIENTS)('[ACC-5] of %s match as it asks for them', (_name, client) => {
+  it.each(KNOWN_CLIENTS)('[ACC-5] of %s match as the client requests them', (_name, client) => {
     const registered = redirectsOf(client.metadata);
     expect(registered.filter(uri => !isAllowedRedirect(uri))).toEqual([]);
     expect(client.asked.filter(uri => !matchesRedirect(registered, uri))).toEqual([]);
@@ -91,13 +91,13 @@ describe('loopback', () => {
     'https://localhost:2/cb',
     'http:/localhost/cb',
     'http:localhost/cb',
-  ])('[ACC-5] is not %s', asked => {
+  ])('[ACC-5] does not match %s', asked => {
     const registered = ['http://localhost:1/cb', 'http://127.0.0.1:1/cb', 'https://localhost/cb'];
     expect(matchesRedirect(registered, asked)).toBe(false);
   });
 });
 
-describe('what may be registered', () => {
+describe('redirects that may be registered', () => {
   it.each([
     'https://app.example.com/cb?tenant=1',
     'https://app.example.com:8443/cb',
@@ -148,5 +148,5 @@ describe('what may be registered', () => {
     ['http://[::1]/callback', { kind: 'loopback', host: '[::1]' }],
     ['cursor://anysphere.cursor-mcp/oauth/callback', { kind: 'app', host: 'cursor:' }],
     ['com.example.app:/oauth', { kind: 'app', host: 'com.example.app:' }],
-  ])('[ACC-5] %s goes to %j', (uri, place) => expect(describeRedirect(uri)).toEqual(place));
+  ])('[ACC-5] %s is shown as %j', (uri, place) => expect(describeRedirect(uri)).toEqual(place));
 });

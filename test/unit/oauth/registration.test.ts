@@ -1,4 +1,4 @@
-/** Registrations: what real clients send is kept as it was said, and what is wrong is told in the words of RFC 7591. */
+/** Client registrations: requests of real clients are stored as sent, and errors are reported in the terms of RFC 7591. */
 import { describe, expect, it } from 'vitest';
 import {
   parseRegistration,
@@ -25,7 +25,7 @@ const codeOf = (work: () => unknown) => {
 };
 
 describe('a registration', () => {
-  it.each(Object.entries(REGISTRATIONS))('[ACC-5] of %s is taken as it is', (_name, client) => {
+  it.each(Object.entries(REGISTRATIONS))('[ACC-5] of %s is accepted as it is', (_name, client) => {
     const { metadata } = client;
     const registration = parseRegistration(JSON.stringify(metadata));
     expect(toRegistrationAnswer('client_x', registration, 1_000, undefined)).toEqual({
@@ -56,7 +56,7 @@ describe('a registration', () => {
       'private_key_jwt',
       ['private_key_jwt'],
     ],
-    // What a client with a secret offers beside it is not taken: it would be believed without.
+    // A client with a secret cannot use the other methods that it lists: they would work without the secret.
     [
       {
         token_endpoint_auth_method: 'client_secret_post',
@@ -65,7 +65,7 @@ describe('a registration', () => {
       'client_secret_post',
       ['client_secret_basic', 'client_secret_post'],
     ],
-  ])('[ACC-5] that says %j uses %s', (change, method, authMethods) => {
+  ])('[ACC-5] with %j uses %s', (change, method, authMethods) => {
     expect(parse(change)).toMatchObject({ method, authMethods });
   });
 
@@ -93,7 +93,7 @@ describe('a registration', () => {
     [{ token_endpoint_auth_method: 'private_key_jwt' }, 'invalid_client_metadata'],
     [{ token_endpoint_auth_method: null }, 'invalid_client_metadata'],
     [{ jwks: {} }, 'invalid_client_metadata'],
-  ])('[ACC-5] that says %j is refused with %s', (change, code) => {
+  ])('[ACC-5] with %j is refused with %s', (change, code) => {
     expect(codeOf(() => parse(change))).toBe(code);
   });
 });

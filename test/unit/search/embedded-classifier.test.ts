@@ -1,4 +1,4 @@
-/** The classifier that is shipped: its weights belong to the table that is shipped, and what it says is bounded and in order. */
+/** The shipped classifier: its weights match the shipped table, and its output is bounded and sorted. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -40,13 +40,13 @@ const toolOf = (name: string, description = '', server = 'desk'): ClassifiedTool
   server: { name: server, description: '' },
 });
 
-describe('the weights that are shipped', () => {
-  it('[FIND-3] were made with the table that is shipped, for the taxonomy that is seeded', () => {
+describe('the shipped weights', () => {
+  it('[FIND-3] were made with the shipped table, for the seeded taxonomy', () => {
     expect(weights.embeddingId).toBe(embedding.id);
     expect(weights.skills).toEqual(seeded.map(({ id, name }) => ({ id, name })));
   });
 
-  it('[FIND-3] are refused where they are cut off or of another kind', () => {
+  it('[FIND-3] are refused if they are truncated or of another kind', () => {
     expect(() => readWeights(bytes.slice(0, -1), embedding.dimensions)).toThrow(
       'another embedding',
     );
@@ -62,12 +62,12 @@ describe('the embedded classifier', () => {
     ['post_message', 'Post a message to a channel', 'communication'],
     ['get_wallet_balance', 'Get the balance of an Ethereum wallet', 'blockchain'],
     ['click', 'Click an element of the page in the browser', 'browser_automation'],
-  ])('[AG-US3-AC2] [FIND-3] puts %s first into the skill it is of', (name, description, skill) => {
+  ])('[AG-US3-AC2] [FIND-3] ranks the skill of %s first', (name, description, skill) => {
     const { skills } = classifierOf()(toolOf(name, description));
     expect(skills[0]?.id).toBe(skill);
   });
 
-  it('[AG-US3-AC2] gives one to three, the most confident first, whatever the texts are', () => {
+  it('[AG-US3-AC2] returns one to three skills, most confident first, for any texts', () => {
     const classify = classifierOf();
     const texts = ['', 'x', '\u202E\u200B', '养蜂', 'weather '.repeat(100_000), '}{"]', 'échéance'];
     for (const text of texts) {
@@ -83,7 +83,7 @@ describe('the embedded classifier', () => {
     }
   });
 
-  it(`[FIND-3] puts what says nothing into no one class (seed ${SEED})`, () => {
+  it(`[FIND-3] spreads meaningless texts over many classes (seed ${SEED})`, () => {
     const random = createRandom();
     const classify = classifierOf();
     const word = () =>
@@ -101,7 +101,7 @@ describe('the embedded classifier', () => {
     expect(Math.max(...counts.values())).toBeLessThanOrEqual(300 * 0.25);
   });
 
-  it('[FIND-3] takes it for no evidence that a class is common', () => {
+  it('[FIND-3] does not count a common class as evidence', () => {
     expect(hasEvidence(0.14, 0.15)).toBe(false);
     expect(hasEvidence(0.16, 0.15)).toBe(true);
     expect(hasEvidence(0.01)).toBe(true);
@@ -110,7 +110,7 @@ describe('the embedded classifier', () => {
     expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 2);
   });
 
-  it('[FIND-3] holds scores against those of all skills, offsets included', () => {
+  it('[FIND-3] normalizes scores over all skills, including offsets', () => {
     const shares = [...toLogShares(Float32Array.of(900, 900, -900), [0, Math.log(3), 0])];
     expect(shares.map(share => Math.exp(share))).toEqual([
       expect.closeTo(0.25, 3),
@@ -119,11 +119,11 @@ describe('the embedded classifier', () => {
     ]);
   });
 
-  it('[AG-US3-AC4] says why a tool without words is in none', () => {
+  it('[AG-US3-AC4] gives the reason why a tool without words has no skill', () => {
     expect(classifierOf()(toolOf('--', ''))).toMatchObject({ skills: [] });
   });
 
-  it('[FIND-3] knows a skill that was added by its texts, and better by what was put there by hand', () => {
+  it('[FIND-3] learns an added skill from its texts, and better from manually assigned tools', () => {
     const added = { id: 'zymurgy', name: 'Zymurgy', description: '', examples: [], ...stored };
     const taxonomy = { revision: 2, skills: [...seeded, added] };
     const tool = toolOf('log_beer', 'Log the gravity of a fermenting beer');
@@ -137,7 +137,7 @@ describe('the embedded classifier', () => {
     expect(skills[0]?.id).toBe('zymurgy');
   });
 
-  it('[FIND-3] does not take a seeded skill that was given another name for what it was', () => {
+  it('[FIND-3] does not treat a renamed seeded skill as the former one', () => {
     const renamed = seeded.map(skill =>
       skill.id === 'weather'
         ? { ...skill, name: 'Beekeeping', description: 'Hives and honey', examples: [] }

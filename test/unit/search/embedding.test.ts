@@ -1,4 +1,4 @@
-/** The table of word pieces: as it is shipped, as it is packed, and broken. */
+/** The table of word pieces: as shipped, as packed, and malformed. */
 import { describe, expect, it } from 'vitest';
 
 import { packEmbedding } from '../../../bench/retrieval/pack-embedding.ts';
@@ -11,7 +11,7 @@ function cosine(a: string, b: string): number {
   return EMBEDDING.embed(a).reduce((sum, value, i) => sum + value * (other[i] ?? 0), 0);
 }
 
-describe('the table that is shipped', () => {
+describe('the shipped table', () => {
   it('[FIND-1] is small, and makes unit vectors', () => {
     expect(readTable().byteLength).toBeLessThan(4_700_000);
     for (const text of ['send an email', 'x', 'getHTTPServer', 'weather '.repeat(900)]) {
@@ -19,27 +19,27 @@ describe('the table that is shipped', () => {
     }
   });
 
-  it('[FIND-1] puts what means the same near each other', () => {
+  it('[FIND-1] places similar meanings near each other', () => {
     expect(cosine('send an email', 'mail a message')).toBeGreaterThan(0.6);
     expect(cosine('will it rain', 'weather forecast')).toBeGreaterThan(0.4);
     expect(cosine('send an email', 'kubernetes pod logs')).toBeLessThan(0.3);
   });
 
   it.each(['', 'the of and', '東京都', '\u200b\u202e', '😀'])(
-    '[FIND-1] knows nothing of %j',
+    '[FIND-1] gives the zero vector for %j',
     text => {
       expect(EMBEDDING.embed(text).every(value => value === 0)).toBe(true);
     },
   );
 
-  it('[FIND-1] knows everyday words from rare ones, and none as rare as one it has not', () => {
+  it('[FIND-1] ranks everyday words below rare ones, and unknown words as the rarest', () => {
     const rarities = ['time', 'weather', 'kubernetes'].map(word => EMBEDDING.rarityOf(word));
     expect(rarities).toEqual(rarities.toSorted((a, b) => a - b));
     expect(EMBEDDING.rarityOf('time')).toBeLessThan(0.2);
     expect(EMBEDDING.rarityOf('zzyzxq')).toBe(1);
   });
 
-  it('[FIND-1] counts what follows for less, and each word three times in all', () => {
+  it('[FIND-1] gives later words less weight, and counts a word three times at most', () => {
     const near = (text: string, rest?: string) =>
       EMBEDDING.embed(text, rest).reduce(
         (sum, value, i) => sum + value * (EMBEDDING.embed('weather')[i] ?? 0),
@@ -53,7 +53,7 @@ describe('the table that is shipped', () => {
     expect(EMBEDDING.embed('mail', '')).toEqual(EMBEDDING.embed('mail'));
   });
 
-  it('[FIND-1] has neighbours as the stemmer of today makes their terms', () => {
+  it('[FIND-1] has neighbours whose terms match the current stemmer', () => {
     const terms = EMBEDDING.neighboursOf('mail').map(({ term }) => term);
     expect(terms).toContain(hashText(toTerms('emails', 50)[0] ?? ''));
     expect(EMBEDDING.neighboursOf('mail').length).toBeLessThanOrEqual(16);
@@ -76,7 +76,7 @@ describe('packing and reading', () => {
   );
   const pack = () => new Uint8Array(packEmbedding(pieces, Float32Array.of(1, 1, 1, 1, 1), rows));
 
-  it('[FIND-1] finds the longest piece first and adds the pieces of a word', () => {
+  it('[FIND-1] finds the longest piece first and adds up the pieces of a word', () => {
     const embedding = readEmbedding(pack().buffer);
     expect([...embedding.embed('car')]).toEqual([0, 0, 1, 0]);
     expect(embedding.embed('cars')[3]).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ describe('packing and reading', () => {
     expect(embedding.neighboursOf('cat').map(({ term }) => term)).toEqual([hashText('kitten')]);
   });
 
-  it('[FIND-1] refuses a file that is cut, longer, of another version or empty', () => {
+  it('[FIND-1] refuses a file that is truncated, too long, of another version or empty', () => {
     const bytes = pack();
     const other = Uint8Array.from(bytes);
     other[4] = 99;

@@ -1,4 +1,4 @@
-/** A search over a reach: filters come first, so that what is hidden or filtered out changes nothing of what is found. */
+/** A search over the visible servers: filters come first, so that hidden and filtered-out tools do not affect the result. */
 import type { VisibleServers } from '../../../src/gateway/viewer.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -81,11 +81,11 @@ const wanted = (more: Partial<SearchRequest> = {}): SearchRequest => ({
 const namesOf = (found: { tools: readonly { server: Server; tool: string }[] }) =>
   found.tools.map(({ server, tool }) => `${server.name}.${tool}`);
 
-/** Sees only tools that a rule lets through; of what is beside tools nothing. */
+/** Sees only tools that the function allows, and nothing but tools. */
 const seeing = (key: string, tool: View['tool']): View => ({ key, rest: false, tool });
 
 describe('a search', () => {
-  it('[FIND-2] [ACC-3] tells which words no tool has that the caller sees, where it is asked', async () => {
+  it('[FIND-2] [ACC-3] reports, on request, which words no visible tool has', async () => {
     const search = createSearch();
     const query = 'create a zeppelin issue';
     const told = async (views?: Map<string, View>) =>
@@ -101,14 +101,14 @@ describe('a search', () => {
     ]);
   });
 
-  it('[FIND-1] covers the connected servers and counts what took part', async () => {
+  it('[FIND-1] covers the connected servers and counts what was searched', async () => {
     const found = await createSearch()({ servers }, wanted());
     expect(namesOf(found)[0]).toBe('tracker.create_issue');
     expect(found.tools.length).toBe(5);
     expect(found).toMatchObject({ serversSearched: 2, toolsSearched: 5 });
   });
 
-  it('[FIND-1] is narrowed to servers by name or id, to tools that change nothing, to a skill', async () => {
+  it('[FIND-1] can be restricted to servers by name or id, to read-only tools, and to a skill', async () => {
     const search = createSearch();
     const byName = await search({ servers }, wanted({ servers: ['mail'] }));
     expect(namesOf(byName).toSorted()).toEqual(['mail.search_mail', 'mail.send_mail']);
@@ -123,7 +123,7 @@ describe('a search', () => {
     expect(none).toEqual({ tools: [], serversSearched: 0, toolsSearched: 0 });
   });
 
-  it('[FIND-1] [ACC-3] is to the last digit what it were without the hidden tools', async () => {
+  it('[FIND-1] [ACC-3] is exactly what it would be without the hidden tools', async () => {
     const views = new Map([
       ['id-tracker', seeing('reads', (_name, isReadOnly) => isReadOnly)],
       ['id-mail', seeing('none', () => false)],
@@ -141,12 +141,12 @@ describe('a search', () => {
     }
   });
 
-  it('[FIND-1] takes a server that is not indexed yet for an empty one', async () => {
+  it('[FIND-1] treats a server that is not yet indexed as empty', async () => {
     const found = await createSearch({ mail: TOOLS['mail'] ?? [] })({ servers }, wanted());
     expect(found).toMatchObject({ serversSearched: 1, toolsSearched: 2 });
   });
 
-  it('[ACC-3] finds nothing at a server that is hidden as a whole', async () => {
+  it('[ACC-3] finds nothing at a wholly hidden server', async () => {
     const views = new Map([['id-tracker', NOTHING]]);
     const found = await createSearch()({ servers, views }, wanted());
     expect(namesOf(found).toSorted()).toEqual(['mail.search_mail', 'mail.send_mail']);

@@ -1,4 +1,4 @@
-/** Layouts that are remembered: a search with them says to the last bit what one says that lays out anew and looks into every part. */
+/** Cached layouts: a search with them gives bit for bit the result of one that computes a new layout and reads every part. */
 import { describe, expect, it } from 'vitest';
 
 import { HeldLayouts } from '../../../src/search/index/held-layouts.ts';
@@ -13,7 +13,7 @@ const WORDS =
     ' ',
   );
 const ROOM = 16_777_216;
-/** Looks into every part. */
+/** Reads every part. */
 const PLAIN = { of: (parts: readonly unknown[]) => () => [...parts.keys()] };
 
 const someWords = (random: Random, most: number) =>
@@ -27,7 +27,7 @@ const toServers = (random: Random): Searched[] =>
     return toSearched(`${random.pick(WORDS)}-${i}`, tools, someWords(random, 4));
   });
 
-/** What one caller sees of them: fewer servers, and of some fewer tools. */
+/** What one caller sees of these servers: fewer servers, and fewer tools of some. */
 const toSeen = (servers: readonly Searched[], random: Random): Searched[] =>
   servers
     .filter(() => random.chance(0.8))
@@ -37,7 +37,7 @@ const toSeen = (servers: readonly Searched[], random: Random): Searched[] =>
       return { ...one, shown: Uint8Array.from(seen) };
     });
 
-/** Short and long ones, some with a name, a slip, a second task or something ruled out. */
+/** Short and long queries, some with a name, a typo, a second task or an exclusion. */
 function toRequest(servers: readonly Searched[], random: Random): string {
   const { segment } = random.pick(servers);
   const name = segment.size > 0 ? segment.nameOf(random.below(segment.size)) : 'nothing';
@@ -53,7 +53,7 @@ function toRequest(servers: readonly Searched[], random: Random): string {
 
 const answer = (query: string, all: Parts) => rankParts(query, all, EMBEDDING, 10, TUNING);
 
-/** As toParts lays it out, of objects that nobody remembers anything of. */
+/** Like `toParts`, on fresh objects, for which nothing is cached. */
 const toPlain = (searched: readonly Searched[]): Parts =>
   toParts(
     searched.map(one => ({ ...one, segment: { ...one.segment } })),
@@ -61,12 +61,12 @@ const toPlain = (searched: readonly Searched[]): Parts =>
     PLAIN,
   );
 
-describe('a search with layouts that are remembered', () => {
+describe('a search with cached layouts', () => {
   it.each([
     ['with room for all', ROOM],
     ['with room for some', 20_000],
     ['with room for none', 0],
-  ])(`[FIND-1] [ACC-3] answers as one without, %s (seed ${SEED})`, (_, room) => {
+  ])(`[FIND-1] [ACC-3] gives the same result as one without, %s (seed ${SEED})`, (_, room) => {
     const random = createRandom();
     let found = 0;
     for (let round = 0; round < 3; round += 1) {
@@ -87,7 +87,7 @@ describe('a search with layouts that are remembered', () => {
   const one = toSearched('one', [toTool('create_issue', 'Open an issue.')], 'Code');
   const other = toSearched('other', [toTool('send_mail', 'Send mail.')]);
 
-  it('[FIND-1] gives the same layout for the same tools, in a list of another make', () => {
+  it('[FIND-1] reuses the layout for the same tools in another list object', () => {
     const layouts = new HeldLayouts();
     const first = layouts.of([one, other], EMBEDDING);
     expect(layouts.of([{ ...one }, { ...other }], EMBEDDING)).toBe(first);
@@ -100,7 +100,7 @@ describe('a search with layouts that are remembered', () => {
     ['another name', [{ ...one, server: { name: 'two', description: 'Code' } }, other]],
     ['another description', [{ ...one, server: { name: 'one', description: '' } }, other]],
     ['a hidden tool', [{ ...one, shown: new Uint8Array(1) }, other]],
-  ])('[ACC-3] gives another layout for %s', (_, searched) => {
+  ])('[ACC-3] uses another layout for %s', (_, searched) => {
     const layouts = new HeldLayouts();
     const first = layouts.of([one, other], EMBEDDING);
     const second = layouts.of(searched, EMBEDDING);
@@ -108,7 +108,7 @@ describe('a search with layouts that are remembered', () => {
     expect(answer('create issue', second)).toEqual(answer('create issue', toPlain(searched)));
   });
 
-  it('[EDGE-3] keeps what comes again while many others pass, and few of those', () => {
+  it('[EDGE-3] keeps frequently used layouts while many others pass, and few of those', () => {
     const layouts = new HeldLayouts();
     const often = layouts.of([one, other], EMBEDDING);
     layouts.of([one, other], EMBEDDING);
@@ -119,7 +119,7 @@ describe('a search with layouts that are remembered', () => {
     expect(again.length).toBeLessThan(7);
   });
 
-  it('[EDGE-3] keeps no more bytes than it may', () => {
+  it('[EDGE-3] keeps no more bytes than allowed', () => {
     const bytes = one.segment.vectors.buffer.byteLength;
     const layouts = new HeldLayouts(bytes);
     const first = layouts.of([one], EMBEDDING);

@@ -1,6 +1,6 @@
 /**
- * Definitions written to be found first. The bounds hold for what somebody can do who does not know the request: repeat, stuff words, give orders, hide letters. A tool
- * that says exactly what is asked for is the best match by definition; saying it over and over is not better than saying it.
+ * Definitions written to be found first. The bounds hold for what an author can do without knowing the request: repeat, stuff keywords,
+ * give orders, hide letters. A tool that says exactly what is requested is the best match by definition; repeating it does not help.
  */
 import { describe, expect, it } from 'vitest';
 
@@ -31,7 +31,7 @@ const REQUESTS = THINGS.flatMap(thing => VERBS.map(verb => `${verb} my ${thing}`
 const EVERYTHING = [...VERBS, ...THINGS].join(' ');
 const PLAIN = toTool('get_moon_phase', 'Phase of the moon on a day.');
 
-/** Rank and score of a tool of another server for each request. */
+/** Rank and score of a tool on another server, for each request. */
 function tryTool(tool: SearchedTool): { rank: number; score: number }[] {
   const searched = [...HONEST, toSearched('almanac', [tool])];
   return REQUESTS.map(query => {
@@ -69,7 +69,7 @@ describe('a hostile definition', () => {
       { ...PLAIN, description: `\u202e${[...EVERYTHING].join('\u200b')}`.repeat(20) },
     ],
   ])(
-    '[FIND-1] is never among the first five with %s, and gains 0.06 at most in the mean',
+    '[FIND-1] is never among the first five with %s, and gains 0.06 at most on average',
     (_, tool) => {
       const results = tryTool(tool);
       expect(results.filter(one => one.rank <= 5)).toEqual([]);
@@ -79,14 +79,14 @@ describe('a hostile definition', () => {
     },
   );
 
-  it('[FIND-1] gains nothing by repeating what it says', () => {
+  it('[FIND-1] gains nothing by repetition', () => {
     const say = (times: number) =>
       mean(tryTool(toTool('moon', 'create my issue '.repeat(times))).map(({ score }) => score));
     const once = say(1);
     for (const times of [5, 50, 60_000]) expect(say(times)).toBeLessThan(once + 0.02);
   });
 
-  it('[FIND-1] does not keep an honest tool from being found', () => {
+  it('[FIND-1] does not prevent an honest tool from being found', () => {
     const stuffed = toTool('x', `${EVERYTHING} `.repeat(10_000));
     const searched = [
       ...HONEST,

@@ -1,4 +1,4 @@
-/** What the tests of the search share: the table that is shipped, and segments of tools. */
+/** Shared by the tests of the search: the shipped table, and segments of tools. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

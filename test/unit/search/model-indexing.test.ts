@@ -1,4 +1,6 @@
-/** Vectors of a server's tools, made after its rounds: whole or not at all, once for each text, and nothing after the end. */
+/**
+ * Vectors of a server's tools, computed after its check cycles: stored completely or not at all, once for each text, and not after the end.
+ */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { catalogHash, toCatalogText } from '../../../src/servers/catalog/catalog.ts';
 import { ModelFailure } from '../../../src/models/model-port.ts';
@@ -10,7 +12,7 @@ import { createRecord } from '../gateway/fakes.ts';
 type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<number[][]>;
 const good: Embed = async texts => texts.map(({ length }) => [length, 1, 2, 3]);
 
-/** The object of a server, whose memory can be lost; its catalogs, and what is stored beside them. */
+/** A server's object that can lose its memory; its catalogs, and the vectors stored beside them. */
 function createWorld() {
   const catalogs = new Map<string, string>();
   const stored = new Map<string, ArrayBuffer>();
@@ -34,7 +36,7 @@ function createWorld() {
       findCatalog: async (_id, hash) => catalogs.get(hash),
       wake,
     });
-  /** The server as its row has it, with a catalog of these tools. */
+  /** The server's record, with a catalog of these tools. */
   async function serve(...names: string[]) {
     const tools = names.map(name => JSON.stringify({ name, inputSchema: { type: 'object' } }));
     const items = { tools, resources: [], resourceTemplates: [], prompts: [] };
@@ -51,7 +53,7 @@ beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
 describe('vectors of a server’s tools', () => {
-  it('[FIND-1] are stored whole, a few texts at once, and made once', async () => {
+  it('[FIND-1] are stored as a whole, requested in small batches, and computed once', async () => {
     const world = createWorld();
     const indexing = world.start();
     const server = await world.serve('a', 'b', 'c');
@@ -64,14 +66,14 @@ describe('vectors of a server’s tools', () => {
     expect(world.embed).toHaveBeenCalledTimes(2);
   });
 
-  it('[FIND-1] that are known are taken over, also by an object that has lost its memory', async () => {
+  it('[FIND-1] that are known are reused, also by an object that lost its memory', async () => {
     const world = createWorld();
     await world.start().follow(await world.serve('a', 'b'));
     await world.start().follow(await world.serve('b', 'new'));
     expect(world.askedOf()).toEqual(['a', 'b', 'new']);
   });
 
-  it('[FIND-1] are not stored in part: after a failure the rest is asked for, later and later', async () => {
+  it('[FIND-1] are not stored in part: after a failure the rest is retried at growing intervals', async () => {
     const world = createWorld();
     const indexing = world.start();
     const server = await world.serve('a', 'b', 'c');
@@ -93,14 +95,14 @@ describe('vectors of a server’s tools', () => {
     expect(world.stored.size).toBe(1);
   });
 
-  it('[FIND-1] wait as long as the model asks for', async () => {
+  it('[FIND-1] are retried after the time that the model asks for', async () => {
     const world = createWorld();
     world.embed.mockRejectedValue(new ModelFailure('budget', 7_200_000));
     await world.start().follow(await world.serve('a'));
     expect(world.wakes).toEqual([8_200_000]);
   });
 
-  it('[FIND-1] are not stored after the end, which waits for nothing but what is under way', async () => {
+  it('[FIND-1] are not stored after the end, which waits only for running work', async () => {
     const world = createWorld();
     const indexing = world.start();
     world.embed.mockImplementation(
@@ -117,7 +119,7 @@ describe('vectors of a server’s tools', () => {
     await world.start().stop();
   });
 
-  it('[FIND-1] are of what is offered: nothing is asked about a server that is not', async () => {
+  it('[FIND-1] are computed only for a server that is served', async () => {
     const world = createWorld();
     const server = await world.serve('a');
     const indexing = world.start();
@@ -126,7 +128,7 @@ describe('vectors of a server’s tools', () => {
     await indexing.follow({ ...server, catalogHash: 'gone' });
     expect(world.embed).not.toHaveBeenCalled();
     const first = indexing.follow(server);
-    // A second round while the first one's vectors are being made.
+    // A second cycle while the first one's vectors are being computed.
     await indexing.follow(server);
     await first;
     expect(world.embed).toHaveBeenCalledTimes(1);

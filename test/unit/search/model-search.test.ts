@@ -1,4 +1,4 @@
-/** The part of a search that a model takes: it is not waited for long, not asked for nothing, and its absence breaks nothing. */
+/** The model's part of a search: its delay is bounded, it is not asked needlessly, and its absence breaks nothing. */
 import { describe, expect, it, vi } from 'vitest';
 import { ModelFailure } from '../../../src/models/model-port.ts';
 import type { IndexPartPort } from '../../../src/search/index/index-parts.ts';
@@ -28,7 +28,7 @@ const SERVER = { ...createRecord('tracker'), catalogHash: 'h1' };
 const good: Embed = async texts => texts.map(() => [1, 2, 3, 4]);
 
 describe('the vector of a query', () => {
-  it('[FIND-1] is the model’s, for what can be read of the query', async () => {
+  it('[FIND-1] comes from the model, for a bounded part of the query', async () => {
     const { search, asked } = start(good);
     expect(await search.vectorOf('x'.repeat(5_000))).toHaveLength(4);
     expect(asked.mock.calls[0]?.[0]).toEqual(['x'.repeat(2_000)]);
@@ -36,7 +36,7 @@ describe('the vector of a query', () => {
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
-  it('[FIND-1] is waited for a second', async () => {
+  it('[FIND-1] is awaited for a second', async () => {
     const limits: number[] = [];
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(ms => {
       limits.push(ms);
@@ -50,7 +50,7 @@ describe('the vector of a query', () => {
     timeout.mockRestore();
   });
 
-  it('[FIND-1] is not asked for again for ten seconds after a failure', async () => {
+  it('[FIND-1] is not requested for ten seconds after a failure', async () => {
     let isBroken = true;
     const { search, asked, pass } = start(async texts => {
       if (isBroken) throw new ModelFailure('unavailable');
@@ -65,14 +65,14 @@ describe('the vector of a query', () => {
     expect(await search.vectorOf('a')).toBeDefined();
   });
 
-  it('[FIND-1] hides no fault of our own', async () => {
+  it('[FIND-1] hides no error of our own', async () => {
     const { search } = start(() => Promise.reject(new TypeError('ours')));
     await expect(search.vectorOf('a')).rejects.toThrow('ours');
   });
 });
 
 describe('the vectors of tools', () => {
-  it('[FIND-1] are read once where they are there, and looked for every two seconds where not', async () => {
+  it('[FIND-1] are read once if they exist, and looked up every two seconds if not', async () => {
     const { search, parts, findAll, pass } = start(good);
     expect(await search.vectorsOf([SERVER])).toEqual([undefined]);
     const embed = async (texts: readonly string[]) => good(texts, new AbortController().signal);
@@ -87,7 +87,7 @@ describe('the vectors of tools', () => {
     expect(await search.vectorsOf([{ ...SERVER, catalogHash: null }])).toEqual([undefined]);
   });
 
-  it('[FIND-1] [EDGE-3] of many servers are looked for together, and only those that are not there', async () => {
+  it('[FIND-1] [EDGE-3] of many servers are looked up together, and only missing ones', async () => {
     const { search, parts, findAll } = start(good);
     const embed = async (texts: readonly string[]) => good(texts, new AbortController().signal);
     const { bytes } = await buildModelVectors([toTool('a')], embed, 10);
@@ -100,7 +100,7 @@ describe('the vectors of tools', () => {
     expect(asked).toEqual([['h1', 'h2', 'h3'], ['h4']]);
   });
 
-  it('[FIND-1] that cannot be read are as if there were none', async () => {
+  it('[FIND-1] that cannot be read count as missing', async () => {
     const { search, parts } = start(good);
     await parts.put('', 'h1', new Uint8Array(3));
     expect(await search.vectorsOf([SERVER])).toEqual([undefined]);

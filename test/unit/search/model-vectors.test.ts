@@ -1,4 +1,4 @@
-/** Vectors by a model: which texts it is asked about, what is kept of its answers, and how they are compared. */
+/** Vectors from a model: which texts are sent to it, what is stored of its answers, and how vectors are compared. */
 import { describe, expect, it } from 'vitest';
 import {
   buildModelVectors,
@@ -10,7 +10,7 @@ import {
 import { takeVector } from '../../../src/search/index/vectors.ts';
 import { toTool } from './made.ts';
 
-/** A model that says the length of a text and notes what it was asked. */
+/** A model that returns the length of a text and notes the texts that it got. */
 function createModel(dimensions = 4) {
   const asked: string[][] = [];
   const embed: EmbedTexts = async texts => {
@@ -31,7 +31,7 @@ const valuesOf = (vectors: ModelVectors, place: number): number[] => {
 const TOOLS = [toTool('one', 'First'), toTool('two', 'Second thing'), toTool('three', 'Third')];
 
 describe('vectors by a model', () => {
-  it('[FIND-1] are what the model said, of length 1, in signed bytes, asked for a few at once', async () => {
+  it("[FIND-1] are the model's, normalized, in signed bytes, requested in small batches", async () => {
     const { asked, embed } = createModel();
     const vectors = read((await buildModelVectors(TOOLS, embed, 2)).bytes);
     expect(vectors).toMatchObject({ size: 3, dimensions: 4 });
@@ -44,7 +44,7 @@ describe('vectors by a model', () => {
     }
   });
 
-  it('[FIND-1] are asked for only where a text is new, and others are taken over', async () => {
+  it('[FIND-1] are requested only for new texts, and else reused', async () => {
     const { asked, embed } = createModel();
     const before = read((await buildModelVectors(TOOLS, embed, 10)).bytes);
     const changed = [
@@ -61,7 +61,7 @@ describe('vectors by a model', () => {
     expect(same.bytes).toEqual((await buildModelVectors(changed, embed, 10)).bytes);
   });
 
-  it('[FIND-1] that the model did not give are missing, and asked for the next time', async () => {
+  it('[FIND-1] that the model did not return are missing, and requested the next time', async () => {
     const { asked, embed } = createModel();
     const broken = new Error('broken');
     const failing: EmbedTexts = texts =>
@@ -81,7 +81,7 @@ describe('vectors by a model', () => {
     );
   });
 
-  it('[FIND-1] are all asked for anew where the model gives others than before', async () => {
+  it("[FIND-1] are all requested again if the model's dimensions changed", async () => {
     const before = read((await buildModelVectors(TOOLS, createModel(4).embed, 10)).bytes);
     const { asked, embed } = createModel(8);
     const more = [...TOOLS, toTool('four', 'Fourth')];
@@ -91,7 +91,7 @@ describe('vectors by a model', () => {
     expect(after.vectorScales.every(scale => scale > 0)).toBe(true);
   });
 
-  it('[FIND-1] are as long as a model makes them, up to 1,024 numbers; none may be empty', async () => {
+  it("[FIND-1] have the model's dimensions, up to 1,024; none may be empty", async () => {
     expect(toModelVector(Array.from({ length: 3_072 }, () => 1))).toHaveLength(1_024);
     expect([...toModelVector([3, 0, 4, 0, 0])]).toEqual(
       [0.6, 0, 0.8, 0, 0, 0, 0, 0].map(Math.fround),
@@ -102,7 +102,7 @@ describe('vectors by a model', () => {
     expect([...vectors.vectorScales].map(scale => scale > 0)).toEqual([true, false, true]);
   });
 
-  it('[FIND-1] are read only in the form they are written in', async () => {
+  it('[FIND-1] are read only in the form in which they are written', async () => {
     const { bytes } = await buildModelVectors(TOOLS, createModel().embed, 10);
     expect(readModelVectors(bytes.buffer)).toBeDefined();
     expect(readModelVectors(new ArrayBuffer(0))).toBeUndefined();
@@ -114,7 +114,7 @@ describe('vectors by a model', () => {
     }
   });
 
-  it('[FIND-1] of a catalog without tools ask nothing', async () => {
+  it('[FIND-1] of a catalog without tools need no request', async () => {
     const { asked, embed } = createModel();
     const { bytes } = await buildModelVectors([], embed, 10);
     expect(read(bytes)).toMatchObject({ size: 0, dimensions: 0 });

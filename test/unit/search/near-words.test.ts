@@ -1,4 +1,4 @@
-/** What stands beside the words of a query: everyday English, and English for words of other languages. Beside them, never instead. */
+/** Words added to those of a query: everyday English synonyms, and English for words of other languages. The original words stay. */
 import { describe, expect, it } from 'vitest';
 
 import { readEverydayWords } from '../../../src/search/text/near/english.ts';
@@ -33,11 +33,11 @@ describe('everyday words', () => {
     ['set up a webhook', 'set', 'create'],
     ['get rid of the old one', 'rid', 'delete'],
     ['open a PR', 'pr', 'pull'],
-  ])('[FIND-4] of %j, %s has %s beside it', (query, word, near) => {
+  ])('[FIND-4] of %j, %s gets %s beside it', (query, word, near) => {
     expect(nearOf(query, word)).toContain(termOf(near));
   });
 
-  it('[FIND-4] are not near themselves, and no line is written twice', () => {
+  it('[FIND-4] are not their own synonyms, and no line is written twice', () => {
     for (const [word, others] of readEverydayWords().of) {
       expect(others).not.toContain(word);
       expect(new Set(others).size).toBe(others.length);
@@ -56,11 +56,11 @@ describe('words of other languages', () => {
     expect(translateWord(word)).toEqual(expect.arrayContaining(english));
   });
 
-  it.each(['github', 'loschzugfuhrer', 'x', ''])('[FIND-4] that nobody knows: %j', word => {
+  it.each(['github', 'loschzugfuhrer', 'x', ''])('[FIND-4] that are unknown: %j', word => {
     expect(translateWord(word)).toEqual([]);
   });
 
-  it('[FIND-4] without spaces, the longest first', () => {
+  it('[FIND-4] without spaces are split, longest match first', () => {
     const englishOf = (run: string) => translateRun(run).map(({ english }) => english);
     expect(englishOf('删除文件夹')).toEqual([
       expect.arrayContaining(['delete']),
@@ -94,16 +94,16 @@ describe('words of other languages', () => {
     'parse a résumé of a client',
     'active tickets in Jira',
     'plan a route to the café',
-  ])('[FIND-4] leave a query in English as it is, though words of it are theirs: %s', query => {
+  ])('[FIND-4] leave an English query with such words unchanged: %s', query => {
     expect(toQuery(query, EMBEDDING).vector).toEqual(EMBEDDING.embed(query));
   });
 
-  it('[FIND-4] keep each word itself', () => {
+  it('[FIND-4] keep each original word', () => {
     const terms = toQuery('Lösche 删除 file', EMBEDDING).terms.map(({ term }) => term);
     expect(terms).toEqual([termOf('losche'), termOf('删除'), termOf('file')]);
   });
 
-  it(`[FIND-4] are bounded, whatever the query is (seed ${SEED})`, () => {
+  it(`[FIND-4] are bounded for any query (seed ${SEED})`, () => {
     const random = createRandom();
     const parts = ['datei', 'wetter', 'losch', '删除', 'メ', 'ー', 'set up ', 'ß', '\u202e', ' '];
     for (let i = 0; i < 100; i += 1) {

@@ -1,4 +1,4 @@
-/** What a query says beside a plain request: names, slips, chatter, several tasks, and what it rules out. */
+/** Queries beyond a plain request: names, typos, chatter, several tasks, and exclusions. */
 import { describe, expect, it } from 'vitest';
 
 import { rank, type Searched } from '../../../src/search/rank/rank.ts';
@@ -31,7 +31,7 @@ const ask = (query: string, searched: readonly Searched[] = ALL): string[] =>
       `${searched[s]?.server.name ?? ''}/${searched[s]?.segment.nameOf(tool) ?? ''}`,
   );
 
-describe('tools that are called by name', () => {
+describe('tools requested by name', () => {
   it.each([
     ['merge_pull_request'],
     ['mergePullRequest'],
@@ -44,7 +44,7 @@ describe('tools that are called by name', () => {
     expect(ask(query)[0]).toBe('GitHub/merge_pull_request');
   });
 
-  it('[FIND-1] the server in front decides between two of a name, and several come first', () => {
+  it('[FIND-1] the server in front decides between two tools of a name, and several come first', () => {
     expect(ask('forge_create_issue')[0]).toBe('Forge/create_issue');
     expect(ask('mcp__github__create_issue')[0]).toBe('GitHub/create_issue');
     expect(ask('get_alerts and delete_message').slice(0, 2).toSorted()).toEqual([
@@ -65,25 +65,25 @@ describe('tools that are called by name', () => {
     'camelCaseName',
     'überall_suchen',
   ];
-  it.each(NAMES)('[FIND-1] however it is written: %s', name => {
+  it.each(NAMES)('[FIND-1] in any spelling: %s', name => {
     const decoys = toSearched('Decoys', [toTool('other', NAMES.join(' '))]);
     const odd = toSearched(
       'Odd',
       NAMES.toReversed().map(one => toTool(one)),
     );
     expect(ask(name, [decoys, odd])[0]).toBe(`Odd/${name}`);
-    // A tool that is called by its name is surer than one that is found.
+    // A match by name scores higher than a found tool.
     expect(rank(name, [decoys, odd], EMBEDDING, 1)[0]?.score).toBeGreaterThan(0.95);
   });
 
-  it('[FIND-1] a name of one word is no name inside a sentence', () => {
+  it('[FIND-1] a name of one word is not treated as a name within a sentence', () => {
     expect(ask('search')[0]).toBe('Post/search');
     expect(ask('search the weather forecast')[0]).toBe('Sky/get_forecast');
   });
 });
 
-describe('words that are misspelt', () => {
-  it('[FIND-1] find what was meant', () => {
+describe('misspelt words', () => {
+  it('[FIND-1] find the intended tool', () => {
     expect(toCorrections('forecsat', EMBEDDING)).toContain('forecast');
     expect(toCorrections('forecast', EMBEDDING)).toEqual([]);
     expect(ask('wether forcast')[0]).toBe('Sky/get_forecast');
@@ -96,7 +96,7 @@ describe('words that are misspelt', () => {
 });
 
 describe('more than one task', () => {
-  it('[FIND-1] joined ones take turns', () => {
+  it('[FIND-1] joined tasks take turns', () => {
     const found = ask('merge the pull request. Then send an email to the recipients');
     expect(found.slice(0, 2).toSorted()).toEqual([
       'GitHub/merge_pull_request',
@@ -118,7 +118,7 @@ describe('more than one task', () => {
     expect(toTasks(query)).toEqual(tasks);
   });
 
-  it('[FIND-1] one that is one word takes turns too', () => {
+  it('[FIND-1] a task of one word takes turns too', () => {
     const found = ask('merge the pull request, and then forecast');
     expect(found.slice(0, 2)).toEqual(['GitHub/merge_pull_request', 'Sky/get_forecast']);
   });
@@ -137,15 +137,15 @@ describe('more than one task', () => {
     ["Don't forget to send an email", []],
     ['I do not know how to send an email', []],
     ['search without', []],
-  ])('[FIND-1] what is ruled out: %s', (query, excluded) => {
+  ])('[FIND-1] the exclusions: %s', (query, excluded) => {
     expect(toClauses(query).excluded).toEqual(excluded);
   });
 
-  it('[FIND-1] what is ruled out is not first', () => {
+  it('[FIND-1] an excluded tool is not first', () => {
     expect(ask('an email, not delete message')[0]).toBe('Post/send_message');
   });
 
-  it('[FIND-1] reads the worst texts in bounded time', () => {
+  it('[FIND-1] the worst texts are read in bounded time', () => {
     const started = performance.now();
     for (const text of [
       'not ',
@@ -172,7 +172,7 @@ describe('hidden tools', () => {
     'wether forcast',
     'merge the pull request. Then send an email, not delete message',
     `${'I hope you had a good week and thank you for all of it. '.repeat(4)}List the commits.`,
-  ])('[FIND-1] change nothing, to the last bit: %s', query => {
+  ])('[FIND-1] do not affect a single bit: %s', query => {
     const shown = Uint8Array.of(0, 1, 0);
     const full = [{ ...CODE, shown }, MAIL, WEATHER];
     const seen = [

@@ -10,7 +10,7 @@ import type { SearchedTool } from '../../../src/search/index/segment.ts';
 import { createRandom, SEED } from '../seeded.ts';
 import { EMBEDDING, toSearched, toSegment, toTool } from './made.ts';
 
-/** What a text is about, in numbers that no word of it shows. */
+/** The meaning of a text in numbers that none of its words shows. */
 type About = (text: string) => readonly number[];
 
 const withModel = async (
@@ -38,7 +38,7 @@ const TOOLS = [
 const about: About = text => [text.includes('zq') ? 1 : 0, 0.1, 0.1, text.includes('mail') ? 1 : 0];
 
 describe('a ranking with a model', () => {
-  it('[FIND-1] finds what shares no word with the request', async () => {
+  it('[FIND-1] finds tools that share no word with the request', async () => {
     const plain = toSearched('box', TOOLS);
     const served = [await withModel(plain, TOOLS, about)];
     const query = 'spin up a whale';
@@ -47,7 +47,7 @@ describe('a ranking with a model', () => {
     expect(find('weather forecast', served, [1, 0.1, 0.1, 0])[0]?.tool).toBe(2);
   });
 
-  it('[FIND-1] counts less where it speaks of chatter, or of another language than English', async () => {
+  it('[FIND-1] gives less weight to vectors of chatter, and more to queries that are not English', async () => {
     const served = [await withModel(toSearched('box', TOOLS), TOOLS, about)];
     const gapOf = (query: string): number => {
       const found = find(query, served, [1, 0.1, 0.1, 0]);
@@ -61,7 +61,7 @@ describe('a ranking with a model', () => {
     expect(gapOf('Lieder auflisten')).toBeLessThan(gapOf('songs list'));
   });
 
-  it('[FIND-1] is what it is without, where the query has no vector or nothing has one of as many numbers', async () => {
+  it('[FIND-1] is as without, if the query has no vector or no tool has one of equal dimensions', async () => {
     const plain = [toSearched('box', TOOLS)];
     const served = [await withModel(toSearched('box', TOOLS), TOOLS, about)];
     const expected = namesOf(find('weather', plain), plain);
@@ -71,7 +71,7 @@ describe('a ranking with a model', () => {
     expect(namesOf(find('weather', served, longer), served)).toEqual(expected);
   });
 
-  it('[FIND-1] takes a tool without a vector for one at the mean, neither near nor far', async () => {
+  it('[FIND-1] treats a tool without a vector as one at the mean', async () => {
     const other = toSearched('new', [toTool('start_whale', 'Start a whale.')]);
     const served = [await withModel(toSearched('box', TOOLS), TOOLS, about), other];
     const found = namesOf(find('start a whale', served, [0, 0.1, 0.1, 1]), served);
@@ -80,7 +80,7 @@ describe('a ranking with a model', () => {
     expect(found.every(([, , score]) => Number(score) >= 0 && Number(score) <= 1)).toBe(true);
   });
 
-  it(`[FIND-1] [ACC-3] is to the last bit what it were without the hidden tools (seed ${SEED})`, async () => {
+  it(`[FIND-1] [ACC-3] is bit for bit what it would be without the hidden tools (seed ${SEED})`, async () => {
     const random = createRandom();
     const words = 'mail song weather container bill list send get start stop'.split(' ');
     for (let round = 0; round < 25; round += 1) {

@@ -54,26 +54,26 @@ describe('what is found', () => {
     expect(nameOf(ask(query)[0])).toBe(name);
   });
 
-  it('[FIND-1] a tool by how its description begins, before one that says it further on', () => {
+  it('[FIND-1] ranks a tool whose description begins with the words before one that has them further on', () => {
     const [lead, rest] = ['Converts audio to text.', 'Works on any file of the folder.'];
     const tools = [toTool('b', `${lead} ${rest}`), toTool('a', `${rest} ${lead}`)];
     expect(ask('convert audio', [toSearched('s', tools)]).map(({ tool }) => tool)).toEqual([0, 1]);
     expect(ask('any file', [toSearched('s', tools)]).map(({ tool }) => tool)).toEqual([1, 0]);
   });
 
-  it('[FIND-1] by a word that says something, before an everyday one that is as rare here', () => {
+  it('[FIND-1] ranks by a meaningful word before an everyday one that is as rare here', () => {
     const tools = [toTool('b', 'invoice'), toTool('a', 'time')];
     const words = { ...TUNING, semanticWeight: 0 };
     const found = rank('invoice time', [toSearched('s', tools)], EMBEDDING, 2, words);
     expect(found.map(({ tool }) => tool)).toEqual([0, 1]);
   });
 
-  it('[FIND-1] tools of a server whose name is asked for come first', () => {
+  it('[FIND-1] ranks tools of a named server first', () => {
     const first = ask('github').slice(0, 4);
     expect(first.every(({ searched }) => searched === 0)).toBe(true);
   });
 
-  it('[FIND-1] gives what there is, at most as many as asked for', () => {
+  it('[FIND-1] returns what exists, at most as many as requested', () => {
     expect(ask('issue', ALL, 2)).toHaveLength(2);
     expect(ask('issue', ALL, 100)).toHaveLength(9);
     expect(ask('issue', ALL, 3)).toEqual(ask('issue', ALL, 100).slice(0, 3));
@@ -100,7 +100,7 @@ describe('scores', () => {
     }
   });
 
-  it('[FIND-1] are low for nonsense and high for what is there', () => {
+  it('[FIND-1] are low for nonsense and high for good matches', () => {
     const good = ask('send an email to recipients')[0]?.score ?? 0;
     for (const nonsense of ['zqxv wjkp', 'gubnar tofwip lemzod', '!!!', '']) {
       expect(ask(nonsense)[0]?.score ?? 0).toBeLessThan(0.1);
@@ -108,7 +108,7 @@ describe('scores', () => {
     expect(good).toBeGreaterThan(0.5);
   });
 
-  it('[FIND-1] are equal for tools that are equal, which come by server, then by name', () => {
+  it('[FIND-1] are equal for equal tools, which are ordered by server, then by name', () => {
     const twins = ['三', '一', '二'].map(name => toSearched(name, [toTool('same', 'Send a fax.')]));
     const found = ask('send a fax', twins);
     expect(found.map(({ searched }) => twins[searched]?.server.name)).toEqual(['一', '三', '二']);
@@ -118,7 +118,7 @@ describe('scores', () => {
 });
 
 describe('what a ranking must not depend on', () => {
-  it(`[FIND-1] hidden tools: they change nothing, to the last bit (seed ${SEED})`, () => {
+  it(`[FIND-1] hidden tools: they do not affect a single bit (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 25; round += 1) {
       const full: Searched[] = [];
@@ -145,14 +145,14 @@ describe('what a ranking must not depend on', () => {
     }
   });
 
-  it('[FIND-1] a server of which nothing is shown', () => {
+  it('[FIND-1] a wholly hidden server', () => {
     const hidden = { ...CODE, shown: new Uint8Array(CODE.segment.size) };
     expect(
       withoutPlace(ask('create an issue', [hidden, MAIL, WEATHER]), [hidden, MAIL, WEATHER]),
     ).toEqual(withoutPlace(ask('create an issue', [MAIL, WEATHER]), [MAIL, WEATHER]));
   });
 
-  it('[FIND-1] the order of the catalogs, and queries before', () => {
+  it('[FIND-1] the order of the catalogs, and earlier queries', () => {
     const first = withoutPlace(ask('search issues'), ALL);
     ask('weather');
     const turned = ALL.toReversed();
@@ -163,12 +163,12 @@ describe('what a ranking must not depend on', () => {
     );
   });
 
-  it('[FIND-1] a segment of another table has words and no vectors', () => {
+  it('[FIND-1] a segment of another table is searched by words only, without vectors', () => {
     const other = { ...CODE, segment: { ...CODE.segment, embeddingId: EMBEDDING.id + 1 } };
     expect(nameOf(ask('create issue', [other])[0], [other])).toBe('create_issue');
   });
 
-  it('[FIND-4] is ordered by what use adds, which brings in nothing and passes no tool that is named', () => {
+  it('[FIND-4] the lift from uses reorders, but adds no tool and passes no named one', () => {
     const twins = [
       toSearched('North', [
         toTool('open_ticket', 'Open a ticket.'),
@@ -184,7 +184,7 @@ describe('what a ranking must not depend on', () => {
     expect(plain.slice(0, 2).toSorted()).toEqual(['0 0', '1 0']);
     const [first = '', second = ''] = plain;
     expect(asked('open a ticket', 3, { [second]: 0.5 })).toEqual([second, first, '0 1']);
-    // What is not among the best is not brought in, whatever is added.
+    // A tool outside the best is not added, whatever its lift.
     expect(asked('open a ticket', 1, { [second]: 100 })).toEqual([first]);
     expect(asked('South open_ticket', 3, { '0 1': 0.5, '0 0': 0.5 })[0]).toBe('1 0');
     const none = rank('open a ticket', twins, EMBEDDING, 3);

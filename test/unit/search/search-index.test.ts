@@ -1,4 +1,4 @@
-/** Segments in memory: read together, held within a bound of bytes, made where nobody stored them. */
+/** Segments in memory: read in batches, held within a bound of bytes, and built if none is stored. */
 import { describe, expect, it } from 'vitest';
 import { SearchIndex, toSegmentBytes } from '../../../src/search/index/search-index.ts';
 import type { IndexPartPort } from '../../../src/search/index/index-parts.ts';
@@ -13,7 +13,7 @@ const catalogOf = ({ name, catalogHash }: Server) => {
 };
 const BYTES = toSegmentBytes(catalogOf(createRecord('s-0')), EMBEDDING).byteLength;
 
-/** Servers whose segments are stored, but for `unmade`, and what is asked for them. */
+/** Servers with stored segments, except for `unmade`; counts the reads. */
 function createWorld(count: number, maxBytes?: number, unmade: readonly number[] = []) {
   const servers = Array.from({ length: count }, (_, i) => createRecord(`s-${i}`));
   const stored = new Map<string | null, ArrayBuffer>();
@@ -57,7 +57,7 @@ describe('segments', () => {
     expect([reads, made]).toEqual([[1_000], []]);
   });
 
-  it('[EDGE-3] are held within a bound of bytes, and do not drive each other out', async () => {
+  it('[EDGE-3] are held within a bound of bytes, and do not displace each other', async () => {
     const { index, servers, reads } = createWorld(10, BYTES * 7);
     for (let n = 0; n < 3; n += 1) {
       const found = await index.segmentsOf(servers);
@@ -66,7 +66,7 @@ describe('segments', () => {
     expect(reads).toEqual([10, 3, 3]);
   });
 
-  it('[EDGE-3] that several servers have are there for each that has its own', async () => {
+  it('[EDGE-3] shared by several servers are read once', async () => {
     const { index, servers } = createWorld(3);
     const lost = { ...createRecord('s-1'), id: 'lost', catalogHash: 'same' };
     const found = await index.segmentsOf([lost, ...servers]);
@@ -78,7 +78,7 @@ describe('segments', () => {
     ]);
   });
 
-  it('[FIND-1] are made together where nobody stored them, but of a catalog that is gone', async () => {
+  it('[FIND-1] are built together if none is stored, but not for a missing catalog', async () => {
     const { index, servers, reads, made } = createWorld(4, undefined, [1, 2]);
     for (let n = 0; n < 2; n += 1) {
       const found = await index.segmentsOf(servers);

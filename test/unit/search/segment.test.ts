@@ -1,4 +1,4 @@
-/** Segments: what is read is what was built, what is broken is no segment, what did not change is not embedded again. */
+/** Segments: they read back as built, broken ones are refused, and unchanged tools are not embedded again. */
 import { describe, expect, it } from 'vitest';
 
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
@@ -37,7 +37,7 @@ describe('a segment', () => {
     expect(toSegment([]).size).toBe(0);
   });
 
-  it('[FIND-1] is none where bytes are cut, longer, of another version or foreign', () => {
+  it('[FIND-1] is refused if bytes are truncated, too long, of another version or foreign', () => {
     const bytes = buildSegment(TOOLS, EMBEDDING);
     const other = Uint8Array.from(bytes);
     other[4] = 200;
@@ -51,7 +51,7 @@ describe('a segment', () => {
     for (const { buffer } of broken) expect(readSegment(buffer)).toBeUndefined();
   });
 
-  it('[FIND-1] embeds only what changed, and comes out as if all were new', () => {
+  it('[FIND-1] embeds only what changed, and equals a new build', () => {
     const previous = toSegment(TOOLS);
     const { texts, embedding } = counted();
     const tools = [TOOLS[2], toTool('close_issue', 'Close an issue.'), TOOLS[0]].flatMap(
@@ -63,13 +63,13 @@ describe('a segment', () => {
     expect(bytes).toEqual(buildSegment(tools, EMBEDDING));
   });
 
-  it('[FIND-1] embeds everything anew for another table', () => {
+  it('[FIND-1] embeds everything again for another table', () => {
     const { texts, embedding } = counted();
     buildSegment(TOOLS, { ...embedding, id: embedding.id + 1 }, toSegment(TOOLS));
     expect(texts).toHaveLength(TOOLS.length);
   });
 
-  it('[FIND-1] stays small whatever a server writes', () => {
+  it('[FIND-1] stays small, whatever a server writes', () => {
     const flood = 'stuffed words of every kind '.repeat(40_000);
     const parameters = Array.from({ length: 5_000 }, (_, i) => ({
       name: `p${i}`,
@@ -80,10 +80,10 @@ describe('a segment', () => {
   });
 });
 
-describe('what is searched of a definition', () => {
+describe('the searched parts of a definition', () => {
   const read = (definition: unknown) => toSearchedTool(rawMembers(JSON.stringify(definition)));
 
-  it('[FIND-1] is name, title, description, parameters and whether it only reads', () => {
+  it('[FIND-1] are name, title, description, parameters and whether it is read-only', () => {
     const definition = {
       name: 'a',
       title: 'A',
@@ -110,7 +110,7 @@ describe('what is searched of a definition', () => {
     { name: 'n', inputSchema: [1], annotations: { readOnlyHint: 'true', title: 3 } },
     { name: 'n', inputSchema: { properties: ['a'] } },
     { name: 'n', inputSchema: { properties: { a: null, b: { description: 7 } } } },
-  ])('[FIND-1] leaves out what has another type: %j', definition => {
+  ])('[FIND-1] leave out members of another type: %j', definition => {
     const tool = read(definition);
     expect(tool.readOnly).toBe(false);
     expect(tool.parameters.every(({ description }) => description === undefined)).toBe(true);
@@ -132,13 +132,13 @@ describe('what is searched of a definition', () => {
     ['x'.repeat(300), 'x'.repeat(200)],
     ['short', 'short'],
     ['', ''],
-  ])('[FIND-1] of a description begins with its first sentence: %j', (description, lead) => {
+  ])('[FIND-1] split a description after its first sentence: %j', (description, lead) => {
     const divided = divideDescription(description);
     expect(divided.lead).toBe(lead);
     expect(divided.lead + divided.rest).toBe(description);
   });
 
-  it('[FIND-1] is bounded, but for the name, which tells tools apart', () => {
+  it('[FIND-1] are bounded, except for the name, which identifies the tool', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 500 }, (_, i) => [`p${i}`, { description: 'x'.repeat(999) }]),
     );

@@ -1,4 +1,4 @@
-/** The map of terms: a search with it says to the last bit what one says that looks into every part. */
+/** The map of terms: a search with it gives bit for bit the result of one that reads every part. */
 import { describe, expect, it } from 'vitest';
 import { toParts, type Part, type Searched } from '../../../src/search/index/part.ts';
 import { TermMap } from '../../../src/search/index/term-map.ts';
@@ -12,7 +12,7 @@ const WORDS =
   'issue mail weather send list create search delete commit branch label place report invoice page team 東京 ärger'.split(
     ' ',
   );
-/** Looks into every part. */
+/** Reads every part. */
 const PLAIN = { of: (parts: readonly Part[]) => () => [...parts.keys()] };
 
 const someWords = (random: Random, most: number) =>
@@ -26,7 +26,7 @@ function toCorpus(random: Random): Searched[] {
       ),
     ),
   );
-  // Some servers have the same catalog, and some words are of a server only.
+  // Some servers share a catalog, and some words occur on one server only.
   return Array.from({ length: 20 }, (_, i) => {
     const segment = random.pick(segments);
     const server = { name: `${random.pick(WORDS)}-${i}`, description: someWords(random, 4) };
@@ -46,7 +46,7 @@ describe('a search with the map of terms', () => {
     ['that begins anew again and again', 300],
     ['with room for some', 60],
     ['with room for none', 0],
-  ])(`[FIND-1] [EDGE-3] scores as one without, %s (seed ${SEED})`, (_, room) => {
+  ])(`[FIND-1] [EDGE-3] scores like one without, %s (seed ${SEED})`, (_, room) => {
     const random = createRandom();
     const map = new TermMap(room);
     let matches = 0;
@@ -63,7 +63,7 @@ describe('a search with the map of terms', () => {
     expect(matches).toBeGreaterThan(100);
   });
 
-  it('[EDGE-3] looks only into what has the term', () => {
+  it('[EDGE-3] reads only the parts that have the term', () => {
     const searched = WORDS.slice(0, 10).map(word => ({
       segment: toSegment([toTool(word)]),
       server: { name: `server-of-${word}`, description: '' },

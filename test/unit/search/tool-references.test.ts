@@ -1,4 +1,4 @@
-/** What was found, in the forms of hosts that search for tools themselves. */
+/** Search results in the forms of hosts that search for tools themselves. */
 import { describe, expect, it } from 'vitest';
 import { toAnthropicResult, toOpenaiOutput } from '../../../src/search/tool-references.ts';
 import { createRecord } from '../gateway/fakes.ts';
@@ -17,8 +17,8 @@ const found = [
   itemOf('github__bare', { description: 7 }),
 ];
 
-describe('what was found', () => {
-  it('[FIND-2] is references and their definitions for one', () => {
+describe('a search result', () => {
+  it('[FIND-2] is references with their definitions for Anthropic', () => {
     expect(toAnthropicResult(found)).toEqual({
       content: [
         { type: 'tool_reference', tool_name: 'github__create_issue' },
@@ -36,7 +36,7 @@ describe('what was found', () => {
     });
   });
 
-  it('[FIND-2] is the output of a search for the other', () => {
+  it('[FIND-2] is the output of a search for OpenAI', () => {
     expect(toOpenaiOutput(found)).toEqual({
       type: 'tool_search_output',
       execution: 'client',

@@ -26,17 +26,17 @@ describe('words', () => {
     expect(partsOf(text)).toEqual(words);
   });
 
-  it('[FIND-1] knows an identifier by its parts and as a whole', () => {
+  it('[FIND-1] indexes an identifier by its parts and as a whole', () => {
     expect(toTerms('GitHub', 100)).toEqual(['git', 'hub', 'github']);
     expect(toTerms('the searching of issues', 100)).toEqual(toTerms('Search issue', 100));
   });
 
-  it('[FIND-1] reads no more of a text than it is told to', () => {
+  it('[FIND-1] reads no more of a text than requested', () => {
     expect(toTerms('alpha '.repeat(1_000), 60)).toHaveLength(10);
     expect(toTerms('\ufdfa'.repeat(1_000), 10).join('').length).toBeLessThanOrEqual(40);
   });
 
-  it(`[FIND-1] divides a text alike, whatever alphabet follows (seed ${SEED})`, () => {
+  it(`[FIND-1] splits a text in the same way, whatever alphabet follows (seed ${SEED})`, () => {
     const random = createRandom();
     const pieces = ['a', 'B', 'Cd', 'IDs', '7', '_', '-', ' ', '.', 'x'.repeat(30), '\n', '\0'];
     for (let i = 0; i < 500; i += 1) {
@@ -47,7 +47,7 @@ describe('words', () => {
     }
   });
 
-  it(`[FIND-1] takes any text, and the same text the same way (seed ${SEED})`, () => {
+  it(`[FIND-1] accepts any text, with the same result each time (seed ${SEED})`, () => {
     const random = createRandom();
     for (let i = 0; i < 300; i += 1) {
       const units = Array.from({ length: random.below(200) }, () =>

@@ -1,4 +1,4 @@
-/** The circuit breaker: when it opens, what it is tried with, and that no order of events brings it anywhere else. */
+/** The circuit breaker: when it opens, when it is tried, and that its rules hold for any order of events. */
 import { describe, expect, it } from 'vitest';
 import {
   CLOSED,
@@ -26,31 +26,31 @@ describe('a closed circuit', () => {
     expect(circuit).toEqual({ failures: 5, openedAt: 70, wantedAt: 70, retryAt: 870 });
   });
 
-  it('[UP-5] begins to count anew when the server is heard', () => {
+  it('[UP-5] resets its count when the server answers', () => {
     const circuit = decideCircuit(decideCircuit(CLOSED, calls(4), at(0)), calls(0), at(0));
     expect(circuit).toEqual(CLOSED);
   });
 });
 
 describe('an open circuit', () => {
-  it('[UP-5] is half-open at its time', () => {
+  it('[UP-5] is half-open from its retry time on', () => {
     expect(opened.retryAt).toBe(1_800);
     expect(circuitStateOf(opened.retryAt, 1_799)).toBe('open');
     expect(circuitStateOf(opened.retryAt, 1_800)).toBe('half_open');
     expect(circuitStateOf(CLOSED.retryAt, 2_000)).toBe('closed');
   });
 
-  it('[UP-5] takes no call for a trial that is bad', () => {
+  it('[UP-5] does not count a failed call as a trial', () => {
     expect(decideCircuit(opened, calls(9), at(9_000))).toBe(opened);
   });
 
-  it('[UP-5] closes with a call that was answered since it opened, and with none from before', () => {
+  it('[UP-5] closes with a call that was answered since it opened, and not with an earlier one', () => {
     expect(decideCircuit(opened, heard(1_001), at(1_002))).toEqual(CLOSED);
     for (const before of [heard(1_000), heard(400), heard(null), calls(0)])
       expect(decideCircuit(opened, before, at(9_000))).toBe(opened);
   });
 
-  it('[UP-5] closes with a good trial, is tried again within a second after a bad one for a minute and a half, then more rarely', () => {
+  it('[UP-5] closes with a good trial; after a bad one it is retried within a second for a minute and a half, then more rarely', () => {
     expect(decideCircuit(opened, trial(0), at(1_800))).toEqual(CLOSED);
     expect(decideCircuit(opened, trial(1), at(1_500))).toBe(opened);
     const waitAfter = (ms: number) => {
@@ -62,7 +62,7 @@ describe('an open circuit', () => {
     expect(waits).toEqual([800, 800, 1_000, 5_000, minute, 5 * minute]);
   });
 
-  it('[UP-5] is tried soon, and at its first pace again, when somebody wants the server', () => {
+  it('[UP-5] is tried soon, and at its first pace again, when a call wants the server', () => {
     const hour = 3_600_000;
     const rare = decideCircuit(opened, trial(1), at(hour));
     expect(rare.retryAt).toBeGreaterThan(hour + 29_000);
@@ -78,14 +78,14 @@ describe('an open circuit', () => {
     ]);
   });
 
-  it('[UP-5] waits at least half of its time', () => {
+  it('[UP-5] waits at least half of its interval', () => {
     expect([retryDelayMs(0, 0), retryDelayMs(600_000, 0), retryDelayMs(1e12, 0)]).toEqual([
       400, 2_500, 150_000,
     ]);
   });
 });
 
-/** What an event did to a circuit that it may not do; nothing where all is well. */
+/** The rule that an event broke for a circuit; undefined if none. */
 function breachOf(
   before: Circuit,
   after: Circuit,
@@ -119,7 +119,7 @@ function breachOf(
   return failures > 0 && now >= before.retryAt ? undefined : 'opened again before its time';
 }
 
-it(`[UP-5] whatever happens, opens only by failures in a row and closes only by a good message (seed ${SEED})`, () => {
+it(`[UP-5] for any events, opens only by failures in a row and closes only by a good message (seed ${SEED})`, () => {
   const random = createRandom();
   const breaches: string[] = [];
   let openings = 0;

@@ -1,4 +1,4 @@
-/** Configurations for clients: what we give out is what our own import reads back, for every client that has a file. */
+/** Configurations for clients: our own import reads back what we generate, for every client that has a file. */
 import { describe, expect, it } from 'vitest';
 import {
   CLIENTS,
@@ -9,11 +9,11 @@ import {
 import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 
 const ORIGIN = 'https://portico.example.com';
-/** What is a file of JSON; the others are a command, and a table of TOML. */
+/** Clients with a JSON file; the others have a command, or a TOML table. */
 const files = CLIENTS.filter(client => !['claude-code', 'codex', 'curl'].includes(client));
 
 describe('a configuration', () => {
-  it.each(files)('[REG-6] for %s leads to the gateway, with the token', client => {
+  it.each(files)("[REG-6] for %s has the gateway's URL and the token", client => {
     const { text } = toClientConfig(client, ORIGIN, 'portico_x');
     expect(parseMcpJson(text)).toMatchObject({
       entries: [
@@ -28,7 +28,7 @@ describe('a configuration', () => {
     });
   });
 
-  it.each(files)('[REG-6] [ACC-7] for %s has no token where its user signs in', client => {
+  it.each(files)('[REG-6] [ACC-7] for %s has no token if its user signs in', client => {
     const text = toClientText(client, `${ORIGIN}/mcp/toolsets/reading`, 'sign-in');
     expect(text).not.toMatch(/bearer|authorization|YOUR_TOKEN/i);
     expect(text).toContain(`${ORIGIN}/mcp/toolsets/reading`);
@@ -46,7 +46,7 @@ describe('a configuration', () => {
     expect(toClientText('codex', url, 'sign-in')).toBe(`[mcp_servers.portico]\nurl = "${url}"`);
   });
 
-  it('[REG-6] is a link for clients that document one, and no token is in it', () => {
+  it('[REG-6] is a link for clients that document one, without a token', () => {
     const url = `${ORIGIN}/mcp?names=underscore`;
     const cursor = new URL(toInstallLink('cursor', url) ?? '');
     expect(cursor.href).toMatch(/^cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?/);
@@ -59,7 +59,7 @@ describe('a configuration', () => {
     expect(others).toHaveLength(CLIENTS.length - 2);
   });
 
-  it('[REG-6] for codex is a table of TOML', () => {
+  it('[REG-6] for codex is a TOML table', () => {
     const { text } = toClientConfig('codex', ORIGIN, 'portico_x');
     expect(text).toBe(
       [
@@ -70,7 +70,7 @@ describe('a configuration', () => {
     );
   });
 
-  it.each(CLIENTS)('[REG-6] for %s leaves a place for a token that is not given', client => {
+  it.each(CLIENTS)('[REG-6] for %s has a placeholder if no token is given', client => {
     const { title, text } = toClientConfig(client, ORIGIN, undefined);
     expect(title).not.toBe('');
     expect(text).toMatch(/YOUR_TOKEN|\$PORTICO_TOKEN/);

@@ -1,4 +1,4 @@
-/** What differs between two definitions, field by field, with what cannot be seen made visible. */
+/** The differences between two definitions, field by field, with invisible characters made visible. */
 import { describe, expect, it } from 'vitest';
 import { diffDefinitions } from '../../../src/servers/approvals/definition-diff.ts';
 import { createRandom, SEED } from '../seeded.ts';
@@ -7,7 +7,7 @@ import { createDefinition, mutate, rewrite } from './definitions.ts';
 const value = (json: string, shown = json) => ({ json, shown });
 
 describe('a diff', () => {
-  it('[SEC-7] names each field that is new, gone or another', () => {
+  it('[SEC-7] names each field that was added, removed or changed', () => {
     const before = '{"name":"a","description":"old","inputSchema":{"type":"object","x":[1,2]}}';
     const after =
       '{"inputSchema":{"type":"object","x":[1,3,4],"y":{}}, "name":"a","description":"o\u200bld"}';
@@ -26,7 +26,7 @@ describe('a diff', () => {
     });
   });
 
-  it('[SEC-7] of a new definition has each of its fields', () => {
+  it('[SEC-7] of a new definition lists each of its fields', () => {
     const { changes } = diffDefinitions(null, '{"name":"a","inputSchema":{"type":"object"}}');
     expect(changes.map(({ path, before }) => [path, before])).toEqual([
       ['/name', null],
@@ -44,7 +44,7 @@ describe('a diff', () => {
     ]);
   });
 
-  it('[SEC-7] shows keys that differ in what cannot be seen, and traps', () => {
+  it('[SEC-7] shows keys that differ in invisible characters, and special keys', () => {
     const { changes } = diffDefinitions('{"a":1}', '{"a\u200b":1,"__proto__":2,"x/y~":3}');
     expect(changes.map(({ path }) => path)).toEqual(['/a', '/a⟨U+200B⟩', '/__proto__', '/x~1y~0']);
   });
@@ -65,7 +65,7 @@ describe('a diff', () => {
     expect(diffDefinitions(nest('1'), nest('2')).changes).toHaveLength(1);
   });
 
-  it(`[SEC-7] is there for each of 300 mutations and for no reordering (seed ${SEED})`, () => {
+  it(`[SEC-7] finds each of 300 mutations and no reordering (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 300; round += 1) {
       const before = createDefinition(random);

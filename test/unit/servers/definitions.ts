@@ -1,11 +1,11 @@
-/** Tool definitions for tests of pins: whole ones, one mutation of a field at a time, and the same thing written in another way. */
+/** Tool definitions for tests of approvals: complete ones, mutations of one field, and equivalent spellings. */
 import type { Random } from '../seeded.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const TEXTS = ['a', 'Sends an e-mail', 'naïve', '日本語', 'a\n"b"\\', '\u200b', '😀', ''];
 
-/** A definition with all that the protocol knows, and what it does not. */
+/** A definition with every member of the protocol, and unknown ones. */
 export function createDefinition(random: Random): { [key: string]: Json } {
   const text = () => `${random.pick(TEXTS)} ${random.below(1_000)}`;
   return {
@@ -30,7 +30,7 @@ export function createDefinition(random: Random): { [key: string]: Json } {
   };
 }
 
-/** Every place in a value, by the keys that lead there. */
+/** Every place in a value, as the path of keys to it. */
 export function placesOf(value: Json, path: string[] = []): string[][] {
   if (value === null || typeof value !== 'object') return [path];
   const inner = Object.entries(value).flatMap(([key, part]) => placesOf(part, [...path, key]));
@@ -39,7 +39,7 @@ export function placesOf(value: Json, path: string[] = []): string[][] {
 
 const OTHER: Json[] = [null, true, false, 0, 1, 'x', '\u200b', [], {}, [null], { a: 1 }];
 
-/** The same with another value, another key or nothing at one place. */
+/** A copy with another value, another key or nothing at one place. */
 export function mutate(definition: { [key: string]: Json }, random: Random) {
   const copy = structuredClone(definition);
   const path = random.pick(placesOf(copy));
@@ -66,7 +66,7 @@ export function mutate(definition: { [key: string]: Json }, random: Random) {
 
 const SPACES = ['', '', ' ', '\n', '\t', '\r\n  '];
 
-/** The same value in other words: keys in another order, white space, escapes, notation of numbers. */
+/** The same value written differently: order of keys, white space, escapes, notation of numbers. */
 export function rewrite(value: Json, random: Random): string {
   const space = () => random.pick(SPACES);
   if (typeof value === 'string') return writeString(value, random);

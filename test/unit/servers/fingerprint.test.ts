@@ -1,4 +1,4 @@
-/** Fingerprints: every change of a definition makes another, and no other way of writing it does. */
+/** Fingerprints: every change of a definition changes it, and an equivalent spelling does not. */
 import { describe, expect, it } from 'vitest';
 import {
   fingerprintOf,
@@ -48,7 +48,7 @@ describe('a fingerprint', () => {
 });
 
 describe('definitions', () => {
-  it('[SEC-7] are known by server, kind and name', async () => {
+  it('[SEC-7] are identified by server, kind and name', async () => {
     const ids = await Promise.all([
       approvalId('a', 'tool', 'b'),
       approvalId('a', 'tool', 'c'),
@@ -59,7 +59,7 @@ describe('definitions', () => {
     expect(await approvalId('a', 'tool', 'b')).toBe(ids[0]);
   });
 
-  it('[SEC-7] [SEC-4] have no name that is too long to be kept', async () => {
+  it('[SEC-7] [SEC-4] are refused if the name is too long to store', async () => {
     const texts = [1_000, 1_001].map(length => JSON.stringify({ name: 'a'.repeat(length) }));
     const [fits, tooLong] = await toDefinitions('s', texts);
     expect(fits?.name).toHaveLength(1_000);

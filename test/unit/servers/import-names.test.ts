@@ -1,4 +1,4 @@
-/** Names for imported servers, and what becomes of placeholders: the same for the same file. */
+/** Names for imported servers, and the handling of placeholders: the same for the same file. */
 import { describe, expect, it } from 'vitest';
 import { assignNames, toServerName } from '../../../src/servers/transfer/import-names.ts';
 import {
@@ -27,7 +27,7 @@ describe('names', () => {
     expect(toServerName(given)).toBe(name);
   });
 
-  it('[REG-6] that would be the same get numbers; who needs no change keeps its own', () => {
+  it('[REG-6] that would collide get numbers; a name that needs no change stays', () => {
     expect(assignNames(['a b', 'a-b', 'a.b', 'A-B', '日', '本'])).toEqual([
       'a-b-3',
       'a-b',
@@ -38,7 +38,7 @@ describe('names', () => {
     ]);
   });
 
-  it(`[REG-6] are allowed, differ, and are the same each time, whatever a file says (seed ${SEED})`, () => {
+  it(`[REG-6] are valid, unique and stable for any file (seed ${SEED})`, () => {
     const random = createRandom();
     const alphabet = ['a', 'B', ' ', '.', '-', '_', 'é', '日', '9', '\u0000', 'x'.repeat(40)];
     for (let round = 0; round < 300; round += 1) {
@@ -74,7 +74,7 @@ describe('placeholders', () => {
     },
   );
 
-  it('[REG-6] an address may have defaults, and nothing else', () => {
+  it('[REG-6] an address may have defaults, and no other placeholders', () => {
     const text = 'https://api.example.com/sse';
     expect(fillAddress('${BASE:-https://api.example.com}/sse')).toEqual({ text, names: [] });
     for (const address of ['https://${HOST}/', 'https://{env:HOST}/', '{{URL}}', '${input:url}']) {
@@ -88,7 +88,7 @@ describe('placeholders', () => {
     ['9lives', 'LIVES'],
     ['123', undefined],
     ['a'.repeat(80), 'A'.repeat(64)],
-  ])('[REG-6] the name %j is %j as a secret', (text, name) => {
+  ])('[REG-6] the name %j becomes the secret name %j', (text, name) => {
     expect(toSecretName(text)).toBe(name);
   });
 });

@@ -1,4 +1,4 @@
-/** What an import would do: judged by field, in the order of the file, with the secrets it would store. */
+/** What an import would do: decided by field, in the order of the file, with the secrets that it would store. */
 import { describe, expect, it } from 'vitest';
 import {
   planImport,
@@ -30,7 +30,7 @@ const remote = (host: string, headers?: object) => ({
 });
 
 describe('a plan', () => {
-  it('[REG-6] makes remote servers in the form their registration takes', () => {
+  it('[REG-6] creates remote servers in the form of a registration', () => {
     const file = { mcpServers: { 'a b': { ...remote('a'), type: 'sse', description: 'd' } } };
     expect(plan(file)).toMatchObject([
       {
@@ -54,7 +54,7 @@ describe('a plan', () => {
     ['update', 'update', []],
     ['fail', 'invalid', ['servers.taken']],
   ] as const)(
-    '[REG-6] by the rule %s does %s where a name is taken',
+    '[REG-6] by the rule %s does %s if a name is already taken',
     (onConflict, action, fields) => {
       const [entry] = plan({ servers: { taken: remote('x') } }, { onConflict });
       expect(entry).toMatchObject({ action, existing: { id: 'id-Taken' } });
@@ -62,7 +62,7 @@ describe('a plan', () => {
     },
   );
 
-  it('[REG-6] takes a record of a registry as it is, under its own name', () => {
+  it('[REG-6] takes a registry record unchanged, under its own name', () => {
     const record = {
       name: 'rec',
       transport_type: 'HTTP',
@@ -100,7 +100,7 @@ describe('a plan', () => {
     for (const field of fields) expect(named.join(' ')).toContain(field);
   });
 
-  it('[REG-6] leaves programs, whatever form they have', () => {
+  it('[REG-6] skips programs in any form', () => {
     const program = { name: 'p', transport_type: 'STDIO', connection_config: { command: 'x' } };
     expect(plan({ servers: [program, { name: 'q', command: 'x' }] })).toMatchObject([
       { action: 'unsupported', reasons: [expect.stringContaining('connector')] },
@@ -108,7 +108,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('[REG-6] gives no secret name twice, and takes none that is somebody’s', () => {
+  it('[REG-6] uses no secret name twice, and none that is already taken', () => {
     const file = {
       servers: {
         'a-b': remote('x', { Key: '1' }),
@@ -136,7 +136,7 @@ describe('secrets of headers', () => {
     ['X-Api-Key', 'a b', '${SRV_X_API_KEY}', 'a b'],
     ['Cookie', 'sid=1', '${SRV_COOKIE}', 'sid=1'],
     ['X-Whatever', 'Token t', 'Token ${SRV_X_WHATEVER}', 't'],
-  ])('[REG-6] [SEC-1] takes %s: %s', (name, text, left, value) => {
+  ])('[REG-6] [SEC-1] extracts %s: %s', (name, text, left, value) => {
     const { headers, secrets } = take({ [name]: text });
     expect(headers.headers).toEqual({ [name]: left });
     expect(secrets).toMatchObject([{ value, origin: 'https://srv.example.com' }]);
@@ -152,7 +152,7 @@ describe('secrets of headers', () => {
   });
 });
 
-it('[REG-6] a field of the registry’s form is named as the file has it', () => {
+it('[REG-6] a field of the registry’s form gets its name in the file', () => {
   const [entry] = plan({ servers: { a: { serverUrl: 'https://a.example.com/' } } });
   if (!entry) throw new Error('no entry');
   expect(toFileField(entry, 'connection_config.url')).toBe('servers.a.serverUrl');

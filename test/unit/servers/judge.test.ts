@@ -1,4 +1,4 @@
-/** Judgement: what is admitted of what a server offers, by its pins, its rule and the names of others. */
+/** Judgement: which offered definitions are admitted, by their approvals, the server's rule and other servers' names. */
 import { describe, expect, it } from 'vitest';
 import {
   toDefinitions,
@@ -19,7 +19,7 @@ const toolsOf = async (...tools: object[]): Promise<Definition[]> => {
 };
 const named = (...names: string[]) => toolsOf(...names.map(name => ({ name })));
 
-/** The pins after a judgement, as the store has them then. */
+/** The approvals as stored after a judgement. */
 function apply(
   approvals: readonly ApprovalRecord[],
   { changes, forgotten }: Judgement,
@@ -64,8 +64,8 @@ describe('the first discovery', () => {
   });
 });
 
-describe('what comes later', () => {
-  it('[SEC-7] is held where it is new or another, and nothing changes where nothing did', async () => {
+describe('a later discovery', () => {
+  it('[SEC-7] holds what is new or changed, and changes nothing if nothing changed', async () => {
     const approvals = apply([], discover(await named('a', 'b')));
     const offered = await toolsOf({ name: 'a' }, { name: 'b', title: 'x' }, { name: 'c' });
     const judgement = discover(offered, approvals);
@@ -76,7 +76,7 @@ describe('what comes later', () => {
     expect(discover(offered, after)).toMatchObject({ changes: [], forgotten: [], heldTools: 2 });
   });
 
-  it('[SEC-7] is approved where the server is trusted, but for what was rejected', async () => {
+  it('[SEC-7] approves definitions of a trusted server, except rejected ones', async () => {
     const approvals = apply([], discover(await named('a')));
     const [changed] = await toolsOf({ name: 'a', title: 'x' });
     expect(
@@ -91,7 +91,7 @@ describe('what comes later', () => {
     expect(judgement).toMatchObject({ changes: [{ state: 'rejected' }], heldTools: 0 });
   });
 
-  it('[SEC-7] is remembered when it is gone, and approved when it is back as it was', async () => {
+  it('[SEC-7] remembers a removed definition, and approves it when it returns unchanged', async () => {
     const approvals = apply([], discover(await named('a', 'b')));
     const without = apply(approvals, discover(await named('a'), approvals), 2);
     expect(statesOf(without)).toEqual({ a: 'approved', b: 'removed' });
@@ -100,7 +100,7 @@ describe('what comes later', () => {
     expect(discover(await toolsOf({ name: 'b', title: 'x' }), without).admitted.size).toBe(0);
   });
 
-  it('[SEC-7] [SEC-4] is forgotten where nobody decided on it, or too much is gone', async () => {
+  it('[SEC-7] [SEC-4] forgets a removed definition without a decision, or if too many are removed', async () => {
     const pending = apply(
       apply([], discover(await named('a'))),
       discover(await named('a', 'b'), apply([], discover(await named('a')))),
@@ -113,7 +113,7 @@ describe('what comes later', () => {
     expect(apply(approvals, judgement)).toHaveLength(1_000);
   });
 
-  it('[SEC-7] has instructions apart from tools', async () => {
+  it('[SEC-7] judges instructions separately from tools', async () => {
     const instructions = await toInstructions(SERVER, 'be kind');
     const approvals = apply([], discover([...(await named('a')), instructions]));
     const other = await toInstructions(SERVER, 'be kinder');
@@ -124,7 +124,7 @@ describe('what comes later', () => {
 });
 
 describe('many changes', () => {
-  it(`[SEC-7] of one field are all held, other ways to write the same are none (1,000 each, seed ${SEED})`, async () => {
+  it(`[SEC-7] of one field are all held, equivalent spellings never (1,000 each, seed ${SEED})`, async () => {
     const random = createRandom();
     const tools = Array.from({ length: 1_000 }, (_, index) => ({
       ...createDefinition(random),
@@ -161,7 +161,7 @@ const styles = imitations.filter(({ isStyle }) => isStyle);
 const imitated = [...new Set(spoofs.map(({ name }) => name))];
 const hostile = [...new Set(spoofs.map(({ spoof }) => spoof))];
 
-/** Names of honest servers, which the first start of a gateway has side by side. */
+/** Names of honest servers, which a first start of a gateway has side by side. */
 const STYLED = [
   'search_records',
   'search-records',
@@ -178,8 +178,8 @@ const STYLED = [
   'getFile_v1',
 ];
 
-describe('a name that misleads', () => {
-  it(`[SEC-7] is quarantined beside what it looks like, whatever the order (${origin})`, async () => {
+describe('a misleading name', () => {
+  it(`[SEC-7] is quarantined beside the name that it imitates, in any order (${origin})`, async () => {
     for (const names of [
       [...imitated, ...hostile],
       [...hostile.filter(name => !/^[ -~]*$/.test(name)), ...imitated],
@@ -191,7 +191,7 @@ describe('a name that misleads', () => {
     }
   });
 
-  it(`[SEC-7] is quarantined where another server has what it looks like (${origin})`, async () => {
+  it(`[SEC-7] is quarantined if another server has the name that it imitates (${origin})`, async () => {
     const neighbours = (await named(...imitated)).map(({ name, skeleton }) => ({
       serverId: 'other',
       name,
@@ -205,7 +205,7 @@ describe('a name that misleads', () => {
     );
   });
 
-  it(`[SEC-7] is none where it is another style of the same words, here or at another server (${origin})`, async () => {
+  it(`[SEC-7] is not assumed for another style of the same words, here or at another server (${origin})`, async () => {
     const names = styles.flatMap(({ name, spoof }) => [name, spoof]);
     const offered = await named(...new Set(names), ...STYLED);
     expect(offered.length).toBeGreaterThan(STYLED.length);
@@ -232,7 +232,7 @@ describe('a name that misleads', () => {
     ['delete_0ld', 'deleteOld'],
     ['\uff52ead', 'read'],
   ])(
-    '[SEC-7] is quarantined for its letters, in whatever style (%j for %j)',
+    '[SEC-7] is quarantined for its letters, in whatever case (%j for %j)',
     async (spoof, name) => {
       const [{ skeleton = '' } = {}] = await named(name);
       const neighbours = [{ serverId: 'other', name, skeleton }];
@@ -243,7 +243,7 @@ describe('a name that misleads', () => {
     },
   );
 
-  it('[SEC-7] is quarantined where it is the qualified name of a tool elsewhere', async () => {
+  it('[SEC-7] is quarantined if it is the qualified name of a tool elsewhere', async () => {
     const [copy, plain] = await named('github.create_issue', 'create_issue');
     if (!copy || !plain) throw new Error('names');
     const original = { serverId: 'github', name: 'create_issue', skeleton: plain.skeleton };
@@ -255,7 +255,7 @@ describe('a name that misleads', () => {
     });
   });
 
-  it('[SEC-7] is quarantined for what cannot be seen in it, and says why', async () => {
+  it('[SEC-7] is quarantined for invisible characters, with the reason', async () => {
     const { changes } = discover(await named('send\u200b', 'send_', 'send', 'xy', 'x\ny'));
     expect(Object.fromEntries(changes.map(({ name, reason }) => [name, reason]))).toEqual({
       'send\u200b': { kind: 'look_alike', serverId: SERVER, name: 'send_' },
@@ -266,7 +266,7 @@ describe('a name that misleads', () => {
     });
   });
 
-  it('[SEC-7] is approved by an administrator, and then stays so', async () => {
+  it('[SEC-7] stays approved once an administrator approved it', async () => {
     const approvals = apply([], discover(await named('send', 's\u0435nd')));
     expect(statesOf(approvals)).toEqual({ send: 'approved', 's\u0435nd': 'quarantined' });
     const approved = approvals.map(toolApproval => ({
@@ -280,7 +280,7 @@ describe('a name that misleads', () => {
     expect(discover(await named('send', 's\u0435nd'), approved).admitted.size).toBe(2);
   });
 
-  it('[SEC-7] stays so when what waits is judged again', async () => {
+  it('[SEC-7] stays quarantined when pending definitions are judged again', async () => {
     const offered = await named('send', 's\u0435nd');
     const approvals = apply([], discover(offered, [], { toolApproval: 'hold' }));
     expect(statesOf(approvals)).toEqual({ send: 'pending', 's\u0435nd': 'quarantined' });

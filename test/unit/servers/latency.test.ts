@@ -1,4 +1,4 @@
-/** Histograms of latencies and sums of calls: what they add up to, whatever the order. */
+/** Histograms of latencies and sums of calls: additions, whatever the order. */
 import { describe, expect, it } from 'vitest';
 import {
   addHistograms,
@@ -26,7 +26,7 @@ const histogramOf = (...latencies: number[]) =>
   );
 
 describe('quantile', () => {
-  it('[AG-US5-AC7] is none of nothing', () => {
+  it('[AG-US5-AC7] is null for no latencies', () => {
     expect(quantile(NO_LATENCIES, 0.5)).toBeNull();
   });
 
@@ -38,7 +38,7 @@ describe('quantile', () => {
     expect(quantile(histogramOf(60_000), 0.5)).toBe(30_000);
   });
 
-  it(`[AG-US5-AC7] grows with its share and keeps to the bucket of the true one (seed ${SEED})`, () => {
+  it(`[AG-US5-AC7] grows with its share and stays in the bucket of the true one (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 300; round += 1) {
       const latencies = Array.from({ length: 1 + random.below(60) }, () => random.below(30_000));
@@ -81,7 +81,7 @@ describe('sums', () => {
     ]);
   });
 
-  it('[REG-4] are elevated from the share that is set, with ten calls at least', () => {
+  it('[REG-4] have an elevated error rate from the configured share on, with ten calls at least', () => {
     expect(isElevated(sums(9, 9), 0.2)).toBe(false);
     expect(isElevated(sums(10, 1), 0.2)).toBe(false);
     expect(isElevated(sums(10, 2), 0.2)).toBe(true);
@@ -89,7 +89,7 @@ describe('sums', () => {
     expect(isElevated(sums(100, 100), 1)).toBe(true);
   });
 
-  it('[AG-US5-AC7] show as a window', () => {
+  it('[AG-US5-AC7] are shown as a window', () => {
     const shown = toWindowView({
       ...sums(4, 1, { z: 1 }),
       totalMs: 10,

@@ -1,4 +1,4 @@
-/** `mcp.json` as clients write it: samples of each under `test/fixtures/mcp-json`, and what is read of them. */
+/** `mcp.json` as clients write it: samples of each under `test/fixtures/mcp-json`, and the parsed entries. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
@@ -13,7 +13,7 @@ const read = (text: string): McpEntry[] => {
 };
 const parse = (document: unknown) => read(JSON.stringify(document));
 
-/** An entry in one line: what it is, and how it is reached. */
+/** An entry in one line: its kind, and how it is reached. */
 function toLine(entry: McpEntry): string {
   const off = entry.isDisabled ? ' (off)' : '';
   if (entry.kind === 'remote') {
@@ -85,7 +85,7 @@ const samples: Record<string, string[]> = {
 };
 
 describe('samples of clients', () => {
-  it('[REG-6] are all here', () => {
+  it('[REG-6] are all covered here', () => {
     expect(readdirSync(FOLDER).toSorted()).toEqual(Object.keys(samples).toSorted());
   });
 
@@ -96,7 +96,7 @@ describe('samples of clients', () => {
 
 describe('an entry', () => {
   it.each(['http', 'HTTP', 'streamable-http', 'streamable_http', 'streamableHttp', 'http-stream'])(
-    '[REG-6] of type %s is Streamable HTTP, wherever the type stands',
+    '[REG-6] of type %s is Streamable HTTP, whatever the key of the type',
     type => {
       const url = 'https://a.example.com/sse';
       for (const key of ['type', 'transport', 'transportType', 'transport_type']) {
@@ -153,7 +153,7 @@ describe('an entry', () => {
     ]);
   });
 
-  it('[REG-6] with a name of an object’s own is an entry like others', () => {
+  it('[REG-6] with the name of an object member is an entry like others', () => {
     const text = '{"mcpServers":{"__proto__":{"url":"https://a.example.com/"},"toString":{}}}';
     expect(read(text).map(({ kind, name }) => [kind, name])).toEqual([
       ['remote', '__proto__'],
@@ -175,7 +175,7 @@ it.each([
   expect(parseMcpJson(text)).toEqual({ problem: expect.any(String) as string });
 });
 
-it('[REG-6] comments and trailing commas are left out, and nothing of a text', () => {
+it('[REG-6] comments and trailing commas are removed, but nothing within strings', () => {
   const [entry] = read('// a\n{"servers":{"a":{"url":"https://a.example.com//b/*c*/",},},}\n');
   expect(entry).toMatchObject({ url: 'https://a.example.com//b/*c*/' });
 });

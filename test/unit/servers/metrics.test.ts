@@ -1,4 +1,4 @@
-/** The text a scraper gets: every line in the format, one type for each metric, nothing of what is not known. */
+/** The text for a scraper: every line valid, one type per metric, nothing for unknown values. */
 import { expect, it } from 'vitest';
 import { toServerFamilies } from '../../../src/servers/health/metrics.ts';
 import { PROMETHEUS, toMetricsText } from '../../../src/telemetry/exposition.ts';
@@ -43,7 +43,7 @@ it('[AG-US5-AC7] [OPS-2] has a form that scrapers read', () => {
   expect(counters.every(line => line.includes('_total counter'))).toBe(true);
 });
 
-it('[AG-US5-AC7] [REG-4] tells response time, error rate, calls and status of each server', () => {
+it('[AG-US5-AC7] [REG-4] shows response time, error rate, calls and status of each server', () => {
   expect(lines).toEqual(
     expect.arrayContaining([
       'portico_server_up{server="alpha"} 1',

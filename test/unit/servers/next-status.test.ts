@@ -1,4 +1,4 @@
-/** What checks make of a server's status: the thresholds, the challenge that is not a failure, and that each step is legal. */
+/** How checks change a server's status: the thresholds, the challenge that is not a failure, and that each transition is legal. */
 import { describe, expect, it } from 'vitest';
 import { decideState, decideStatus, type Known } from '../../../src/servers/health/next-status.ts';
 import {
@@ -25,7 +25,7 @@ const failed = (failures: number, more: Partial<Known> = {}) =>
   decideStatus(known({ finding: 'failed', failures, ...more }));
 
 describe('decideStatus', () => {
-  it('[AG-US5-AC5] [REG-4] makes ERROR of the third failure in a row, or of as many as are set', () => {
+  it('[AG-US5-AC5] [REG-4] becomes ERROR at the third failure in a row, or at the configured number', () => {
     expect([1, 2, 3, 4].map(failures => failed(failures))).toEqual([
       'CONNECTED',
       'CONNECTED',
@@ -37,19 +37,19 @@ describe('decideStatus', () => {
     expect(failed(99, { threshold: 100 })).toBe('CONNECTED');
   });
 
-  it('[AG-US5-AC4] makes ERROR of one that never answered at once', () => {
+  it('[AG-US5-AC4] becomes ERROR at once for a server that never answered', () => {
     expect(failed(1, { status: 'CONNECTING' })).toBe('ERROR');
     expect(failed(1, { status: 'DEGRADED', isDiscovered: false })).toBe('ERROR');
   });
 
-  it('[AG-US5-AC4] [REG-4] recovers with the first good check, but not what was never discovered', () => {
+  it('[AG-US5-AC4] [REG-4] recovers with the first good check, except before the first discovery', () => {
     expect(decideStatus(known({ status: 'ERROR' }))).toBe('CONNECTED');
     expect(decideStatus(known({ status: 'DEGRADED' }))).toBe('CONNECTED');
     expect(decideStatus(known({ status: 'ERROR', isImpaired: true }))).toBe('DEGRADED');
     expect(decideStatus(known({ status: 'ERROR', isDiscovered: false }))).toBe('ERROR');
   });
 
-  it('[REG-4] degrades for elevated errors and for a challenge, which is never down', () => {
+  it('[REG-4] becomes DEGRADED for elevated errors and for a challenge, which is never down', () => {
     expect(decideStatus(known({ isImpaired: true }))).toBe('DEGRADED');
     for (const status of ['CONNECTING', 'CONNECTED', 'DEGRADED', 'ERROR'] as const) {
       expect(decideStatus(known({ status, finding: 'auth_required', failures: 9 }))).toBe(
@@ -58,7 +58,7 @@ describe('decideStatus', () => {
     }
   });
 
-  it(`[AG-US5-AC4] takes legal steps only, and none out of DISCONNECTED (seed ${SEED})`, () => {
+  it(`[AG-US5-AC4] makes only legal transitions, and none out of DISCONNECTED (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 5_000; round += 1) {
       const status = random.pick(ServerStatusSchema.options);
@@ -77,7 +77,7 @@ describe('decideStatus', () => {
 });
 
 describe('decideState', () => {
-  it('[AG-US5-AC6] tells a failure from what is down, a challenge and elevated errors', () => {
+  it('[AG-US5-AC6] distinguishes a failure, a server that is down, a challenge and elevated errors', () => {
     expect(decideState('CONNECTED', 'good', false)).toBe('healthy');
     expect(decideState('DEGRADED', 'good', true)).toBe('degraded');
     expect(decideState('CONNECTED', 'failed', true)).toBe('failing');
@@ -115,7 +115,7 @@ describe('settingsOf', () => {
     expect(settingsOf({}, defaults)).toEqual(defaults);
     expect(settingsOf({ interval_seconds: 5, degraded_error_rate: 0.5 }, defaults)).toEqual({
       intervalMs: 5_000,
-      // An interval of its own is kept, however quiet it is.
+      // An own interval is kept, however quiet the server is.
       quietMs: 5_000,
       failureThreshold: 3,
       degradedErrorRate: 0.5,

@@ -1,4 +1,4 @@
-/** Servers in patterns: stored by id where they are named exactly, shown by the name of now. */
+/** Servers in patterns: stored by id if named exactly, and shown by their current name. */
 import { describe, expect, it } from 'vitest';
 import {
   findNamed,
@@ -14,7 +14,7 @@ const JIRA = { id: '1c8e3d2f-7a1b-4b68-8c2d-3a8e0a2a5b21', name: 'jira' };
 const servers = [GITHUB, JIRA];
 
 describe('findNamed', () => {
-  it('[ACC-3] takes an id, or a name whatever its case', () => {
+  it('[ACC-3] accepts an id, or a name in any case', () => {
     expect(findNamed(JIRA.id, servers)).toBe(JIRA);
     expect(findNamed('github', servers)).toBe(GITHUB);
     expect(findNamed('JIRA', servers)).toBe(JIRA);
@@ -22,28 +22,28 @@ describe('findNamed', () => {
     expect(findNamed('', servers)).toBeUndefined();
   });
 
-  it('[ACC-3] takes the server whose id it is before one that is named like that id', () => {
+  it('[ACC-3] prefers the server with the id to one whose name is that id', () => {
     const impostor = { id: 'x', name: JIRA.id };
     expect(findNamed(JIRA.id, [impostor, JIRA])).toBe(JIRA);
   });
 });
 
 describe('patterns over servers', () => {
-  it('[ACC-3] are stored by id where one is named, and shown by its name', () => {
+  it('[ACC-3] are stored by id for a named server, and shown by its name', () => {
     const stored = toStoredServer('github', servers) ?? '';
     expect(stored).toBe(GITHUB.id);
     expect(toShownServer(stored, [{ ...GITHUB, name: 'forge' }])).toBe('forge');
     expect(toShownServer(stored, [])).toBe(GITHUB.id);
   });
 
-  it('[ACC-3] with a wildcard stay as they are', () => {
+  it('[ACC-3] with a wildcard are unchanged', () => {
     for (const pattern of ['*', 'git*', '*hub', 'nobody*']) {
       expect(toStoredServer(pattern, servers)).toBe(pattern);
       expect(toShownServer(pattern, servers)).toBe(pattern);
     }
   });
 
-  it('[ACC-3] of nobody are none', () => {
+  it('[ACC-3] of unknown servers are refused', () => {
     expect(toStoredServer('nobody', servers)).toBeUndefined();
     expect(toStoredServer('', servers)).toBeUndefined();
   });
@@ -64,14 +64,14 @@ describe('qualified patterns', () => {
     expect(toStoredPattern(shown, servers)).toBe(stored);
   });
 
-  it.each(['nobody', 'nobody.x', '.x', 'github.', '*.', '', '.'])('[ACC-4] %j is none', pattern => {
+  it.each(['nobody', 'nobody.x', '.x', 'github.', '*.', '', '.'])('[ACC-4] %j fails', pattern => {
     expect(toStoredPattern(pattern, servers)).toBeUndefined();
   });
 });
 
 describe('withGone', () => {
-  it('[ACC-4] lets what is stored be written again, though its server is gone', () => {
-    // Of several servers, none of which may be said twice.
+  it('[ACC-4] lets a stored pattern be written again, though its server was deleted', () => {
+    // For several servers, each of which is listed once.
     expect(withGone(servers, [`${JIRA.id}.y`, GITHUB.id])).toEqual(servers);
     const known = withGone([JIRA], [`${GITHUB.id}.get_*`, GITHUB.id, 'git*.x', `${JIRA.id}.y`]);
     expect(known).toEqual([JIRA, { id: GITHUB.id, name: GITHUB.id }]);

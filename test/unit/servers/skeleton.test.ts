@@ -1,4 +1,4 @@
-/** What names look like: every hostile name of the corpus has the skeleton of the tool it imitates, and honest names have their own. */
+/** Look-alike names: every hostile name of the corpus has the skeleton of the tool that it imitates, and honest names have their own. */
 import { describe, expect, it } from 'vitest';
 import { toVisible } from '../../../src/shared/util/visible-text.ts';
 import {
@@ -13,7 +13,7 @@ const spoofs = cases.flatMap(({ target: name, spoof, class: kind }) =>
   name && spoof && kind !== 'hostile-name' ? [{ name, spoof, kind }] : [],
 );
 
-/** Names as they are at servers that people use. */
+/** Tool names of widely used servers. */
 const HONEST = [
   'search',
   'search_issues',
@@ -46,13 +46,13 @@ const HONEST = [
 ];
 
 describe('a skeleton', () => {
-  it(`[SEC-7] is that of the tool that a name imitates (${origin})`, () => {
+  it(`[SEC-7] equals that of the imitated tool (${origin})`, () => {
     const missed = spoofs.filter(({ name, spoof }) => skeletonOf(name) !== skeletonOf(spoof));
     expect(missed).toEqual([]);
     expect(spoofs.length).toBeGreaterThan(5);
   });
 
-  it('[SEC-7] tells honest names apart', () => {
+  it('[SEC-7] differs for honest names', () => {
     expect(new Set(HONEST.map(skeletonOf)).size).toBe(HONEST.length);
     expect(HONEST.filter(isDisguised)).toEqual([]);
   });
@@ -69,12 +69,12 @@ describe('a skeleton', () => {
     ['search', 'search_v2'],
     ['search', 'ѕearch ⅴ2'],
     ['delete', 'delete\nsafe: true'],
-  ])('[SEC-7] is one for %j and %j', (one, other) => {
+  ])('[SEC-7] is equal for %j and %j', (one, other) => {
     expect(skeletonOf(one)).toBe(skeletonOf(other));
   });
 
   it.each(['_', '..', '__proto__', 'constructor', '\u200b', '💥', 'a'.repeat(65_536)])(
-    '[SEC-7] is there for %j',
+    '[SEC-7] is not empty for %j',
     name => expect(skeletonOf(name)).not.toBe(''),
   );
 });
@@ -90,7 +90,7 @@ describe('a name', () => {
   });
 });
 
-describe('text that is made visible', () => {
+describe('text with invisible characters made visible', () => {
   it.each([
     ['plain text,\n\ttwo lines', 'plain text,\n\ttwo lines'],
     ['a\u200bb', 'a⟨U+200B⟩b'],
@@ -107,7 +107,7 @@ describe('text that is made visible', () => {
     expect(toVisible(text, looksLikeAscii)).toBe(shown);
   });
 
-  it('[SEC-7] shows every look-alike of a name', () => {
+  it('[SEC-7] shows every look-alike letter of a name', () => {
     expect(toVisible('ѕеnd\n', looksLikeAscii, true)).toBe('⟨U+0455⟩⟨U+0435⟩nd⟨U+000A⟩');
     expect(toVisible('раура', looksLikeAscii, true)).toBe(
       '⟨U+0440⟩⟨U+0430⟩⟨U+0443⟩⟨U+0440⟩⟨U+0430⟩',
@@ -121,7 +121,7 @@ describe('text that is made visible', () => {
         !unseen.has(kind) && toVisible(spoof, looksLikeAscii, true) === name,
     );
     expect(alike).toEqual([]);
-    // A name that is of ASCII in another way stays as it is: case, separators, digits for letters.
+    // An ASCII name that differs only in case, separators or digits for letters is shown unchanged.
     const isHidden = ({ spoof }: { spoof: string }) =>
       !/^[ -~]*$/.test(spoof) && toVisible(spoof, looksLikeAscii, true) === spoof;
     expect(spoofs.filter(isHidden)).toEqual([]);

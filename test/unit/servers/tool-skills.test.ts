@@ -1,4 +1,4 @@
-/** The order of a tool's skills, its primary one, and the ids that names become. */
+/** The order of a tool's skills, its primary skill, and the ids made from names. */
 import { describe, expect, it } from 'vitest';
 import { toSkillId } from '../../../src/search/skills/skill.ts';
 import { toAssigned, toToolSkills } from '../../../src/servers/registry/tool-skills.ts';
@@ -19,13 +19,13 @@ describe('the skills of a tool', () => {
     ]);
   });
 
-  it('[AG-US3-AC3] have a primary one where the first is as likely as not', () => {
+  it('[AG-US3-AC3] have a primary one if the first has a confidence of one half or more', () => {
     const of = (confidence: number) =>
       toToolSkills([{ id: 'a', confidence }], 'embedded', null).primary;
     expect([of(0.5), of(0.499), of(1)]).toEqual(['a', undefined, 'a']);
   });
 
-  it('[AG-US3-AC4] are none of one that is not classified, which says why', () => {
+  it('[AG-US3-AC4] are empty for an unclassified tool, with the reason', () => {
     expect(toToolSkills([], 'none', 'It failed')).toEqual({
       skills: [],
       primary: undefined,

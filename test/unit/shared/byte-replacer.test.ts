@@ -1,4 +1,4 @@
-/** Texts replaced in bytes that come in pieces: the same as in the whole, and nothing waits that need not. */
+/** Secrets replaced in bytes that arrive in chunks: the same result as for the whole, and nothing is held back needlessly. */
 import { describe, expect, it } from 'vitest';
 import {
   ByteReplacer,
@@ -12,14 +12,14 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (pieces: readonly Uint8Array[]) =>
   Buffer.concat(pieces.map(piece => Buffer.from(piece))).toString();
 
-/** What comes out of pieces, one after the other. */
+/** The output for these chunks, one after the other. */
 function filterCatalog(pieces: readonly string[], secrets: readonly string[]): string[] {
   const replacer = new ByteReplacer(secrets.map(secret => toNeedle(secret, '#')));
   const given = pieces.map(piece => textOf(replacer.push(bytesOf(piece))));
   return [...given, textOf(replacer.end())];
 }
 
-/** The same, slowly: what is covered by an occurrence goes, and each covered part that hangs together becomes one mark. */
+/** The same, implemented naively: each connected region covered by occurrences becomes one mark. */
 function slowly(text: string, secrets: readonly string[]): string {
   const covered = Array.from({ length: text.length }, () => -1);
   const found = secrets.flatMap(secret =>
@@ -41,7 +41,7 @@ function slowly(text: string, secrets: readonly string[]): string {
 }
 
 describe('a replacer of bytes', () => {
-  it('[SEC-2] gives out at once what no secret begins with, and holds back what one may', () => {
+  it('[SEC-2] emits at once what no secret begins with, and holds back what one may', () => {
     expect(
       filterCatalog(['data: {}\n\n', 'a sec', 'ond', ' sec', 'ret-1', '2 x'], ['secret-12']),
     ).toEqual(['data: {}\n\n', 'a ', 'second', ' ', '', '# x', '']);
@@ -49,7 +49,7 @@ describe('a replacer of bytes', () => {
     expect(filterCatalog(['', 'secret-1', '', '2'], ['secret-12'])).toEqual(['', '', '', '#', '']);
   });
 
-  it(`[SEC-2] finds in pieces of any size what is in the whole (seed ${SEED})`, () => {
+  it(`[SEC-2] finds in chunks of any size what is in the whole (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 3_000; round += 1) {
       const letters = random.pick(['a', 'ab', 'abc', 'abcdefgh']);
@@ -80,7 +80,7 @@ describe('a replacer of bytes', () => {
     }
   });
 
-  it('[MCP-7] gives out the very bytes where there is nothing to replace', () => {
+  it('[MCP-7] emits the very same bytes if there is nothing to replace', () => {
     const piece = Uint8Array.from({ length: 1_000 }, (_, at) => at % 256);
     const replacer = new ByteReplacer([toNeedle('secret-12', '#')]);
     expect(replacer.push(piece)).toEqual([piece]);
@@ -103,7 +103,7 @@ describe('a replacer of bytes', () => {
     ['all but its first byte', 'a', 'b', 'a'],
     ['all but its last byte', 'a', 'a', 'b'],
     ['half of it', 'aab', 'aab', 'c'],
-  ])('[SEC-4] takes time with the length and no faster: %s', (_what, filling, begin, end = '') => {
+  ])('[SEC-4] takes linear time: %s', (_what, filling, begin, end = '') => {
     const secret = `${begin}${repeated(filling, 8_000)}${end}`;
     const needles = [toNeedle(secret, '#')];
     const text = bytesOf(repeated(filling, 1_048_576));
@@ -113,7 +113,7 @@ describe('a replacer of bytes', () => {
         replacer.push(text.subarray(at, at + 65_536));
       replacer.end();
     };
-    // Without a bound it is eight thousand times as much.
+    // Without a bound the cost is eight thousand times as much.
     expect(leastCostOf(work, 100)).toBeLessThan(300);
   });
 });

@@ -1,4 +1,4 @@
-/** What may be in memory at once: refused, waited for, given back, by random requests as well. */
+/** The bound of bytes in memory: requests are refused, wait, and release their bytes, also at random. */
 import { describe, expect, it, vi } from 'vitest';
 import {
   BytesInFlight,
@@ -12,12 +12,12 @@ import { createRandom, SEED } from '../seeded.ts';
 
 const MIB = 1_048_576;
 const LIMITS = { isolateBytes: 64 * MIB, principalBytes: 48 * MIB, waitMs: 200, stalledMs: 1_000 };
-/** Kept for large requests: the rest is for small ones. */
+/** The share for large requests: the rest is for small ones. */
 const LARGE = 7 / 8;
 const create = (more: Partial<typeof LIMITS> = {}) => new BytesInFlight({ ...LIMITS, ...more });
 
 describe('[SEC-9] bodies in flight', () => {
-  it('are refused beyond what a principal may have, and taken again once there is room', () => {
+  it('are refused beyond the limit of a principal, and accepted again once there is room', () => {
     const bytes = create();
     const held = Array.from({ length: 10 }, () => bytes.request('p'));
     held.forEach(request => request.takeBody(4 * MIB));
@@ -39,7 +39,7 @@ describe('[SEC-9] bodies in flight', () => {
     expect(bytes.request('b').take(8 * MIB)).toBe(true);
   });
 
-  it('that are small pass where large ones do not', () => {
+  it('that are small pass when large ones do not', () => {
     const bytes = create();
     bytes.request('a').takeBody(LIMITS.principalBytes * LARGE);
     bytes.request('b').take(14 * MIB);
@@ -57,7 +57,7 @@ describe('[SEC-9] bodies in flight', () => {
     bytes.request('a').takeParsed(`"${'x'.repeat(300_000)}"`, 1 * MIB);
   });
 
-  it('count their parsed form until that is dropped', () => {
+  it('count their parsed form until it is dropped', () => {
     const bytes = create();
     const request = bytes.request('a');
     const text = `[${'{},'.repeat(20_000)}{}]`;
@@ -72,8 +72,8 @@ describe('[SEC-9] bodies in flight', () => {
   });
 });
 
-describe('[SEC-9] answers in flight', () => {
-  it('wait for room, in the order they came', async () => {
+describe('[SEC-9] responses in flight', () => {
+  it('wait for room, in order of arrival', async () => {
     const bytes = create({ waitMs: 60_000 });
     const [first, second, third] = Array.from({ length: 3 }, () => bytes.request('p'));
     first?.takeBody(40 * MIB);
@@ -88,7 +88,7 @@ describe('[SEC-9] answers in flight', () => {
     expect(order).toEqual([2, 3]);
   });
 
-  it('fail where there is no room in time, and where there never can be', async () => {
+  it('fail if there is no room in time, or never can be', async () => {
     const bytes = create({ waitMs: 1 });
     bytes.request('p').takeBody(40 * MIB);
     const late = bytes.request('p');
@@ -99,7 +99,7 @@ describe('[SEC-9] answers in flight', () => {
     expect(bytes.used).toBe(40 * MIB);
   });
 
-  it('end their wait with the call', async () => {
+  it('stop waiting with the call', async () => {
     const bytes = create({ waitMs: 60_000 });
     bytes.request('p').takeBody(40 * MIB);
     const controller = new AbortController();
@@ -108,7 +108,7 @@ describe('[SEC-9] answers in flight', () => {
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  it('of unknown length never wait for each other for ever', async () => {
+  it('of unknown length never deadlock', async () => {
     vi.useFakeTimers();
     try {
       const bytes = create({ waitMs: 60_000 });
@@ -138,7 +138,7 @@ describe('[SEC-9] the count', () => {
     const random = createRandom();
     const bytes = create();
     const open = new Map<RequestBytes, (() => void)[]>();
-    /** What released requests hold, and are given. */
+    /** Results of uses after a release. */
     const over = new Set<number | boolean>();
     const releases = (request: RequestBytes) => [() => request.release()];
     for (let step = 0; step < 20_000; step += 1) {
@@ -171,11 +171,11 @@ describe('[SEC-9] the count', () => {
     for (const owners of open.values()) owners.forEach(release => release());
     expect([bytes.used, bytes.open]).toEqual([0, 0]);
     expect(over).toEqual(new Set([0, false]));
-    // Nothing is left that would bind those who come later.
+    // Nothing is left that would restrict later requests.
     expect(bytes.request('a').take(LIMITS.principalBytes * LARGE)).toBe(true);
   });
 
-  it('is released once, however often its last owner says so', () => {
+  it('is released once, however often its last owner releases', () => {
     const bytes = create();
     const request = bytes.request('a');
     const other = bytes.request('a');
@@ -189,7 +189,7 @@ describe('[SEC-9] the count', () => {
     expect([bytes.used, bytes.open]).toEqual([5, 1]);
   });
 
-  it('knows which will end by themselves', () => {
+  it('knows which requests will end by themselves', () => {
     const bytes = new BytesInFlight(LIMITS);
     const [call, stream] = [bytes.request('a'), bytes.request('a', true)];
     expect([bytes.open, bytes.underWay]).toEqual([2, 1]);
@@ -202,7 +202,7 @@ describe('[SEC-9] the count', () => {
 });
 
 describe('[SEC-9] the weight of a JSON text', () => {
-  it('counts values, not what is within strings', () => {
+  it('counts values, but not the contents of strings', () => {
     expect(parsedWeight('"a,b{c[d"')).toBe(9 + 16);
     expect(parsedWeight('"\\",{"')).toBe(6 + 16);
     expect(parsedWeight('[{},{}]')).toBe(7 + 3 * 32 + 16);
@@ -219,7 +219,7 @@ describe('[SEC-9] the settings', () => {
   const limits = (env: object, isLocal: boolean) =>
     toByteLimits(z.object(LIMIT_SETTINGS).parse(env), isLocal);
 
-  it('leave an isolate of the edge less than a machine, and a principal three quarters', () => {
+  it('give an isolate at the edge less than a machine, and a principal three quarters', () => {
     expect(limits({}, false)).toMatchObject({ isolateBytes: 64 * MIB, principalBytes: 48 * MIB });
     expect(limits({}, true)).toMatchObject({ isolateBytes: 256 * MIB, principalBytes: 192 * MIB });
   });

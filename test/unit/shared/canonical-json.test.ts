@@ -1,4 +1,4 @@
-/** Canonical JSON: equal exactly where two texts say the same. */
+/** Canonical JSON: equal exactly if two texts have the same value. */
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/shared/json/canonical-json.ts';
 
@@ -39,7 +39,7 @@ describe('two texts have two forms', () => {
   });
 });
 
-it('[SEC-7] [SEC-4] is made of a text of any depth, and sees a change at any', () => {
+it('[SEC-7] [SEC-4] is computed for a text of any depth, and shows a change at any', () => {
   const nest = (inner: string) => `${'{"a":['.repeat(50_000)}${inner}${']}'.repeat(50_000)}`;
   expect(canonicalJson(nest('1'))).toBe(canonicalJson(nest('1')));
   expect(canonicalJson(nest('1'))).not.toBe(canonicalJson(nest('2')));

@@ -1,4 +1,4 @@
-/** Work that is wanted more often than it can be done: at once where it rests, in rounds where it does not. */
+/** Coalesced work: done at once when idle, and in batches when it is requested faster than it can be done. */
 import { describe, expect, it } from 'vitest';
 import { Coalescing } from '../../../src/shared/util/coalescing.ts';
 
@@ -32,8 +32,8 @@ function started(most = 10, mostWeight = 1_000) {
   return { coalescing, rounds, waited, rested };
 }
 
-describe('[SEC-9] what is wanted too often', () => {
-  it('is done at once, then in rounds, of each kind the last', async () => {
+describe('[SEC-9] work that is requested too often', () => {
+  it('is done at once, then in batches with the last of each kind', async () => {
     const { coalescing, rounds, waited, rested } = started();
     expect(await coalescing.add('a', 'a1')).toBe(1);
     const later = ['a2', 'b1', 'a3'].map(value => coalescing.add(value.charAt(0), value));
@@ -55,7 +55,7 @@ describe('[SEC-9] what is wanted too often', () => {
     expect(rounds).toEqual([['x'.repeat(50)], ['c1', 'b2']]);
   });
 
-  it('goes on after a round that failed', async () => {
+  it('continues after a batch that failed', async () => {
     const { coalescing, rested } = started();
     await expect(coalescing.add('a', 'bad')).rejects.toThrow('bad round');
     const next = coalescing.add('a', 'good');

@@ -1,4 +1,4 @@
-/** CSV that a spreadsheet reads as it was meant. */
+/** CSV that a spreadsheet reads as intended. */
 import { expect, it } from 'vitest';
 import { toCsvLine } from '../../../src/shared/util/csv.ts';
 
@@ -10,7 +10,7 @@ it('[OPS-7] is text, never a formula', () => {
   expect(toCsvLine([-1, 0, 2.5, null, undefined, ''])).toBe('-1,0,2.5,,,\r\n');
 });
 
-it('[OPS-7] quotes what would end a field', () => {
+it('[OPS-7] quotes characters that would end a field', () => {
   expect(toCsvLine(['a,b', 'say "hi"', 'two\nlines', 'plain'])).toBe(
     '"a,b","say ""hi""","two\nlines",plain\r\n',
   );

@@ -1,4 +1,4 @@
-/** Envelopes: opened at their place with a key of the ring, by nothing else; rotated without touching what is inside. */
+/** Envelopes: opened only at their place with a key of the key ring; rotated without changing their contents. */
 import { describe, expect, it } from 'vitest';
 import { fromBase64Url, toBase64Url } from '../../../src/shared/crypto/base64url.ts';
 import {
@@ -27,13 +27,13 @@ const place: Place = {
 };
 
 describe('an envelope', () => {
-  it('[SEC-1] opens at its place, whatever is inside', async () => {
+  it('[SEC-1] opens at its place, with any contents', async () => {
     for (const plain of ['', 'a', 'a:b.c', '\u00e9\u4e16\ud83d\ude00', 'x'.repeat(100_000)]) {
       expect(await openEnvelope(old, await sealEnvelope(old, plain, place), place)).toBe(plain);
     }
   });
 
-  it('[SEC-1] has a data key of its own, and shows nothing of what is inside', async () => {
+  it('[SEC-1] has its own data key, and reveals nothing of its contents', async () => {
     const texts = await Promise.all(
       Array.from({ length: 200 }, () => sealEnvelope(old, 'canary-77', place)),
     );
@@ -87,7 +87,7 @@ describe('an envelope', () => {
     }
   });
 
-  it(`[SEC-1] does not open with any one character changed, added or gone (seed ${SEED})`, async () => {
+  it(`[SEC-1] does not open with any one character changed, added or removed (seed ${SEED})`, async () => {
     const random = createRandom();
     const sealed = await sealEnvelope(both, 'a secret', place);
     const alphabet = 'ABCXYZabcxyz0189-_.:+/= \u00e9';
@@ -104,7 +104,7 @@ describe('an envelope', () => {
     }
   });
 
-  it('[SEC-1] does not take its layers from another envelope of the same place', async () => {
+  it('[SEC-1] does not accept layers of another envelope of the same place', async () => {
     const first = (await sealEnvelope(old, 'first', place)).split(':');
     const second = (await sealEnvelope(old, 'second', place)).split(':');
     const mixed = `1:${first[1]}:${second[2]}`;
@@ -113,7 +113,7 @@ describe('an envelope', () => {
   });
 
   it.each(['', ':', '1', '1:', '1::', '1:k1.:', '2:k1.AAAA:AAAA', 'k1.AAAA', '1:__proto__.AA:AA'])(
-    '[SEC-1] that is none opens nothing: %j',
+    '[SEC-1] that is malformed opens nothing: %j',
     async text => {
       expect(await openEnvelope(both, text, place)).toBeUndefined();
       expect(await rewrapEnvelope(both, text, place)).toBeUndefined();
@@ -122,7 +122,7 @@ describe('an envelope', () => {
 });
 
 describe('rotation', () => {
-  it('[SEC-1] seals the data key anew and leaves what is inside as it is', async () => {
+  it('[SEC-1] seals the data key again and leaves the contents unchanged', async () => {
     const sealed = await sealEnvelope(old, 'text', place);
     const rotated = (await rewrapEnvelope(both, sealed, place)) ?? '';
     expect(rotated.startsWith(envelopePrefix('k2'))).toBe(true);
@@ -139,10 +139,10 @@ describe('rotation', () => {
   });
 });
 
-describe('headers from before there were envelopes', () => {
+describe('headers from before envelopes existed', () => {
   const owner = { id: 'server-1', url: 'https://a.example.com/mcp' };
 
-  it('[SEC-1] open as they did, mean themselves, and belong to one server only', async () => {
+  it('[SEC-1] open as before, are not expanded, and belong to one server only', async () => {
     const bound = '1|server-1|https://a.example.com|headers';
     const sealed = await old.seal('credential', '{"X-Key":"te${X}t"}', bound);
     expect(isEnvelope(sealed)).toBe(false);

@@ -7,12 +7,12 @@ import { withChallenge } from '../../../src/oauth/challenge.ts';
 import { toProblem, toProblemResponse } from '../../../src/shared/errors/to-problem.ts';
 import { REASON_META_KEY, toToolResultText } from '../../../src/shared/errors/to-tool-result.ts';
 
-/** Codes of JSON-RPC and MCP that the table may use; every other is Portico's own. */
+/** Codes of JSON-RPC and MCP that the table may use; all others are Portico's own. */
 const SPECIFIED = [-32700, -32600, -32601, -32602, -32603, -32002, -32020, -32021, -32022];
 const entries = ERROR_CODES.map(code => ({ code, ...errorEntry(code) }));
 
 describe('the table', () => {
-  it.each(entries)('[REG-8] $code is whole', ({ code, status, rpc, legacyRpc, title }) => {
+  it.each(entries)('[REG-8] $code is complete', ({ code, status, rpc, legacyRpc, title }) => {
     expect(code).toMatch(/^[a-z]+(_[a-z0-9]+)*$/);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(600);
@@ -25,12 +25,12 @@ describe('the table', () => {
     }
   });
 
-  it('[REG-8] gives no two codes of our own the same number', () => {
+  it('[REG-8] gives each of our own codes its own number', () => {
     const own = entries.map(({ rpc }) => rpc).filter(rpc => rpc > 0);
     expect(new Set(own).size).toBe(own.length);
   });
 
-  it('[MCP-12] shows every fault of an upstream as a tool result, and none of the caller', () => {
+  it('[MCP-12] shows every fault of an upstream as a tool result, and no fault of the caller', () => {
     const faults = entries.filter(({ code }) => code.startsWith('upstream_'));
     expect(faults.filter(({ toolResult }) => !toolResult)).toEqual([]);
     const own = entries.filter(({ status }) => status < 403);
@@ -57,7 +57,7 @@ describe('the table', () => {
 });
 
 describe('toPorticoError', () => {
-  it('[SEC-2] keeps what is ours and hides the text of all else', () => {
+  it('[SEC-2] keeps our own errors and hides the text of all others', () => {
     const ours = new PorticoError('conflict', 'A server named a exists already');
     expect(toPorticoError(ours)).toBe(ours);
     for (const thrown of [
@@ -101,7 +101,7 @@ describe('to JSON-RPC', () => {
     expect(JSON.parse(toRpcErrorText(error, null, 'modern'))).not.toHaveProperty('id');
   });
 
-  it('carries data where there is some', () => {
+  it('includes data if there is some', () => {
     const error = new PorticoError('unsupported_protocol_version', undefined, {
       data: { requested: 'x' },
     });
@@ -132,7 +132,7 @@ describe('to problem', () => {
     });
   });
 
-  it('[REG-1] names every wrong field', () => {
+  it('[REG-1] names every invalid field', () => {
     const fields = [
       { field: 'name', message: 'Required' },
       { field: 'transport_type', message: 'Required' },
@@ -142,7 +142,7 @@ describe('to problem', () => {
     ).toEqual(fields);
   });
 
-  it('[SEC-9] is short, however much is wrong and however long its name', () => {
+  it('[SEC-9] is short, however many fields are invalid and however long their names are', () => {
     const long = `${'😀'.repeat(499)}a😀${'b'.repeat(100_000)}`;
     const fields = Array.from({ length: 100_000 }, () => ({ field: long, message: long }));
     const { detail, errors } = toProblem(new PorticoError('validation_failed', long, { fields }));
@@ -153,7 +153,7 @@ describe('to problem', () => {
     expect(errors?.[100]).toEqual({ field: '(others)', message: '99900 more' });
   });
 
-  it('[ACC-1] challenges where a credential is missing, and only there', () => {
+  it('[ACC-1] includes a challenge only if a credential is missing', () => {
     const url = new URL('https://portico.example.com/mcp');
     for (const code of ERROR_CODES) {
       const refused = toProblemResponse(new PorticoError(code));
@@ -163,7 +163,7 @@ describe('to problem', () => {
     }
   });
 
-  it('says when trying again may help', () => {
+  it('says when a retry may help', () => {
     const error = new PorticoError('upstream_rate_limited', undefined, { retryAfterSeconds: 3 });
     expect(toProblemResponse(error).headers.get('retry-after')).toBe('3');
   });
@@ -185,7 +185,7 @@ describe('to tool result', () => {
     },
   );
 
-  it('says when trying again may help', () => {
+  it('says when a retry may help', () => {
     const error = new PorticoError('upstream_rate_limited', undefined, { retryAfterSeconds: 0 });
     expect(JSON.parse(toToolResultText(error, 'a'))).toHaveProperty(
       ['_meta', 'portico/retryAfter'],

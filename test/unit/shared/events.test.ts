@@ -1,4 +1,4 @@
-/** Which notifications a piece of news becomes for one client. */
+/** Which notifications a change causes for one client. */
 import { describe, expect, it } from 'vitest';
 import {
   changedSince,
@@ -22,7 +22,7 @@ const updated = (uri: string, params = `{"uri":${JSON.stringify(uri)}}`) => ({
 });
 
 describe('lists', () => {
-  it('[MCP-4] that are others than before are told of, in one order', () => {
+  it('[MCP-4] that changed are notified, in a fixed order', () => {
     const before = { tools: 'a', resources: 'b', prompts: 'c' };
     const changed = changedSince(before, { tools: 'x', resources: 'b', prompts: 'y' });
     expect(changed.map(list => JSON.parse(changedText(list)) as unknown)).toEqual([
@@ -31,13 +31,13 @@ describe('lists', () => {
     ]);
   });
 
-  it('[MCP-4] that nobody knew before, or wants to know now, are not', () => {
+  it('[MCP-4] that were unknown before, or are not subscribed to, are not', () => {
     expect(changedSince(undefined, { tools: 'x' })).toEqual([]);
     expect(changedSince({ tools: 'a' }, {})).toEqual([]);
     expect(changedSince({}, { tools: 'a' })).toEqual([]);
   });
 
-  it('[MCP-9] of a server out of reach are not heard of', () => {
+  it('[MCP-9] of a server that is not visible are not', () => {
     expect([
       mayHear(null, 's'),
       mayHear(['s'], 's'),
@@ -48,7 +48,7 @@ describe('lists', () => {
 });
 
 describe('resources', () => {
-  it('[MCP-4] [MCP-7] carry the URI the client used, and all else as it was sent', () => {
+  it('[MCP-4] [MCP-7] carry the URI that the client used, and all else as it was sent', () => {
     const params = '{"uri":"file:///a","title":"t","x":1.0}';
     const [text] = updatedTexts(updated('file:///a', params), [
       subscription('file:///a', { as: 'S+file:///a', qualifier: 'S' }),
@@ -56,7 +56,7 @@ describe('resources', () => {
     expect(text).toContain('"params":{"uri":"S+file:///a","title":"t","x":1.0}');
   });
 
-  it('[SEC-8] never carry the id under which the gateway itself listens', () => {
+  it('[SEC-8] never carry the id under which the gateway itself subscribes', () => {
     const key = 'io.modelcontextprotocol/subscriptionId';
     const own = [subscription('file:///a')];
     const alone = `{"uri":"file:///a","_meta":{"${key}":7}}`;
@@ -67,12 +67,12 @@ describe('resources', () => {
     expect(updatedTexts(updated('file:///a', more), own)[0]).toContain('"_meta":{"a":1.0}}');
   });
 
-  it('[MCP-4] of other servers or other URIs are not told', () => {
+  it('[MCP-4] of other servers or other URIs are not notified', () => {
     const others = [subscription('file:///b'), subscription('file:///a', { serverId: 't' })];
     expect(updatedTexts(updated('file:///a'), others)).toEqual([]);
   });
 
-  it('[MCP-4] below the one subscribed to are told under their own URI, once', () => {
+  it('[MCP-4] below the subscribed one are notified under their own URI, once', () => {
     const both = [subscription('file:///a', { as: 'q+file:///a', qualifier: 'q' })];
     const texts = updatedTexts(updated('file:///a/b'), [...both, ...both]);
     expect(texts).toHaveLength(1);

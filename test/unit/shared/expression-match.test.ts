@@ -1,4 +1,4 @@
-/** Regular expressions of others: the answer is that of the native engine, in a bounded number of steps. */
+/** Regular expressions of others: the same answer as the native engine, in a bounded number of steps. */
 import { describe, expect, it } from 'vitest';
 import { toMatcher } from '../../../src/shared/expressions/expression-match.ts';
 import { ExpressionRefused } from '../../../src/shared/expressions/expression-parts.ts';
@@ -8,7 +8,7 @@ import { createRandom, SEED, type Random } from '../seeded.ts';
 const matches = (source: string, text: string, steps = 1_000_000) =>
   toMatcher(source, new Steps(steps))(text);
 
-/** As the validator reads a pattern: with `u` where that can be. */
+/** As the validator compiles a pattern: with the flag `u` if possible. */
 function native(source: string): RegExp {
   try {
     return new RegExp(source, 'u');
@@ -76,7 +76,7 @@ function drawExpression(random: Random, depth: number, atoms: readonly string[])
 const drawText = (random: Random) =>
   Array.from({ length: random.below(9) }, () => random.pick(LETTERS)).join('');
 
-describe('a regular expression of somebody else', () => {
+describe('a foreign regular expression', () => {
   it.each([
     ['with u', ATOMS, ''],
     ['without u', PLAIN_ATOMS, '\\_?'],

@@ -33,11 +33,11 @@ describe('a JSON text', () => {
     [']]]]]]]]]]]]]]]]]', true],
     ['"\\', true],
     ['', true],
-  ])('[SEC-9] is within 4 deep and 10 members or not: %s', (text, expected) => {
+  ])('[SEC-9] is within 4 levels and 10 members or not: %s', (text, expected) => {
     expect(isWithin(text)).toBe(expected);
   });
 
-  it(`[SEC-9] is counted as it parses in 500 random texts, seed ${SEED}`, () => {
+  it(`[SEC-9] is counted as JSON.parse reads it in 500 random texts, seed ${SEED}`, () => {
     const random = createRandom(SEED);
     for (let i = 0; i < 500; i += 1) {
       const value = randomValue(random, 6);
@@ -47,7 +47,7 @@ describe('a JSON text', () => {
       const isSeen = depth > 0 && text.length > 2 * depth - 2;
       const shallower = { maxDepth: depth - 1, maxMembers: WIDE.maxMembers };
       expect(isSeen && isWithin(text, shallower)).toBe(false);
-      // An object and an array count once more than what is in them, at most.
+      // An object or an array itself counts at most one more than its contents.
       expect(isWithin(text, { maxDepth: 0, maxMembers: 0 })).toBe(text.length === 0 || depth === 0);
       expect(isWithin(text, { maxDepth: WIDE.maxDepth, maxMembers: members + 1 })).toBe(true);
     }
@@ -66,7 +66,7 @@ describe('a JSON text', () => {
     expect(() => parseWithin('[1')).toThrow(SyntaxError);
   });
 
-  it('[SEC-9] costs no more to count than its length, whatever it is made of', () => {
+  it('[SEC-9] is counted in linear time, with any contents', () => {
     for (const unit of ['"', '\\', '"\\', '\\"', '""', '[', '{"', ',', '"a\\\\"']) {
       const text = unit.repeat(2_000_000 / unit.length);
       const cost = leastCostOf(() => isWithin(text, WIDE), 250);
@@ -96,7 +96,7 @@ function randomValue(random: Random, depth: number): unknown {
     : Object.fromEntries(many.map((value, i) => [`${random.pick(['k', '"', ','])}${i}`, value]));
 }
 
-/** Depth, and members and elements in all with one more for each that is nested. */
+/** Depth, and the number of members and elements, plus one for each nested value. */
 function measure(value: unknown): [depth: number, members: number] {
   if (typeof value !== 'object' || value === null) return [0, 0];
   const parts = Object.values(value).map(measure);

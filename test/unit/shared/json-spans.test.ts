@@ -1,4 +1,4 @@
-/** Raw members and elements: what they cut out is what was written, to the byte. */
+/** Raw members and elements: cut out byte for byte as written. */
 import { describe, expect, it } from 'vitest';
 import {
   fromRawMembers,
@@ -81,13 +81,13 @@ function writeObject(random: Random, members: readonly Written[]): string {
   return `{${texts.length === 0 ? space() : texts.join(',')}}`;
 }
 
-/** What a reader of JSON makes of equal keys: the last one counts. */
+/** How a JSON parser treats equal keys: the last one counts. */
 function lastOfEach(members: readonly Written[]): Map<string, string> {
   return new Map(members.map(({ key, value }) => [JSON.parse(key) as string, value]));
 }
 
 describe('rawMembers', () => {
-  it(`[MCP-7] cuts out every value as it was written (seed ${SEED})`, () => {
+  it(`[MCP-7] returns every value as it was written (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < ROUNDS; round += 1) {
       const members = Array.from({ length: random.below(6) }, () => writeMember(random, 4));
@@ -111,7 +111,7 @@ describe('rawMembers', () => {
     }
   });
 
-  it(`[MCP-7] means the same as JSON.parse (seed ${SEED})`, () => {
+  it(`[MCP-7] agrees with JSON.parse (seed ${SEED})`, () => {
     const random = createRandom(SEED + 2);
     for (let round = 0; round < ROUNDS; round += 1) {
       const members = Array.from({ length: random.below(6) }, () => writeMember(random, 3));
@@ -145,11 +145,11 @@ describe('rawMembers', () => {
     `1 true null "" "abc" [] [1] [{"a":1}] {"a" {"a": {"a":1 {"a":1, {"abc {"a\\ {a:1} {1:2} {, {"a":[ {"a":{"b`.split(
       ' ',
     ),
-  )('refuses %s, which is no object, and does not read on for ever', text => {
+  )('refuses %s, which is no object, and terminates', text => {
     expect(() => rawMembers(text)).toThrow(SyntaxError);
   });
 
-  it('[MCP-7] takes __proto__ for a key like any other', () => {
+  it('[MCP-7] treats __proto__ as a key like any other', () => {
     const members = rawMembers('{"__proto__":{"polluted":1},"a":2}');
     expect([...members]).toEqual([
       ['__proto__', '{"polluted":1}'],
@@ -159,7 +159,7 @@ describe('rawMembers', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('[SEC-4] does not recurse into depth', () => {
+  it('[SEC-4] does not recurse into nested values', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     expect(rawMembers(`{"deep":${deep},"after":1}`).get('deep')).toBe(deep);
     expect(rawMembers(`{"deep":${deep},"after":1}`).get('after')).toBe('1');
@@ -172,7 +172,7 @@ describe('rawMembers', () => {
 });
 
 describe('rawElements', () => {
-  it(`[MCP-7] cuts out every element in order (seed ${SEED})`, () => {
+  it(`[MCP-7] returns every element in order (seed ${SEED})`, () => {
     const random = createRandom(SEED + 3);
     for (let round = 0; round < ROUNDS; round += 1) {
       const values = Array.from({ length: random.below(6) }, () => writeValue(random, 3));
@@ -183,7 +183,7 @@ describe('rawElements', () => {
   });
 
   it.each(`1 true null "" {} {"a":1} [ [1 [1, ["a [[ [{"a":[1]`.split(' '))(
-    'refuses %s, which is no array, and does not read on for ever',
+    'refuses %s, which is no array, and terminates',
     text => {
       expect(() => rawElements(text)).toThrow(SyntaxError);
     },
@@ -191,7 +191,7 @@ describe('rawElements', () => {
 });
 
 describe('withMembers', () => {
-  it(`[MCP-7] adds members in place of those of their keys, and leaves the rest (seed ${SEED})`, () => {
+  it(`[MCP-7] replaces members of the same keys, adds the others, and leaves the rest (seed ${SEED})`, () => {
     const random = createRandom(SEED + 4);
     for (let round = 0; round < ROUNDS; round += 1) {
       const members = Array.from({ length: random.below(4) }, () => writeMember(random, 3));

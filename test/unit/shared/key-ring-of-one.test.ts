@@ -1,10 +1,10 @@
-/** One key in base64 is a ring of one: what a person can make who has no command for rings. */
+/** One key in base64 is a key ring of one: a person can create it without a special command. */
 import { expect, it } from 'vitest';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 
-it('[SEC-1] [OPS-4] takes one key as a ring of one', async () => {
+it('[SEC-1] [OPS-4] accepts one key as a key ring of one', async () => {
   const [one, ring] = [KEY, JSON.stringify({ active: 'k1', keys: { k1: KEY } })].map(createKeyRing);
   const sealed = await one?.seal('envelope', 'text', 'aad');
   expect(await ring?.open('envelope', sealed ?? '', 'aad')).toBe('text');

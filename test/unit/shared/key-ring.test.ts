@@ -1,4 +1,4 @@
-/** The key ring and what is sealed with it: opened by the right key and binding, by nothing else. */
+/** The key ring and what is sealed with it: opened with the right key and binding, and with nothing else. */
 import { describe, expect, it } from 'vitest';
 import { fromBase64Url, toBase64Url } from '../../../src/shared/crypto/base64url.ts';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
@@ -49,14 +49,14 @@ describe('seal and open', () => {
     }
   });
 
-  it('[SEC-1] shows nothing of the text and never seals alike', async () => {
+  it('[SEC-1] reveals nothing of the text and never seals the same way twice', async () => {
     const first = await ring.seal('credential', 'Bearer canary', 'row');
     const second = await ring.seal('credential', 'Bearer canary', 'row');
     expect(first).not.toBe(second);
     expect(Buffer.from(first.slice(3), 'base64url').toString('latin1')).not.toContain('canary');
   });
 
-  it('[SEC-1] seals alike only what is equal, where it is asked to', async () => {
+  it('[SEC-1] seals equal texts alike on request', async () => {
     const sealed = await ring.sealAlike('task', 'text', 'row');
     expect(await ring.sealAlike('task', 'text', 'row')).toBe(sealed);
     expect(await ring.open('task', sealed, 'row')).toBe('text');
@@ -86,7 +86,7 @@ describe('seal and open', () => {
     expect(await same.open('credential', sealed.replace(/^k1/, 'k2'), 'row')).toBeUndefined();
   });
 
-  it('[SEC-1] does not open a text with one bit flipped, wherever it is', async () => {
+  it('[SEC-1] does not open a text with any one bit flipped', async () => {
     const sealed = await ring.seal('credential', 'text', 'row');
     const bytes = fromBase64Url(sealed.slice(3)) ?? new Uint8Array();
     expect(bytes.length).toBeGreaterThan(28);
@@ -112,11 +112,11 @@ describe('seal and open', () => {
     'k9.AAAAAAAAAAAAAAAAAAAAAAAAAAAA',
     '__proto__.AAAAAAAAAAAAAAAAAAAAAAAAAAAA',
     'toString.AAAAAAAAAAAAAAAAAAAAAAAAAAAA',
-  ])('[SEC-1] answers %j with nothing', async sealed => {
+  ])('[SEC-1] opens nothing of %j', async sealed => {
     expect(await ring.open('credential', sealed, 'row')).toBeUndefined();
   });
 
-  it('[SEC-1] rotates: the old key opens, the new one seals, a removed one is gone', async () => {
+  it('[SEC-1] rotates: the old key opens, the new one seals, a removed one opens nothing', async () => {
     const old = ringOf('k1', { k1: key(1) });
     const both = ringOf('k2', { k1: key(1), k2: key(2) });
     const fresh = ringOf('k2', { k2: key(2) });
@@ -131,7 +131,7 @@ describe('seal and open', () => {
 });
 
 describe('hmacs', () => {
-  it('[ACC-1] gives one for each key, the active one first', async () => {
+  it('[ACC-1] has one for each key, the active one first', async () => {
     const both = ringOf('k2', { k1: key(1), k2: key(2) });
     const [first] = await ring.hmacs('token', 'text');
     const [active, former, ...more] = await both.hmacs('token', 'text');
@@ -155,7 +155,7 @@ describe('sealed credentials', () => {
   const owner = { id: 'server-1', url: 'https://a.example.com/mcp' };
   const headers = { Authorization: 'Bearer canary', 'X-Key': 'k' };
 
-  it('[SEC-1] [UP-4] come back as they were given, on every path of the origin', async () => {
+  it('[SEC-1] [UP-4] come back unchanged, on every path of the origin', async () => {
     const sealed = await sealCredential(ring, owner, 'headers', headers);
     expect(await openHeaders(ring, owner, sealed)).toEqual(headers);
     const elsewhere = { ...owner, url: 'https://a.example.com/other' };
@@ -196,7 +196,7 @@ describe('sealed session ids', () => {
     for (const { facts } of made) expect(fromBase64Url(facts.id)).toHaveLength(16);
   });
 
-  it('[MCP-10] are not taken from elsewhere', async () => {
+  it('[MCP-10] are refused if they were made elsewhere', async () => {
     const ids = new SealedIds(ring);
     const { sealed } = await ids.create('p', '2025-11-25');
     const credential = await ring.seal(

@@ -1,4 +1,4 @@
-/** Lru: bounded, and what was used last stays. Base64url: a round trip, and refusals. */
+/** Lru: bounded, and keeps the most recently used entries. Base64url: a round trip, and refusals. */
 import { describe, expect, it } from 'vitest';
 import {
   fromBase64Url,
@@ -10,7 +10,7 @@ import { Lru } from '../../../src/shared/util/lru.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 describe('Lru', () => {
-  it('[SEC-4] forgets the entry used longest ago', () => {
+  it('[SEC-4] drops the least recently used entry', () => {
     const lru = new Lru<string, number>(2);
     lru.set('a', 1);
     lru.set('b', 2);
@@ -19,7 +19,7 @@ describe('Lru', () => {
     expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([1, undefined, 3]);
   });
 
-  it('[SEC-4] counts an entry once that is set twice', () => {
+  it('[SEC-4] counts an entry that is set twice once', () => {
     const lru = new Lru<string, number>(2);
     lru.set('a', 1);
     lru.set('b', 2);
@@ -28,18 +28,18 @@ describe('Lru', () => {
     expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual([3, undefined, 4]);
   });
 
-  it('[SEC-4] [EDGE-3] is bounded in what its values weigh, where that is told', () => {
+  it('[SEC-4] [EDGE-3] is bounded by the weight of its values, if given', () => {
     const lru = new Lru<string, string>(10, value => value.length);
     lru.set('a', 'xxxx');
     lru.set('b', 'xxxx');
     expect(lru.get('a')).toBe('xxxx');
     lru.set('c', 'xxxx');
     expect([lru.get('a'), lru.get('b'), lru.get('c')]).toEqual(['xxxx', undefined, 'xxxx']);
-    // One in place of another gives back what that weighed.
+    // A replaced value releases its weight.
     lru.set('a', 'xx');
     lru.set('d', 'xxxx');
     expect([lru.get('a'), lru.get('c'), lru.get('d')]).toEqual(['xx', 'xxxx', 'xxxx']);
-    // What is heavier than all may be drives nothing out.
+    // A value heavier than the bound displaces nothing.
     lru.set('e', 'x'.repeat(11));
     expect([lru.get('e'), lru.size]).toEqual([undefined, 3]);
     lru.delete('c');
@@ -47,7 +47,7 @@ describe('Lru', () => {
     expect(lru.size).toBe(3);
   });
 
-  it(`[SEC-4] agrees with a slow model (seed ${SEED})`, () => {
+  it(`[SEC-4] agrees with a naive model (seed ${SEED})`, () => {
     const random = createRandom();
     const lru = new Lru<number, number>(5);
     let model: [number, number][] = [];
@@ -88,7 +88,7 @@ describe('base64url', () => {
     expect(fromBase64Url(text)).toBeUndefined();
   });
 
-  it('hashes as everybody does', async () => {
+  it('computes the standard hash', async () => {
     expect(await sha256Hex('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );

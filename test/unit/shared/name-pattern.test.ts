@@ -1,4 +1,4 @@
-/** What patterns of rules, tokens and toolsets stand for. */
+/** What the patterns of rules, tokens and toolsets match. */
 import { describe, expect, it } from 'vitest';
 import { matches, matchesServer, toMatcher } from '../../../src/shared/util/name-pattern.ts';
 
@@ -33,11 +33,11 @@ describe('a pattern', () => {
     expect([matches(pattern, text), toMatcher(pattern)(text)]).toEqual([wanted, wanted]);
   });
 
-  it('[ACC-3] [SEC-4] takes no time that explodes', () => {
+  it('[ACC-3] [SEC-4] takes no exponential time', () => {
     expect(matches(`${'*a'.repeat(8)}b`, 'a'.repeat(300))).toBe(false);
   });
 
-  it('[ACC-3] stands for a server by its id, or its name in any case', () => {
+  it('[ACC-3] matches a server by its id, or its name in any case', () => {
     expect(matchesServer('github', github)).toBe(true);
     expect(matchesServer('GIT*', github)).toBe(true);
     expect(matchesServer('id-1', github)).toBe(true);

@@ -1,4 +1,4 @@
-/** Which name was meant. */
+/** Which known name a mistyped one is nearest to. */
 import { expect, it } from 'vitest';
 import { nearestName } from '../../../src/shared/util/nearest-name.ts';
 

@@ -1,8 +1,8 @@
-/** Texts of others on one line. */
+/** Foreign texts on one line. */
 import { describe, expect, it } from 'vitest';
 import { toOneLine } from '../../../src/shared/util/one-line.ts';
 
-describe('a text of others', () => {
+describe('a foreign text', () => {
   it.each([
     ['plain words', 'plain words'],
     ['  two\r\n lines\tand\u00a0\u2028more ', 'two lines and more'],
@@ -18,11 +18,11 @@ describe('a text of others', () => {
     expect(toOneLine(text, 100)).toBe(line);
   });
 
-  it('[FIND-2] [SEC-8] is as long as it may be, and no half of a character', () => {
+  it('[FIND-2] [SEC-8] is cut at the bound, and not within a character', () => {
     expect(toOneLine('x'.repeat(10), 10)).toBe('x'.repeat(10));
     expect(toOneLine('x'.repeat(11), 10)).toBe(`${'x'.repeat(9)}…`);
     expect(toOneLine('🚀'.repeat(10), 10)).toBe(`${'🚀'.repeat(4)}…`);
-    // What is far behind is never looked at.
+    // Text far beyond the bound is never read.
     expect(toOneLine(`a${' '.repeat(1_000_000)}b`, 10)).toBe('a…');
     for (const text of ['\u200b'.repeat(10_000_000), 'é'.repeat(1_000_000)]) {
       expect(toOneLine(text, 160).length).toBeLessThanOrEqual(160);

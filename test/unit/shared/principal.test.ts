@@ -1,4 +1,4 @@
-/** Who calls: the scopes of its token, and what a token with limits reaches and administers. */
+/** The caller: the scopes of its token, and what a token with limits sees and administers. */
 import { toCaller, type Caller } from '../../../src/access/policy/caller.ts';
 import { describe, expect, it } from 'vitest';
 import type { NamedServer } from '../../../src/shared/util/name-pattern.ts';
@@ -17,7 +17,7 @@ const github = { id: 'id-1', name: 'GitHub' };
 const files = { id: 'id-2', name: 'files' };
 
 describe('a caller', () => {
-  it('[ACC-2] holds the scopes of its token, and admin holds all', () => {
+  it('[ACC-2] has the scopes of its token, and admin includes all', () => {
     const member = createCaller();
     const admin = toCaller(SETUP_TOKEN, OPEN);
     expect([hasScope(member, 'tools:call'), hasScope(member, 'admin')]).toEqual([true, false]);
@@ -46,7 +46,7 @@ describe('a caller', () => {
     expect([hasLimits(limited), hasLimits(createCaller())]).toEqual([true, false]);
   });
 
-  it('[ACC-3] reaches every server or those of its token', () => {
+  it('[ACC-3] sees every server or those of its token', () => {
     const restrictToCaller = createCaller({ servers: ['id-1'] });
     const sees = ({ policy }: Caller, server: NamedServer) => policy.viewOf(server) !== NOTHING;
     expect([sees(restrictToCaller, github), sees(restrictToCaller, files)]).toEqual([true, false]);

@@ -1,11 +1,11 @@
-/** The look that anybody may ask for: what it costs is bounded, whoever asks and however it goes. */
+/** The health probe that anybody may call: its cost is bounded, whatever the callers do and however it ends. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Probe } from '../../../src/shared/util/probe.ts';
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
-it('[OPS-5] looks once a second, however often it is asked', async () => {
+it('[OPS-5] probes once a second, however often it is called', async () => {
   let looks = 0;
   const probe = new Probe(async () => (looks += 1), -1);
   const found: number[] = [];
@@ -15,7 +15,7 @@ it('[OPS-5] looks once a second, however often it is asked', async () => {
   expect([await probe.ask(), await probe.ask()]).toEqual([2, 2]);
 });
 
-it('[OPS-5] a thousand at once begin four looks, and one later on', async () => {
+it('[OPS-5] a thousand calls at once start four probes, and one more later', async () => {
   let release = Promise.withResolvers<string>();
   const look = vi.fn<() => Promise<string>>(() => release.promise);
   const probe = new Probe(look, 'failed');
@@ -35,7 +35,7 @@ it('[OPS-5] a thousand at once begin four looks, and one later on', async () => 
   expect(await probe.ask()).toBe('better');
 });
 
-it('[OPS-5] gives up a look that hangs, and looks again', async () => {
+it('[OPS-5] gives up a hanging probe, and probes again', async () => {
   const look = vi.fn<() => Promise<string>>(() => new Promise(() => {}));
   const probe = new Probe(look, 'failed');
   const asked = probe.ask();
@@ -46,18 +46,18 @@ it('[OPS-5] gives up a look that hangs, and looks again', async () => {
   expect(await probe.ask()).toBe('well');
 });
 
-it('[OPS-5] a look whose request was cancelled holds up nobody for long', async () => {
+it('[OPS-5] a probe whose request was cancelled delays nobody for long', async () => {
   const look = vi.fn<() => Promise<string>>(() => new Promise(() => {}));
   const probe = new Probe(look, 'failed');
   void probe.ask();
-  // Neither the look nor its timer is heard of again.
+  // Neither the probe nor its timer ever finishes.
   vi.clearAllTimers();
   vi.advanceTimersByTime(3_000);
   look.mockResolvedValue('well');
   expect(await probe.ask()).toBe('well');
 });
 
-it('[OPS-5] a look that fails has found what failing means', async () => {
+it('[OPS-5] a probe that throws gives the failure value', async () => {
   const probe = new Probe(() => Promise.reject(new Error('no such table')), 'failed');
   expect(await probe.ask()).toBe('failed');
 });

@@ -1,4 +1,4 @@
-/** Qualified names: three styles out, four separators in, always unique, always reversible. */
+/** Qualified names: written in three styles, read with four separators, always unique, always reversible. */
 import { describe, expect, it } from 'vitest';
 import {
   parseQualifiedName,
@@ -30,14 +30,14 @@ const PARTS = [
 
 const drawTool = (random: Random) =>
   Array.from({ length: 1 + random.below(6) }, () => random.pick(PARTS)).join('');
-/** A name as the registry takes it. */
+/** A valid server name. */
 const drawServer = (random: Random) =>
   random.pick(['a', 'B', '7']) +
   Array.from({ length: random.below(20) }, () => random.pick(['a', 'b', '0', '_', '-', '__'])).join(
     '',
   );
 
-it('[SEC-9] no server is guessed whose name is longer than any', () => {
+it('[SEC-9] no server name longer than the bound is tried', () => {
   const longest = 'a'.repeat(63);
   expect(parseQualifiedName(`${longest}__t`)).toEqual([{ server: longest, tool: 't' }]);
   expect(parseQualifiedName(`${longest}a__t`)).toEqual([]);
@@ -52,7 +52,7 @@ describe('toQualifiedName', () => {
     expect(toQualifiedName('github', 'create_issue', style)).toBe(name);
   });
 
-  it('[MCP-8] dot and colon leave the name of the tool as it is', () => {
+  it('[MCP-8] dot and colon leave the name of the tool unchanged', () => {
     const tool = 'weird name/with:all.of\u00e9'.repeat(5);
     expect(toQualifiedName('a', tool, 'dot')).toBe(`a.${tool}`);
     expect(toQualifiedName('a', tool, 'colon')).toBe(`a:${tool}`);
@@ -69,7 +69,7 @@ describe('toQualifiedName', () => {
   });
 
   it.each(['a b', 'a.b', 'a/b', 'a:b', 'a\u00e9', '\u4e16\u754c', '\u{1f600}', 'a\n', '\ud800'])(
-    '[MCP-8] the underscore style makes %j fit and tells it from its neighbours',
+    '[MCP-8] the underscore style makes %j fit and keeps it distinct',
     tool => {
       const name = toQualifiedName('s', tool, 'underscore');
       expect(name).toMatch(HOST_FORM);
@@ -89,7 +89,7 @@ describe('toQualifiedName', () => {
       const [server, tool] = JSON.parse(pair) as [string, string];
       const name = toQualifiedName(server, tool, 'underscore');
       expect(name).toMatch(HOST_FORM);
-      // Two pairs may meet only where "__" in both parts reads the same: the catalog tells those apart.
+      // Two pairs may collide only where "__" in both parts reads the same: the catalog distinguishes those.
       const joined = `${server}__${tool}`;
       expect([name, named.get(name) ?? joined]).toEqual([name, joined]);
       named.set(name, joined);
@@ -97,7 +97,7 @@ describe('toQualifiedName', () => {
     expect(named.size).toBeGreaterThan(9_900);
   });
 
-  it(`[MCP-8] long names that differ at their end only stay apart (seed ${SEED})`, () => {
+  it(`[MCP-8] long names that differ only at their end stay distinct (seed ${SEED})`, () => {
     const names = Array.from({ length: 10_000 }, (_, i) =>
       toQualifiedName('server', `${'long_prefix_'.repeat(6)}${i}`, 'underscore'),
     );
@@ -148,7 +148,7 @@ describe('parseQualifiedName', () => {
     expect(parseQualifiedName(name)).toEqual(parts.map(([server, tool]) => ({ server, tool })));
   });
 
-  it(`[MCP-8] finds every name of the dot and colon style again, first of all (seed ${SEED})`, () => {
+  it(`[MCP-8] reads every name of the dot and colon style back, as the first candidate (seed ${SEED})`, () => {
     const random = createRandom();
     for (let round = 0; round < 1_500; round += 1) {
       const parts = { server: drawServer(random), tool: drawTool(random) };

@@ -1,4 +1,4 @@
-/** Qualified resource URIs: reversible without a look-up, for every name the registry takes. */
+/** Qualified resource URIs: reversible without a look-up, for every valid server name. */
 import { describe, expect, it } from 'vitest';
 import { parseQualifiedUri, toQualifiedUri } from '../../../src/shared/naming/qualified-uri.ts';
 import { createRandom, SEED } from '../seeded.ts';
@@ -17,7 +17,7 @@ describe('toQualifiedUri', () => {
     expect(parseQualifiedUri(qualified)).toEqual({ server, uri });
   });
 
-  it(`[MCP-8] [MCP-7] comes back for every name and URI, and names a scheme (seed ${SEED})`, () => {
+  it(`[MCP-8] [MCP-7] is reversible for every name and URI, and has a scheme (seed ${SEED})`, () => {
     const random = createRandom();
     const first = [...'aZ09bd'];
     const rest = ['a', 'B', '0', '3', '9', '_', '-', 'd', '5f'];
@@ -43,7 +43,7 @@ describe('toQualifiedUri', () => {
     }
   });
 
-  it('[MCP-8] tells a lower-cased scheme apart from its server in no other way than case', () => {
+  it('[MCP-8] yields the same server in another case if the scheme was lower-cased', () => {
     const qualified = toQualifiedUri('My_Server', 'file:///X');
     const lowered = qualified.replace(/^[^:]*/, scheme => scheme.toLowerCase());
     expect(parseQualifiedUri(lowered)).toEqual({ server: 'my_server', uri: 'file:///X' });

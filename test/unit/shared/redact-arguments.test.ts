@@ -1,4 +1,4 @@
-/** What the audit keeps of arguments: no secret, by schema, name or form; and no more than a bound of them. */
+/** The arguments stored in the audit: no secret, by schema, name or form, and bounded in size. */
 import { describe, expect, it } from 'vitest';
 import { redactArguments, redactText } from '../../../src/shared/redaction/redact-arguments.ts';
 import { markedSchemaOf } from '../../../src/shared/redaction/secret-marks.ts';
@@ -13,7 +13,7 @@ const itemOf = (schema: object) => ({
 const redact = (value: unknown, schema: object = {}) =>
   redactArguments(JSON.stringify(value), markedSchemaOf(itemOf(schema)));
 
-/** Texts that hold a secret, in the forms that are known. */
+/** Texts that are secrets, in known forms. */
 const SECRETS = [
   `ghp_${'a1B2'.repeat(9)}`,
   `github_pat_${'a1B2'.repeat(9)}`,
@@ -45,19 +45,19 @@ const WRITTEN = [
 ];
 
 describe('arguments in the audit', () => {
-  it.each(SECRETS)('[SEC-6] [SEC-2] hold no text of the form %s', secret => {
+  it.each(SECRETS)('[SEC-6] [SEC-2] contain no text of the form %s', secret => {
     const kept = JSON.stringify(redact({ text: `before ${secret} after`, [secret]: [secret] }));
     expect(kept).not.toContain(secret.slice(0, 24));
     expect(kept).not.toContain('MIIEow');
     expect(kept).toContain('before [redacted]');
   });
 
-  it.each(WRITTEN)('[SEC-6] [SEC-2] hold no secret written as %s', text => {
+  it.each(WRITTEN)('[SEC-6] [SEC-2] contain no secret written as %s', text => {
     expect(JSON.stringify(redact({ text, deep: [{ text }] }))).not.toContain(CANARY);
     expect(redactText(text, 500)).not.toContain(CANARY);
   });
 
-  it('[SEC-6] [SEC-2] hold nothing under the name of a secret, in any casing and with any separators', () => {
+  it('[SEC-6] [SEC-2] contain nothing under the name of a secret, in any casing and with any separators', () => {
     const names =
       'password PassWord user-password api_key API.KEY apiKey x-api-key access_token refreshToken client-secret Authorization Cookie set-cookie privateKey private_key passphrase credentials pin otp auth jwt session_id';
     for (const name of names.split(' ')) {
@@ -108,11 +108,11 @@ describe('arguments in the audit', () => {
       JSON.parse('{"properties":{"a":{"write\\u004fnly":true}}}') as object,
       { a: CANARY },
     ],
-  ])('[SEC-6] [SEC-2] hold nothing that the schema marks: %s', (_, schema, value) => {
+  ])('[SEC-6] [SEC-2] contain nothing that the schema marks: %s', (_, schema, value) => {
     expect(JSON.stringify(redact(value, schema))).not.toContain(CANARY);
   });
 
-  it('[SEC-6] keep everything else as it was', () => {
+  it('[SEC-6] keep everything else unchanged', () => {
     const value = JSON.parse(
       '{"s":"Graz","n":-1.5,"b":false,"z":null,"l":[1,{"__proto__":"x"}]}',
     ) as unknown;
@@ -143,7 +143,7 @@ describe('arguments in the audit', () => {
     expect(redactText('n'.repeat(1_000), 100)).toHaveLength(105);
   });
 
-  it('[SEC-6] are kept to the last character that there is room for', () => {
+  it('[SEC-6] are kept up to the last character that fits', () => {
     expect(redact('x'.repeat(512))).toEqual({ arguments: 'x'.repeat(512) });
     expect(redact('x'.repeat(513))).toEqual({
       arguments: `${'x'.repeat(512)}[cut]`,
@@ -170,9 +170,9 @@ describe('arguments in the audit', () => {
     }
   });
 
-  it('[SEC-4] [SEC-6] leave out what there is no room for, of lists, of objects and within', () => {
+  it('[SEC-4] [SEC-6] leave out what does not fit, in lists, in objects and nested', () => {
     const MAX_CHARS = 3_072;
-    // An element of one character takes four, so 768 of them take all there is.
+    // An element of one character takes four, so 768 of them use all the room.
     const full = Array.from({ length: MAX_CHARS / 4 }, () => 'x');
     expect(redact(full)).toEqual({ arguments: full });
     expect(redact([...full, 'y', 'z'])).toEqual({
@@ -180,7 +180,7 @@ describe('arguments in the audit', () => {
       arguments_cut: true,
     });
     const nearly = full.slice(1);
-    // Four are left, which is nothing for what has members.
+    // Four are left, which is too few for a list or an object.
     expect(redact([...nearly, ['y']])).toEqual({ arguments: [...nearly, ['y']] });
     expect(redact([...nearly, 'y'.repeat(5)])).toEqual({
       arguments: [...nearly, 'yyyy[cut]'],
@@ -196,14 +196,14 @@ describe('arguments in the audit', () => {
       arguments: Object.fromEntries([...members, ['a', '[cut]']]),
       arguments_cut: true,
     });
-    // What has members is not opened where there is nothing left.
+    // A list or an object is not opened if no room is left.
     expect(redact({ l: Object.fromEntries(members.slice(0, 340)), rest: { deep: 1 } })).toEqual({
       arguments: { l: Object.fromEntries(members.slice(0, 340)), rest: '[cut]' },
       arguments_cut: true,
     });
   });
 
-  it('[SEC-4] take no time that grows faster than they do', () => {
+  it('[SEC-4] are processed in linear time', () => {
     for (const piece of [
       'token ',
       'a'.repeat(60),

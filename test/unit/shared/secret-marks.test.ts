@@ -1,4 +1,4 @@
-/** Which places of arguments a schema marks, and that everything beside them stays as it is. */
+/** Which places of arguments a schema marks as secret, and that everything else stays unchanged. */
 import { describe, expect, it } from 'vitest';
 import { redactArguments } from '../../../src/shared/redaction/redact-arguments.ts';
 import { markedSchemaOf } from '../../../src/shared/redaction/secret-marks.ts';
@@ -91,7 +91,7 @@ describe('a schema', () => {
     expect(keep(schema, value)).toEqual(kept);
   });
 
-  it('[SEC-6] [SEC-2] marks what 64 branches lead to, and is read no further', () => {
+  it('[SEC-6] [SEC-2] marks secrets up to 64 branches down, and is read no further', () => {
     const refs = (count: number) => ({
       properties: {
         a: { anyOf: Array.from({ length: count }, (_, i) => ({ $ref: `#/$defs/d${i}` })) },
@@ -107,13 +107,13 @@ describe('a schema', () => {
         ]),
       ),
     });
-    // The member itself is the first of them.
+    // The member itself is the first branch.
     expect(keep(chain(63), { a: 'x' })).toEqual({ a: HIDDEN });
     expect(keep(chain(64), { a: 'x' })).toEqual({ a: 'x' });
     expect(keep({ ...refs(10_000), ...MARKED }, { a: 'x' })).toBe(HIDDEN);
   });
 
-  it('[SEC-6] is read once for an item, and not at all where no such word is in it', () => {
+  it('[SEC-6] is read once for an item, and not at all without such a keyword', () => {
     const item = itemOf({ properties: { a: MARKED } });
     const first = markedSchemaOf(item);
     expect(first).toEqual({ properties: { a: MARKED } });

@@ -1,4 +1,4 @@
-/** What looks like a secret at the edges: where a text is cut, where a form is almost one, and what is no secret. */
+/** What looks like a secret in edge cases: where a text is cut, forms that are almost one, and texts that are none. */
 import { describe, expect, it } from 'vitest';
 import {
   beginningWithoutSecrets,
@@ -13,10 +13,10 @@ describe('a text', () => {
     [`a ${JWT} b`, 'a [redacted] b'],
     [`${JWT} ${JWT}`, '[redacted] [redacted]'],
     [`${JWT}.${JWT} b`, '[redacted].[redacted] b'],
-    // As short as a head can be, and shorter.
+    // A header of minimum length, and a shorter one.
     ['eyJabcd.abcd', '[redacted]'],
     ['eyJabc.abcd', 'eyJabc.abcd'],
-    // A head alone is a word like others.
+    // A header alone is ordinary text.
     ['eyJhbGciOiJIUzI1NiJ9', 'eyJhbGciOiJIUzI1NiJ9'],
     ['eyJhbGciOiJIUzI1NiJ9 b', 'eyJhbGciOiJIUzI1NiJ9 b'],
     ['a password is needed', 'a password is needed'],
@@ -34,7 +34,7 @@ describe('a text', () => {
     expect(withoutSecretForms(text)).toBe(kept);
   });
 
-  it('[SEC-6] [SEC-2] that goes on may end in a token, which nobody sees to its end', () => {
+  it('[SEC-6] [SEC-2] that continues may end in the beginning of a token', () => {
     const head = 'eyJhbGciOiJIUzI1NiJ9';
     expect(withoutSecretForms(`a ${head}`, true)).toBe('a [redacted]');
     expect(withoutSecretForms(`a ${head} b`, true)).toBe(`a ${head} b`);
@@ -43,18 +43,18 @@ describe('a text', () => {
 });
 
 describe('the beginning of a text', () => {
-  it('[SEC-6] [SEC-2] holds nothing of a secret that begins in it, however long that is', () => {
+  it('[SEC-6] [SEC-2] contains nothing of a secret that begins in it, however long the secret is', () => {
     for (const length of [10, 4_000, 4_096, 4_200, 100_000]) {
       const text = `ab eyJ${'a'.repeat(length)}.${'b'.repeat(length)}.c`;
       expect([length, beginningWithoutSecrets(text, 20)]).toEqual([length, 'ab [redacted]']);
     }
   });
 
-  it('[SEC-6] is kept to its last character', () => {
+  it('[SEC-6] is kept up to its last character', () => {
     const head = `eyJ${'a'.repeat(4_093 + 5)}`;
-    // All of it is read, so that it is known to be no token.
+    // The whole text is read, so it is known to be no token.
     expect(beginningWithoutSecrets(head, 5)).toBe('eyJaa');
-    // One more is not read, and could belong to one.
+    // One more character is not read, and could belong to a token.
     expect(beginningWithoutSecrets(`${head}a`, 5)).toBe('[reda');
     expect(beginningWithoutSecrets('abcdef', 6)).toBe('abcdef');
     expect(beginningWithoutSecrets('abcdef', 5)).toBe('abcde');

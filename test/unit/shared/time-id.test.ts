@@ -4,7 +4,7 @@ import { firstIdAt, timeOfId, toTimeId } from '../../../src/shared/util/time-id.
 
 const AT = Date.UTC(2026, 10, 24, 2, 0, 0, 123);
 
-it('tells its time, and is another each time', () => {
+it('contains its time, and is unique', () => {
   const ids = Array.from({ length: 1_000 }, () => toTimeId(AT));
   expect(new Set(ids).size).toBe(1_000);
   for (const id of ids) {
@@ -14,7 +14,7 @@ it('tells its time, and is another each time', () => {
   }
 });
 
-it('sorts as it was made within its time, others between', () => {
+it('sorts in the order of creation within one time, and between ids of other isolates', () => {
   for (let at = AT; at < AT + 20; at += 1) {
     const ids = Array.from({ length: 1_000 }, () => [toTimeId(at), toTimeId(at + 1_000)]);
     for (const side of [0, 1]) {
@@ -24,14 +24,14 @@ it('sorts as it was made within its time, others between', () => {
   }
 });
 
-it('sorts as the times do', () => {
+it('sorts by time', () => {
   const times = [0, 1, 255, 65_535, 65_536, 4_294_967_296, AT - 1, AT, AT + 1, 2 ** 48 - 1];
   const ids = times.map(toTimeId);
   expect(ids.toSorted()).toEqual(ids);
   expect(ids.map(timeOfId)).toEqual(times);
 });
 
-it('has a first of each time', () => {
+it('has a first id of each time', () => {
   for (let i = 0; i < 1_000; i += 1) {
     const id = toTimeId(AT);
     expect(id >= firstIdAt(AT)).toBe(true);
@@ -39,7 +39,7 @@ it('has a first of each time', () => {
   }
 });
 
-it('is told apart from other ids', () => {
+it('is distinguished from other ids', () => {
   expect(timeOfId(crypto.randomUUID())).toBeUndefined();
   expect(timeOfId('')).toBeUndefined();
   expect(timeOfId(`${toTimeId(AT)}x`)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Tokens: their form and nothing else. */
+/** The form of token values, and the scopes that a principal leaves to a token. */
 import { describe, expect, it } from 'vitest';
 import {
   boundScopes,
@@ -10,7 +10,7 @@ import {
 const value = `portico_${'aB3-_'.repeat(8)}xyz`;
 
 describe('createTokenValue', () => {
-  it('[ACC-1] has 256 random bits behind a prefix that scanners find', () => {
+  it('[ACC-1] has 256 random bits after a prefix that secret scanners find', () => {
     const values = Array.from({ length: 1_000 }, createTokenValue);
     expect(new Set(values).size).toBe(1_000);
     for (const made of values) {
@@ -23,7 +23,7 @@ describe('createTokenValue', () => {
 
 describe('parseBearer', () => {
   it.each([`Bearer ${value}`, `bearer ${value}`, `BEARER ${value}`, `Bearer   ${value}`])(
-    '[ACC-1] takes %j',
+    '[ACC-1] accepts %j',
     header => {
       expect(parseBearer(header)).toBe(value);
     },
@@ -68,14 +68,14 @@ describe('parseBearer', () => {
 });
 
 describe('boundScopes', () => {
-  it('[ACC-2] leaves of a token what its principal may do', () => {
+  it('[ACC-2] restricts a token to what its principal may do', () => {
     expect(boundScopes(['tools:read', 'tools:call'], null)).toEqual(['tools:read', 'tools:call']);
     expect(boundScopes(['tools:read', 'tools:call'], ['tools:read'])).toEqual(['tools:read']);
     expect(boundScopes(['tools:read'], ['tools:call', 'tools:read'])).toEqual(['tools:read']);
     expect(boundScopes(['tools:read'], [])).toEqual([]);
   });
 
-  it('[ACC-2] admin of a token counts where its principal has it, and adds nothing else', () => {
+  it('[ACC-2] keeps admin of a token only if its principal has it, and adds nothing else', () => {
     expect(boundScopes(['admin'], ['tools:read', 'servers:write'])).toEqual([]);
     expect(boundScopes(['admin', 'tools:read'], ['tools:read'])).toEqual(['tools:read']);
     expect(boundScopes(['admin'], ['admin'])).toEqual(['admin']);

@@ -1,4 +1,4 @@
-/** The line in which a few are at work: in order, and without those who were lost. */
+/** A queue with a few running at once: in order, and without those that were lost. */
 import { describe, expect, it } from 'vitest';
 import { Turns, type Turn } from '../../../src/shared/util/turns.ts';
 
@@ -23,14 +23,14 @@ describe('[SEC-9] turns', () => {
     expect(up(all.slice(3))).toEqual([true]);
   });
 
-  it('are looked for more rarely by who has to wait longer', () => {
+  it('are polled more rarely the longer the wait', () => {
     const { join } = line(1);
     const pauses = join(100).map(({ pauseMs }) => pauseMs);
     expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
     expect([pauses[0], pauses[1], pauses[99]]).toEqual([5, 5, 250]);
   });
 
-  it('of who takes too long hold up nobody', () => {
+  it('that take too long delay nobody', () => {
     const { join, up, pass } = line(1);
     const all = join(2);
     expect(up(all)).toEqual([true, false]);
@@ -38,7 +38,7 @@ describe('[SEC-9] turns', () => {
     expect(up(all.slice(1))).toEqual([true]);
   });
 
-  it('of who waits no longer without a word pass', () => {
+  it('of callers that vanished are skipped', () => {
     const { turns, join, up, pass } = line(1);
     const [first, lost, last] = join(3) as [Turn, Turn, Turn];
     expect(up([first, lost, last])).toEqual([true, false, false]);
@@ -47,7 +47,7 @@ describe('[SEC-9] turns', () => {
     pass(1_500);
     expect(up([last])).toEqual([true]);
     expect(turns.size).toBe(1);
-    // It was not lost: it comes last.
+    // It had not vanished: it comes last.
     expect(up([lost])).toEqual([false]);
     last.leave();
     expect(up([lost])).toEqual([true]);

@@ -1,4 +1,4 @@
-/** What a provider says of a person, and what that means: whatever is not as expected counts for nothing. */
+/** What a provider's claims about a person mean: malformed claims are ignored. */
 import { describe, expect, it } from 'vitest';
 import { groupsOf, mayCome, shownOf } from '../../../src/sign-in/identities/claims.ts';
 
@@ -29,7 +29,7 @@ describe('groups', () => {
   });
 });
 
-describe('who may come', () => {
+describe('who may sign in', () => {
   const required_claims = { hd: ['acme.example'], groups: ['a', 'b'] };
   it.each<[object, boolean]>([
     [{ hd: 'acme.example', groups: ['x', 'b'] }, true],
@@ -42,12 +42,12 @@ describe('who may come', () => {
     expect(mayCome({ ...claims }, { ...settings, required_claims })).toBe(isWelcome);
   });
 
-  it('[ACC-7] is everybody where nothing is required', () => {
+  it('[ACC-7] is everybody if no claims are required', () => {
     expect(mayCome({}, settings)).toBe(true);
   });
 });
 
-describe('what somebody is called', () => {
+describe('the shown name', () => {
   it.each<[object, object]>([
     [
       { name: ' Ada ', email: 'a@x.example' },

@@ -1,17 +1,17 @@
-/** Whoever signed in goes back to a page of ours, and to no other place, however the text is written. */
+/** After a sign-in the browser returns to one of our pages, and to no other place, however the path is written. */
 import { describe, expect, it } from 'vitest';
 import { toReturnPath } from '../../../src/sign-in/return-path.ts';
 
 const url = new URL('https://portico.example.com/sign-in');
 
-describe('the way back', () => {
+describe('the return path', () => {
   it.each([
     ['/authorize?client_id=a&state=%2F', '/authorize?client_id=a&state=%2F'],
     ['/device?user_code=BCDF-GHJK', '/device?user_code=BCDF-GHJK'],
     ['/connect/github', '/connect/github'],
     ['/connect/github?x=1#part', '/connect/github?x=1'],
     ['/authorize?next=//evil.example', '/authorize?next=//evil.example'],
-  ])('[ACC-7] %s is taken', (text, path) => {
+  ])('[ACC-7] %s is accepted', (text, path) => {
     expect(toReturnPath(text, url)).toBe(path);
   });
 

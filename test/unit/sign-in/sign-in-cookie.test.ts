@@ -1,4 +1,4 @@
-/** The cookie of a browser: its name and its marks by the way it comes, and what is read of a header. */
+/** The sign-in cookie: its name and attributes by protocol, and how it is read from a header. */
 import { describe, expect, it } from 'vitest';
 import { createCookieValue, readCookie, toSetCookie } from '../../../src/sign-in/sign-in-cookie.ts';
 
@@ -9,7 +9,7 @@ const read = (cookie: string, url = tls) =>
   readCookie(new Request(url, { headers: { cookie } }), url);
 
 describe('the cookie', () => {
-  it('[ACC-7] [SEC-5] is for this host, TLS and pages of ours', () => {
+  it('[ACC-7] [SEC-5] is restricted to this host, TLS and our own pages', () => {
     expect(toSetCookie(tls, value)).toBe(
       `__Host-portico=${value}; Path=/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure`,
     );
@@ -19,7 +19,7 @@ describe('the cookie', () => {
     expect(toSetCookie(tls)).toContain('__Host-portico=; Path=/; Max-Age=0;');
   });
 
-  it('[ACC-7] is read under its own name and in its own form only', () => {
+  it('[ACC-7] is read only under its own name and in its own form', () => {
     expect(read(`a=b; __Host-portico=${value}; c=d`)).toBe(value);
     expect(read(`portico-sign-in=${value}`, local)).toBe(value);
     for (const other of [
@@ -34,7 +34,7 @@ describe('the cookie', () => {
     }
   });
 
-  it('[ACC-7] [SEC-5] is not read where others could have read it', () => {
+  it('[ACC-7] [SEC-5] is not read over a connection that others could read', () => {
     const plain = new URL('http://portico.example.com/sign-in');
     expect(read(`portico-sign-in=${value}; __Host-portico=${value}`, plain)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** What is over is looked at together, by one request, and what fails there fails nothing. */
+/** Ended requests are processed in batches by one request, and a failure there fails nothing else. */
 import { expect, it } from 'vitest';
 import { createEndedBatch } from '../../../src/telemetry/ended-batch.ts';
 
@@ -28,7 +28,7 @@ function stand(isFailing = false) {
   };
 }
 
-it('[OPS-7] what ends in a moment is looked at together, and one request sees to it', async () => {
+it('[OPS-7] requests that end together are processed in one batch, by one request', async () => {
   const { add, end, looked, deferred } = stand();
   add('a');
   add('b');
@@ -39,7 +39,7 @@ it('[OPS-7] what ends in a moment is looked at together, and one request sees to
   expect(looked).toEqual([['a', 'b'], ['c']]);
 });
 
-it('[OPS-7] where who sees to it was cut off, somebody else does', async () => {
+it('[OPS-7] if the processing request was cut off, another one takes over', async () => {
   const { add, end, pass, looked } = stand();
   add('a');
   pass(6_000);
@@ -48,7 +48,7 @@ it('[OPS-7] where who sees to it was cut off, somebody else does', async () => {
   expect(looked).toEqual([['a', 'b']]);
 });
 
-it('[OPS-7] what fails there fails nothing, and no more than a bound waits', async () => {
+it('[OPS-7] a failure there fails nothing else, and a bounded number waits', async () => {
   const { add, end, looked } = stand(true);
   for (let n = 0; n < 1_500; n += 1) add(String(n));
   expect(looked.map(({ length }) => length)).toEqual([1_000]);

@@ -1,4 +1,4 @@
-/** When a request is over, and how it ended. */
+/** When a request has ended, and its outcome. */
 import { expect, it } from 'vitest';
 import { Operation, type EndedOperation } from '../../../src/telemetry/operation.ts';
 
@@ -19,7 +19,7 @@ function begin() {
   return { operation, ended };
 }
 
-it('[OPS-7] it is over once, with the last of what it holds', () => {
+it('[OPS-7] it ends once, when the last thing that it holds ends', () => {
   const { operation, ended } = begin();
   const release = operation.hold();
   const sending = operation.sends(FACTS);
@@ -34,7 +34,7 @@ it('[OPS-7] it is over once, with the last of what it holds', () => {
   expect(ended[0]?.sendings.map(({ outcome }) => outcome)).toEqual(['tool_error']);
 });
 
-it('[OPS-7] what is told last is how it ended', () => {
+it('[OPS-7] the last reported outcome counts', () => {
   const { operation, ended } = begin();
   operation.sends(FACTS).ends({ outcome: 'ok' });
   operation.ends({ outcome: 'failed', code: 'upstream_bad_message' });
@@ -42,7 +42,7 @@ it('[OPS-7] what is told last is how it ended', () => {
   expect(ended[0]).toMatchObject({ outcome: 'failed', code: 'upstream_bad_message' });
 });
 
-it('[OPS-7] of very many requests to servers it tells of the first', () => {
+it('[OPS-7] of very many requests to servers it records the first ones', () => {
   const { operation, ended } = begin();
   for (let n = 0; n < 100; n += 1) operation.sends(FACTS).ends({ outcome: 'ok' });
   operation.release();

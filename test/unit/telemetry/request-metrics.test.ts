@@ -1,4 +1,4 @@
-/** Metrics of requests: what is counted, that it is bounded, and the text that a scraper gets. */
+/** Metrics of requests: what is counted, within bounds, and the text for a scraper. */
 import { expect, it } from 'vitest';
 import { toMetricsText, toTextForm } from '../../../src/telemetry/exposition.ts';
 import type { EndedOperation } from '../../../src/telemetry/operation.ts';
@@ -54,7 +54,7 @@ it('[OPS-7] requests are counted by server, tool, method, era and outcome', () =
   );
 });
 
-it('[OPS-7] OpenMetrics has exemplars with trace ids of what is kept, and an end', () => {
+it('[OPS-7] OpenMetrics has exemplars with trace ids of kept traces, and an end marker', () => {
   const metrics = new RequestMetrics();
   metrics.add(call(), true);
   const open = text(metrics, all, OPEN);
@@ -64,7 +64,7 @@ it('[OPS-7] OpenMetrics has exemplars with trace ids of what is kept, and an end
   expect(text(metrics)).not.toMatch(/trace_id|EOF/);
 });
 
-it('[OPS-7] series are bounded: what has no room is counted as other', () => {
+it('[OPS-7] the number of series is bounded: further ones count as other', () => {
   const metrics = new RequestMetrics();
   for (let n = 0; n < 5_000; n += 1) metrics.add(call({ tool: `t${n}`, method: `m${n}` }), false);
   const lines = text(metrics)
@@ -77,7 +77,7 @@ it('[OPS-7] series are bounded: what has no room is counted as other', () => {
   expect(text(metrics)).not.toContain('m17');
 });
 
-it('[OPS-7] a scraper gets the servers that it may see, and nothing of none', () => {
+it('[OPS-7] a scraper gets only the servers that it may see', () => {
   const metrics = new RequestMetrics();
   metrics.add(call(), false);
   metrics.add(call({ server: 'secret', tool: 'hidden' }), false);
@@ -86,7 +86,7 @@ it('[OPS-7] a scraper gets the servers that it may see, and nothing of none', ()
   expect(shown).not.toMatch(/"secret"|"hidden"|portico_request_duration_seconds_bucket/);
 });
 
-it('[OPS-7] what a server calls its tools cannot break a line', () => {
+it('[OPS-7] tool names of a server cannot break a line', () => {
   const metrics = new RequestMetrics();
   metrics.add(call({ tool: 'a"} 1\nb\\c' }), false);
   expect(text(metrics)).toContain(String.raw`tool="a\"} 1\nb\\c"`);

@@ -1,4 +1,4 @@
-/** Which requests are kept, what the log says of them, and that nothing of it can stop a request. */
+/** Which requests are kept, their log lines, and that telemetry cannot stop a request. */
 import { expect, it } from 'vitest';
 import type { TelemetrySettings } from '../../../src/telemetry/telemetry-settings.ts';
 import { isWithin, Telemetry } from '../../../src/telemetry/telemetry.ts';
@@ -54,7 +54,7 @@ function stand(settings: Partial<TelemetrySettings> = {}, isFailing = false, isO
   return { run, traces, lines, deferred, telemetry, pass: () => pass() };
 }
 
-it('[OPS-7] a share of all is kept, by the id alone', () => {
+it('[OPS-7] a share of all requests is kept, selected by the id alone', () => {
   const ids = Array.from({ length: 1_000 }, (_, n) =>
     Math.round(((n + 0.5) / 1_000) * 16 ** 13)
       .toString(16)
@@ -65,7 +65,7 @@ it('[OPS-7] a share of all is kept, by the id alone', () => {
   expect(ids.filter(id => isWithin(id, 1))).toHaveLength(1_000);
 });
 
-it('[OPS-7] the trace goes on: of the message before that of the transport, which is linked', () => {
+it('[OPS-7] the trace of the message is continued, and that of the transport is linked', () => {
   const { run } = stand();
   const ambient = { traceparent: `00-${'c'.repeat(32)}-${OTHER}-00`, tracestate: 'a=1' };
   const meta = { traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: 'b=2' };
@@ -86,7 +86,7 @@ it.each<[Ending, number]>([
   [{ outcome: 'tool_error' }, 1],
   [{ outcome: 'failed', code: 'upstream_timeout' }, 1],
   [{ outcome: 'denied', code: 'tool_not_found' }, 1],
-])('[OPS-7] of what was not chosen and ended as %j, %i is kept', async (ending, kept) => {
+])('[OPS-7] of unsampled requests that ended as %j, %i is kept', async (ending, kept) => {
   const { telemetry, traces } = stand();
   const operation = telemetry.begin(() => {}, new Headers(UNSAMPLED));
   operation.is({ principalId: 'p' });
@@ -117,7 +117,7 @@ it.each([
   },
 );
 
-it('[OPS-7] what was slow is kept', async () => {
+it('[OPS-7] slow requests are kept', async () => {
   const { telemetry, traces } = stand({ slowMs: 0 });
   const operation = telemetry.begin(() => {}, new Headers(UNSAMPLED));
   operation.is({ principalId: 'p' });
@@ -126,7 +126,7 @@ it('[OPS-7] what was slow is kept', async () => {
   expect(traces).toHaveLength(1);
 });
 
-it('[OPS-7] a collector that fails fails nothing', async () => {
+it('[OPS-7] a failing collector fails nothing else', async () => {
   const { telemetry, deferred } = stand({ ratio: 1 }, true);
   const begun = telemetry.begin(work => void deferred.push(work), new Headers());
   begun.release();
@@ -155,7 +155,7 @@ it.each([
   );
 });
 
-it('[OPS-7] on one machine they are looked at together, and its metrics have them before that', async () => {
+it('[OPS-7] on one machine they are processed in batches, and the metrics are counted before that', async () => {
   const { lines, traces, deferred, telemetry, pass } = stand({}, false, true);
   const serve = () => {
     const operation = telemetry.begin(work => void deferred.push(work), new Headers(SAMPLED));

@@ -1,4 +1,4 @@
-/** Spans of requests: names, parents, errors, and attributes that the published conventions know. */
+/** Spans of requests: names, parents, errors, and attributes of the published conventions. */
 import * as published from '@opentelemetry/semantic-conventions/incubating';
 import { expect, it } from 'vitest';
 import { Operation, toEnding, type EndedOperation } from '../../../src/telemetry/operation.ts';
@@ -10,7 +10,7 @@ const NAMES = new Set<unknown>(
   Object.entries(published).flatMap(([key, name]) => (key.startsWith('ATTR_') ? [name] : [])),
 );
 
-/** An operation as it ends, after what is done with it. */
+/** An ended operation, on which `act` ran. */
 function ended(act: (operation: Operation) => void, trace: object = {}): EndedOperation {
   let over: EndedOperation | undefined;
   const traceOf = () => ({ ...TRACE, ...trace });
@@ -55,7 +55,7 @@ function spansOf(operation: EndedOperation): readonly FinishedSpan[] {
   return trace.spans;
 }
 
-it('[OPS-7] a call is a span of the server and one of the client, in the trace of who called', () => {
+it("[OPS-7] a call has a server span and a client span, in the caller's trace", () => {
   const link = { traceId: 'c'.repeat(32), spanId: 'd'.repeat(16), isSampled: false };
   const [server, client] = spansOf(ended(call, { parentSpanId: 'e'.repeat(16), link }));
   expect(server).toMatchObject({
@@ -95,7 +95,7 @@ it('[OPS-7] a call is a span of the server and one of the client, in the trace o
   });
 });
 
-it('[OPS-7] every attribute is one of the published conventions, or under a name of ours', () => {
+it('[OPS-7] every attribute is one of the published conventions, or under our own prefix', () => {
   const rest = ended(operation =>
     operation.is({ source: 'rest', method: 'GET', route: '/api/v1/tokens/:id', status: 200 }),
   );
@@ -142,7 +142,7 @@ it.each([
   expect(span?.attributes['rpc.response.status_code']).toBe(status);
 });
 
-it('[OPS-7] codes tell who could do something about it', () => {
+it('[OPS-7] codes show who can fix the problem', () => {
   expect(toEnding('tool_not_found').outcome).toBe('denied');
   expect(toEnding('unauthorized').outcome).toBe('denied');
   expect(toEnding('invalid_params').outcome).toBe('invalid');
@@ -150,7 +150,7 @@ it('[OPS-7] codes tell who could do something about it', () => {
   expect(toEnding('internal').outcome).toBe('failed');
 });
 
-it('[OPS-7] what is not traced has no spans', () => {
+it('[OPS-7] an untraced request has no spans', () => {
   let over: EndedOperation | undefined;
   const operation = new Operation(
     end => (over = end),

@@ -1,4 +1,4 @@
-/** The tracer: what a trace is made of, its bounds, what never gets into it, and that nobody hears of a keeper that fails. */
+/** The tracer: the contents of a trace, its bounds, what is kept out of it, and that a failing exporter is not noticed. */
 import { expect, it } from 'vitest';
 import {
   createTracer,
@@ -32,7 +32,7 @@ it('[LLM-6] a trace is a tree of spans with times, decisions and attributes', as
   expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
 });
 
-it('[LLM-6] it is handed on once, and nothing is added after that', async () => {
+it('[LLM-6] it is exported once, and nothing is added after that', async () => {
   const stand = createStand();
   const root = stand.start('ask');
   const child = root.child('plan');
@@ -48,7 +48,7 @@ it('[LLM-6] it is handed on once, and nothing is added after that', async () => 
   expect(traces[0]?.spans[1]).toMatchObject({ decision: undefined });
 });
 
-it('[LLM-6] a trace goes on that of its caller, where that is one', async () => {
+it("[LLM-6] a trace continues its caller's, if that is valid", async () => {
   const stand = createStand();
   const own = stand.start('ask', {}, `00-${TRACE}-${SPAN}-01`);
   expect(own.traceId).toBe(TRACE);
@@ -70,7 +70,7 @@ it.each([
   [`cc-${TRACE}-${SPAN}-01-${'x'.repeat(300)}`, false],
   ['', false],
   [undefined, false],
-])('[LLM-6] traceparent %s is taken: %s', (text, isTaken) => {
+])('[LLM-6] traceparent %s is accepted: %s', (text, isTaken) => {
   expect(parseTraceparent(text)).toEqual(
     isTaken
       ? { isSampled: !text?.includes('-00f067aa0ba902b7-00'), traceId: TRACE, spanId: SPAN }
@@ -78,7 +78,7 @@ it.each([
   );
 });
 
-it('[LLM-6] spans, attributes and characters are bounded, and what had no room is counted', async () => {
+it('[LLM-6] spans, attributes and characters are bounded, and what is dropped is counted', async () => {
   const stand = createStand();
   const root = stand.start('chat');
   const many = Object.fromEntries(
@@ -100,7 +100,7 @@ it('[LLM-6] spans, attributes and characters are bounded, and what had no room i
   expect(trace?.spans.at(-1)?.droppedAttributes).toBeGreaterThan(0);
 });
 
-it('[LLM-6] what looks like a secret is taken out, by its name and by its form, in JSON too', async () => {
+it('[LLM-6] secrets are removed by name and by form, also in JSON', async () => {
   const token = `portico_${'A'.repeat(43)}`;
   const stand = createStand();
   const root = stand.start(`ask ${token}`, {
@@ -122,7 +122,7 @@ it('[LLM-6] what looks like a secret is taken out, by its name and by its form, 
   expect(trace?.spans[0]?.attributes['arguments']).toContain('"user":"ann"');
 });
 
-it('[LLM-6] a keeper that fails is nobody’s failure, and no more than a bound wait for one that hangs', async () => {
+it('[LLM-6] a failing exporter fails nothing else, and a bounded number of traces waits for a hanging one', async () => {
   const deferred: Promise<unknown>[] = [];
   const failing = createTracer(
     () => Promise.reject(new Error('no')),
@@ -143,7 +143,7 @@ it('[LLM-6] a keeper that fails is nobody’s failure, and no more than a bound 
   expect(sent).toBe(32);
 });
 
-it('[LLM-6] where no traces are kept there are ids and nothing else', () => {
+it('[LLM-6] without an exporter there are ids and nothing else', () => {
   expect(createTracer(undefined, () => START)).toBe(NO_TRACES);
   const span = NO_TRACES.start('ask', {}, () => {
     throw new Error('nothing is handed on');

@@ -1,6 +1,6 @@
 /**
- * What a collector takes, strictly: the JSON encoding of `ExportTraceServiceRequest`. Strict where the encoding is ours to choose, so that a
- * name or a type that is wrong is found.
+ * A strict schema of what a collector accepts: the JSON encoding of `ExportTraceServiceRequest`. It is also strict where the encoding
+ * leaves us a choice, so that a wrong name or type is found.
  *
  * Source: opentelemetry-proto, docs/specification.md, "JSON Protobuf Encoding" (ids as hex digits, enums as integers, names in lower camel
  * case, 64-bit integers as decimal strings), and the messages of opentelemetry/proto/{common,resource,trace,collector/trace}/v1.

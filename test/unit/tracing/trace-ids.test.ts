@@ -1,4 +1,4 @@
-/** Ids of traces and spans: of the right length, none twice, though many are drawn together. */
+/** Ids of traces and spans: of the right length and unique, though many are drawn together. */
 import { expect, it } from 'vitest';
 import { randomHex } from '../../../src/tracing/trace-ids.ts';
 
@@ -13,7 +13,7 @@ it.each([
   expect(new Set(ids).size).toBe(MANY);
 });
 
-it('[OPS-7] uses no digits twice when lengths take turns', () => {
+it('[OPS-7] reuses no digits when lengths alternate', () => {
   const ids = Array.from({ length: MANY }, (_, at) => randomHex(at % 2 === 0 ? 16 : 8));
   const halves = ids.flatMap(id => id.match(/.{16}/g) ?? []);
   expect(new Set(halves).size).toBe(1.5 * MANY);

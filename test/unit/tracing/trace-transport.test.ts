@@ -1,4 +1,4 @@
-/** Traces on their way: OTLP at a real HTTP server, NDJSON into a folder, and the settings that say where to. */
+/** Exporting traces: OTLP to a real HTTP server, NDJSON into a folder, and the settings for both. */
 import { afterEach, expect, it } from 'vitest';
 import { OtlpBatch } from '../../../src/tracing/otlp-batch.ts';
 import { toOtlpSettings } from '../../../src/tracing/otlp-settings.ts';
@@ -15,7 +15,7 @@ afterEach(async () => {
   collector = undefined;
 });
 
-/** Traces are gathered this long. */
+/** How long traces are batched. */
 const GATHER_MS = 1_000;
 
 const settingsOf = (url: string, headers = '', isLocal = true) =>
@@ -37,7 +37,7 @@ async function send(script: readonly Scripted[], headers = '') {
   return { trace, waits, received: collector.received };
 }
 
-it('[LLM-6] a collector gets OTLP over HTTP, with the headers it wants', async () => {
+it('[LLM-6] a collector gets OTLP over HTTP, with the configured headers', async () => {
   const { trace, received } = await send([], 'X-Key=a%20b, authorization = Bearer t ');
   expect(received).toHaveLength(1);
   const [{ path, headers, body } = {}] = received;
@@ -104,7 +104,7 @@ it.each<[string, Scripted[], number, number[]]>([
   expect(waits).toEqual([GATHER_MS, ...expected]);
 });
 
-it('[LLM-6] a collector that is not there fails nothing, and the folder gets its trace', async () => {
+it('[LLM-6] an unreachable collector fails nothing, and the folder gets its trace', async () => {
   const gone = await startCollector();
   await gone.stop();
   const puts: [string, unknown][] = [];
@@ -142,7 +142,7 @@ it('[LLM-6] NDJSON has a line for each span, the root first', async () => {
   expect(lines[3]).toMatchObject({ name: 'summary', unfinished: true, duration_ms: 0 });
 });
 
-it('[LLM-6] traces go nowhere without a word', () => {
+it('[LLM-6] without settings traces are not exported', () => {
   expect(settingsOf('')).toBeUndefined();
   expect(createTraceTransport({ batch: undefined, folder: undefined })).toBeUndefined();
 });
@@ -165,7 +165,7 @@ it.each([
   ['https://c.example.com', 'Content-Type=hunter2', 'PORTICO_OTLP_HEADERS'],
   ['https://c.example.com', Array.from({ length: 17 }, (_, at) => `h${at}=hunter2`).join(), 'more'],
 ])(
-  '[LLM-6] a setting that is not right is named, its value is not: %s %s',
+  '[LLM-6] an invalid setting is named, and its value is not shown: %s %s',
   (url, headers, word) => {
     const said = (() => {
       try {

@@ -1,4 +1,4 @@
-/** A trace to test with: made by a tracer whose clock is told the time. */
+/** A trace to test with, made by a tracer with a fake clock. */
 import { createTracer } from '../../../src/tracing/create-tracer.ts';
 import type { FinishedTrace } from '../../../src/tracing/trace.ts';
 import type { Span } from '../../../src/tracing/tracer.ts';
@@ -7,9 +7,9 @@ export const START = Date.UTC(2026, 10, 22, 10, 15, 0);
 
 export interface TracerStand {
   start(name: string, attributes?: object, parent?: string): Span;
-  /** Milliseconds go by. */
+  /** Advances the clock. */
   pass(ms: number): void;
-  /** What was handed on so far, after all of it was. */
+  /** The traces exported so far, once all exports are done. */
   ended(): Promise<FinishedTrace[]>;
 }
 
@@ -35,7 +35,7 @@ export function createStand(): TracerStand {
   };
 }
 
-/** An ask as it goes: two stages, one of them with a call that failed. */
+/** A typical ask: two stages, one of them with a failed call. */
 export async function makeTrace(): Promise<FinishedTrace> {
   const stand = createStand();
   const root = stand.start('ask', { model: 'm', steps: 2, share: 0.5, dry: false });

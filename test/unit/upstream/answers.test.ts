@@ -1,10 +1,10 @@
-/** What an upstream's message or status means for the request that waits. */
+/** What an upstream's message or status means for the waiting request. */
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { parseMessage, type UpstreamMessage } from '../../../src/upstream/protocol/message.ts';
 import { statusError } from '../../../src/upstream/protocol/status-error.ts';
 
-/** The code of what a function throws. */
+/** The code of the error that a function throws. */
 function codeOf(run: () => unknown): string | undefined {
   try {
     run();
@@ -53,7 +53,7 @@ describe('parseMessage', () => {
       '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}',
       'foreign',
     ],
-  ])('[MCP-5] tells %s', (_what, text, kind) => {
+  ])('[MCP-5] recognizes %s', (_what, text, kind) => {
     expect(parseMessage(text, 7).kind).toBe(kind);
   });
 
@@ -123,13 +123,13 @@ describe('statusError', () => {
     expect(of(status)).toMatchObject({ code });
   });
 
-  it('[MCP-7] passes a JSON-RPC error to this request on, whatever the status', () => {
+  it('[MCP-7] passes on a JSON-RPC error to this request, whatever the status', () => {
     for (const status of [400, 404, 422, 500, 503]) {
       expect(of(status, rpc(-32602))).toMatchObject({ kind: 'response', parsed: { code: -32602 } });
     }
   });
 
-  it('[MCP-12] passes no error to another request and no result on', () => {
+  it('[MCP-12] passes on no error to another request, and no result', () => {
     expect(of(400, rpc(-32602, 8))).toMatchObject({ code: 'upstream_4xx' });
     expect(of(400, rpc(-32602, null))).toMatchObject({ code: 'upstream_4xx' });
     expect(of(400, '{"jsonrpc":"2.0","id":7,"result":{}}')).toMatchObject({ code: 'upstream_4xx' });
@@ -156,7 +156,7 @@ describe('statusError', () => {
       'The server forbids the request (403)',
     ],
   ])(
-    '[UP-4] says of %i, challenged by %j, what became of the credential (%j)',
+    '[UP-4] reports for %i, challenged by %j, what happened to the credential (%j)',
     (status, challenge, hidden, code, message) => {
       const headers = new Headers(challenge === '' ? {} : { 'www-authenticate': challenge });
       const request = { id: 7, inSession: false, endpoint: { hidden } };
@@ -164,7 +164,7 @@ describe('statusError', () => {
     },
   );
 
-  it('[SEC-2] passes nothing on of what a 401 or 403 says', () => {
+  it('[SEC-2] passes on nothing of the body of a 401 or 403', () => {
     expect(of(401, rpc(-32001))).toMatchObject({ code: 'upstream_auth' });
     expect(of(403, rpc(-32001))).toMatchObject({ code: 'upstream_scope' });
   });
@@ -200,7 +200,7 @@ describe('statusError', () => {
     expect((error as PorticoError).extras.retryAfterSeconds).toBe(seconds);
   });
 
-  it('[MCP-12] says nothing of a Retry-After that is not there', () => {
+  it('[MCP-12] reports no retry time without Retry-After', () => {
     expect((of(503) as PorticoError).extras).toEqual({});
   });
 });

@@ -1,4 +1,4 @@
-/** Discovery of a server of which a list never comes: what has come by then counts. */
+/** Discovery of a server whose list never arrives: the lists that arrived count. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { MODERN_VERSION } from '../../../src/shared/protocol.ts';
 import { createHttpChannel } from '../../../src/upstream/session/channel.ts';
@@ -8,7 +8,7 @@ import { endpoint } from './a-destination.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Puts a server on the network that is silent when it is asked for `silent`, and says when that was. */
+/** Answers as a server that is silent when it is asked for `silent`, and then calls `onSilent`. */
 function serve(silent: string, onSilent: () => void): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation((_input, init) => {
     const text = typeof init?.body === 'string' ? init.body : '{}';
@@ -31,9 +31,9 @@ function serve(silent: string, onSilent: () => void): void {
 }
 
 it.each(['resources/list', 'prompts/list'])(
-  '[MCP-12] a %s that hangs takes no other list with it',
+  '[MCP-12] a %s that hangs loses no other list',
   async silent => {
-    // The time is over when the list was asked for and nothing else is left to come.
+    // The deadline ends after the list was requested, when nothing else is left to arrive.
     const deadline = createDeadline(60_000);
     serve(silent, () => setTimeout(() => deadline.end(), 50));
     const channel = createHttpChannel(

@@ -1,4 +1,4 @@
-/** The response of a reply, whatever comes before it, or that there is none. */
+/** The final response of a reply, after any messages, or an error without one. */
 import { expect, it } from 'vitest';
 import { finalResponse } from '../../../src/upstream/protocol/final-response.ts';
 
@@ -9,12 +9,12 @@ async function* messages(...given: (typeof response | typeof note)[]) {
   yield* given;
 }
 
-it('[MCP-4] is found behind what comes before it, and nothing after it is read', async () => {
+it('[MCP-4] is found after any messages, and nothing after it is read', async () => {
   expect(await finalResponse({ response })).toBe(response);
   expect(await finalResponse({ messages: messages(note, note, response, note) })).toBe(response);
 });
 
-it('[MCP-12] is not there where the messages end without one', async () => {
+it('[MCP-12] is an error if the messages end without one', async () => {
   for (const reply of [{}, { messages: messages() }, { messages: messages(note) }]) {
     await expect(finalResponse(reply)).rejects.toMatchObject({ code: 'upstream_no_response' });
   }

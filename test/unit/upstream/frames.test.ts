@@ -1,4 +1,4 @@
-/** Frames between a connector and the gateway: what is written is read, and what is no frame is nothing. */
+/** Frames between a connector and the gateway: they are read as written, and malformed ones are refused. */
 import { describe, expect, it } from 'vitest';
 import {
   CHUNK_BYTES,
@@ -13,7 +13,7 @@ import {
 import { createRandom, SEED } from '../seeded.ts';
 
 describe('a frame', () => {
-  it('[CLI-1] is read as it was written, wherever its bytes lie', () => {
+  it('[CLI-1] is read as it was written, at any offset', () => {
     const head = { status: 200, headers: { 'content-type': 'application/json' } };
     const bytes = toJsonFrame('head', 0xfffffffe, head);
     const shifted = new Uint8Array([0, 0, 0, ...bytes]).subarray(3);
@@ -39,7 +39,7 @@ describe('a frame', () => {
     expect([...toDataFrames(9, new Uint8Array())]).toEqual([]);
   });
 
-  it('[CLI-1] [SEC-4] is nothing where it is too short, too long or of an unknown type', () => {
+  it('[CLI-1] [SEC-4] is refused if it is too short, too long or of an unknown type', () => {
     const whole = toFrame('end', 1);
     expect(parseFrame(whole)).toMatchObject({ type: 'end' });
     expect(parseFrame(whole.subarray(0, 4))).toBeUndefined();
@@ -52,7 +52,7 @@ describe('a frame', () => {
     expect(parseFrame(long.subarray(1))).toBeUndefined();
   });
 
-  it(`[CLI-1] [SEC-4] of any bytes is a frame or nothing, and its payload what it has to be or nothing (seed ${SEED})`, () => {
+  it(`[CLI-1] [SEC-4] of any bytes is parsed or refused, and so is its payload (seed ${SEED})`, () => {
     const random = createRandom(SEED);
     for (let i = 0; i < 5_000; i += 1) {
       const bytes = Uint8Array.from({ length: random.below(40) }, () => random.below(256));
@@ -64,7 +64,7 @@ describe('a frame', () => {
   });
 });
 
-it('[CLI-1] [SEC-4] a payload of another form is none', () => {
+it('[CLI-1] [SEC-4] a payload of another form is refused', () => {
   const read = (value: unknown) =>
     parsePayload('credit', new TextEncoder().encode(JSON.stringify(value)));
   expect(read({ bytes: 5 })).toEqual({ bytes: 5 });

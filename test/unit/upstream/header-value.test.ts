@@ -31,7 +31,7 @@ describe('decodeHeaderValue', () => {
     ['YQ==?=', 'the start marker is missing'],
     ['=?utf-8?YQ==?=', 'another charset'],
     ['', 'empty'],
-  ])('[MCP-1] takes %j as it is: %s', value => {
+  ])('[MCP-1] leaves %j unchanged: %s', value => {
     expect(decodeHeaderValue(value)).toBe(value);
   });
 
@@ -54,7 +54,7 @@ describe('decodeHeaderValue', () => {
   });
 });
 
-it(`[MCP-7] every name survives a header, and every header is one (seed ${SEED})`, () => {
+it(`[MCP-7] every name survives a header, and every header is valid (seed ${SEED})`, () => {
   const random = createRandom();
   const parts = [
     'a',

@@ -1,6 +1,5 @@
 /**
- * Discovery of a server whose answers are hostile: it ends, with a catalog of valid items or with a reason, and never
- * with an error of another kind.
+ * Discovery of a server with hostile answers: it ends, with a catalog of valid items or with a reason, and never with an unexpected error.
  */
 import { afterEach, expect, it, vi } from 'vitest';
 import { KINDS } from '../../../src/servers/catalog/catalog.ts';
@@ -23,7 +22,7 @@ const bodies = [
 ];
 const origin = [json, protocol, naughty].map(corpus => corpus.origin).join('; ');
 
-/** The body with which a request is answered; undefined answers by the book. */
+/** The body of a response; undefined for a correct answer. */
 type Answer = (method: string, id: unknown, bytes: Buffer) => Buffer | undefined;
 
 const join = (...parts: (string | Buffer)[]) =>
@@ -57,7 +56,7 @@ const byTheBook = (id: unknown) => ({
   },
 });
 
-/** Puts a server on the network that answers so. */
+/** Answers as a server on the network with these bodies. */
 function serve(answer: Answer, bytes: Buffer, asStream: boolean): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation((_input, init) => {
     const text = typeof init?.body === 'string' ? init.body : '{}';
@@ -79,7 +78,7 @@ function serve(answer: Answer, bytes: Buffer, asStream: boolean): void {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Looks at the server as its monitor does. Returns what is wrong with the outcome, if anything. */
+/** Discovers the server like its monitor. Returns what is wrong with the outcome, if anything. */
 async function faultOf(name: string): Promise<string[]> {
   const deadline = createDeadline(2_000);
   try {
@@ -103,7 +102,7 @@ async function faultOf(name: string): Promise<string[]> {
 }
 
 it.each(Object.keys(WAYS).flatMap(way => [false, true].map(asStream => ({ way, asStream }))))(
-  `[REG-5] [MCP-12] ends soundly with hostile bytes as $way, stream $asStream (${origin})`,
+  `[REG-5] [MCP-12] ends well with hostile bytes as $way, stream $asStream (${origin})`,
   async ({ way, asStream }) => {
     const faults: string[] = [];
     for (const { name, bytes } of bodies) {

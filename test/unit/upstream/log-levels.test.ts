@@ -1,11 +1,11 @@
-/** Log levels of sessions and connections: set once per change, never in the way of a call. */
+/** Log levels of sessions and connections: set once per change, without failing a call. */
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import type { Channel } from '../../../src/upstream/session/channel.ts';
 import { SessionForgotten } from '../../../src/upstream/exchange.ts';
 import { LogLevels } from '../../../src/upstream/session/log-levels.ts';
 
-/** A channel that notes what is set on it, and fails with `failure` where one is given. */
+/** A channel that notes the levels set on it, and fails with `failure` if given. */
 function createChannel(failure?: Error) {
   const set: unknown[] = [];
   const channel: Channel = {
@@ -43,7 +43,7 @@ describe('LogLevels', () => {
     ]);
   });
 
-  it('[MCP-12] lets the call go on where the server refuses, and does not ask again', async () => {
+  it('[MCP-12] lets the call continue if the server refuses, and does not ask again', async () => {
     const levels = new LogLevels();
     const { channel, set } = createChannel(new PorticoError('upstream_4xx'));
     await levels.inSession('a', () => channel, 'info');
@@ -51,7 +51,7 @@ describe('LogLevels', () => {
     expect(set).toHaveLength(1);
   });
 
-  it('[UP-2] tells of a session that the server forgot, before the call is made', async () => {
+  it('[UP-2] reports a session that the server forgot, before the call is made', async () => {
     const levels = new LogLevels();
     const { channel } = createChannel(new SessionForgotten());
     await expect(levels.inSession('a', () => channel, 'info')).rejects.toBeInstanceOf(

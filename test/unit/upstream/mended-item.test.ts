@@ -1,4 +1,4 @@
-/** Items that a server wrote oddly: what clients need not have is left out, so that no parser refuses the list. */
+/** Malformed items of a server: optional members that are broken are left out, so that no client's parser refuses the list. */
 import {
   PromptSchema as Sdk1Prompt,
   ResourceSchema as Sdk1Resource,
@@ -25,7 +25,7 @@ const PARSERS = {
 };
 
 describe('[MCP-5] [MCP-12] an item of a list', () => {
-  it('stays byte by byte where nothing is wrong with it', () => {
+  it('is unchanged, byte for byte, if it is valid', () => {
     const text =
       '{ "name":"a", "inputSchema":{"type":"object"},\n "title":"\\u0041", "more":[1.0] }';
     expect(mendItem('tools', text, JSON.parse(text))).toEqual({ text, left: undefined });
@@ -51,7 +51,7 @@ describe('[MCP-5] [MCP-12] an item of a list', () => {
     expect(mended).toEqual({ text: JSON.stringify({ ...BARE[kind], kept: 1 }), left });
   });
 
-  it('keeps the arguments of a prompt of which one has a broken part', () => {
+  it('keeps the arguments of a prompt if one has a broken member', () => {
     const odd = [
       { name: 'x', title: 3 },
       { name: 'y', required: true, description: null },
@@ -73,11 +73,11 @@ describe('[MCP-5] [MCP-12] an item of a list', () => {
     ['resources', { uri: 'a:b', name: 5 }, 'invalid at "name"'],
     ['prompts', { name: 'a', arguments: {} }, 'invalid at "arguments"'],
     ['prompts', { name: 'a', arguments: [{ title: 5 }] }, 'invalid at "arguments.0.name"'],
-  ])('%s: %j is none', (kind, item, fault) => {
+  ])('%s: %j is refused', (kind, item, fault) => {
     expect(mend(kind, item)).toEqual({ fault });
   });
 
-  it('is read once, however many of its parts are broken', () => {
+  it('is parsed once, however many of its members are broken', () => {
     const argument = (title: unknown) => ({ name: 'x', ...(title === undefined ? {} : { title }) });
     const many = (title?: unknown) => ({
       name: 'a',
@@ -89,8 +89,8 @@ describe('[MCP-5] [MCP-12] an item of a list', () => {
     });
   });
 
-  it(`is one that parsers of clients take, or is left out (seed ${SEED})`, () => {
-    // Not `outputSchema`: what older clients take of it is decided where it is told to them.
+  it(`is accepted by clients' parsers, or is left out (seed ${SEED})`, () => {
+    // Without `outputSchema`: it is converted for older clients when it is listed to them.
     const random = createRandom();
     const odd = [
       null,

@@ -1,4 +1,4 @@
-/** What is read for nobody's call, handshakes and lists, counts among the bytes in flight too. */
+/** Handshakes and lists, which belong to no call, also count among the bytes in flight. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { BytesInFlight } from '../../../src/shared/limits/bytes-in-flight.ts';
 import { MODERN_VERSION } from '../../../src/shared/protocol.ts';
@@ -11,7 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 const MIB = 1_048_576;
 const PROTOCOL = { era: 'modern', protocolVersion: MODERN_VERSION } as const;
 
-/** Asks a server for its tools, whose list is a text of so many bytes. */
+/** Requests the tools of a server whose list has `size` bytes. */
 function list(bytes: BytesInFlight, size: number) {
   const counted = { ...endpoint, openBytes: () => bytes.request('upstreams') };
   vi.spyOn(globalThis, 'fetch').mockImplementation((_input, init) => {
@@ -30,7 +30,7 @@ function list(bytes: BytesInFlight, size: number) {
 const withLimits = (principalBytes: number) =>
   new BytesInFlight({ isolateBytes: 64 * MIB, principalBytes, waitMs: 30_000, stalledMs: 1_000 });
 
-it('[SEC-9] lists that do not fit together are read one after the other, and nothing is held in the end', async () => {
+it('[SEC-9] lists that do not fit together are read one after the other, and all bytes are released', async () => {
   const bytes = withLimits(24 * MIB);
   let most = 0;
   const taken = vi.spyOn(bytes, 'request').mockImplementation(function request(principal) {
@@ -54,7 +54,7 @@ it('[SEC-9] lists that do not fit together are read one after the other, and not
   expect([bytes.used, bytes.open]).toEqual([0, 0]);
 });
 
-it('[SEC-9] a list that never fits is refused, and nothing is held', async () => {
+it('[SEC-9] a list that never fits is refused, and its bytes are released', async () => {
   const bytes = withLimits(MIB);
   await expect(list(bytes, 4 * MIB)).rejects.toMatchObject({ code: 'upstream_too_large' });
   expect([bytes.used, bytes.open]).toEqual([0, 0]);

@@ -1,4 +1,4 @@
-/** Mirrored parameters: which annotations count, what a call's headers are, what a client's must be. */
+/** Mirrored parameters: which annotations count, the headers of a call, and the required headers of a client. */
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import {
@@ -48,7 +48,7 @@ describe('annotations of a schema', () => {
     expect(at(65)).toHaveProperty('invalid');
   });
 
-  it('[MCP-4] are found where the key is written with escapes', () => {
+  it('[MCP-4] are found if the key is escaped', () => {
     const text = schema({ a: annotated('string', 'A') }).replace('x-mcp', '\\u0078-mcp');
     expect(declaredIn(text)).toHaveLength(1);
   });
@@ -59,7 +59,7 @@ describe('annotations of a schema', () => {
     ['a description', schema({ a: { type: 'string', description: 'x-mcp-header' } })],
     ['an example', schema({}, { examples: [{ 'x-mcp-header': 'A' }] })],
     ['what is no schema', '"x-mcp-header"'],
-  ])('[MCP-4] are not seen in %s', (_where, text) => {
+  ])('[MCP-4] are not found in %s', (_where, text) => {
     expect(parseParamHeaders(text)).toEqual({ valid: [] });
   });
 
@@ -96,7 +96,7 @@ describe('annotations of a schema', () => {
     );
   });
 
-  it('[SEC-4] of a schema that is very deep are judged without harm', () => {
+  it('[SEC-4] of a very deep schema are judged safely', () => {
     const depth = 50_000;
     const deep = `${'{"properties":{"a":'.repeat(depth)}{"type":"string","x-mcp-header":"A"}${'}}'.repeat(depth)}`;
     expect(parseParamHeaders(deep)).toHaveProperty('invalid');
@@ -193,7 +193,7 @@ describe('headers of a client', () => {
     expect(check(args, given)).toThrow(expect.objectContaining({ code: 'header_mismatch' }));
   });
 
-  it('[MCP-4] [SEC-8] that nobody can read are refused, also where the body has no value', () => {
+  it('[MCP-4] [SEC-8] that cannot be decoded are refused, also if the body has no value', () => {
     const own: ParamHeader[] = [{ header: 'mcp-param-a', path: ['a'], type: 'string' }];
     for (const args of [undefined, '{}', '{"a":null}', '{"a":"x"}']) {
       const run = () => checkParamHeaders(own, args, () => '=?base64?*?=');
@@ -206,7 +206,7 @@ describe('headers of a client', () => {
     }
   });
 
-  it('[MCP-7] keep every digit, and are those of a tool without a valid schema none', () => {
+  it('[MCP-7] keep every digit, and are none for a tool without a valid schema', () => {
     const own: ParamHeader[] = [{ header: 'mcp-param-a', path: ['a'], type: 'integer' }];
     const written = (raw: string) => toParamHeaders(own, `{"a":${raw}}`)['mcp-param-a'];
     const kept = ['1.50', '1e400', '12345678901234567890', 'true', '-7'];

@@ -1,4 +1,4 @@
-/** What a server's errors say of the credential: nothing, however it is written. */
+/** Errors of a server never show the credential, however it is written. */
 import { expect, it } from 'vitest';
 import { type RawResponse, withoutSecrets } from '../../../src/upstream/protocol/message.ts';
 
@@ -14,7 +14,7 @@ it.each([
   ['in data', '{"code":1,"message":"no","data":{"a":["x secret-4711 y"]}}'],
   ['as a key', '{"code":1,"message":"no","data":{"secret-4711":1}}'],
   ['with its scheme', '{"code":1,"message":"Bearer secret-4711"}'],
-])('[SEC-2] a secret that is repeated %s is taken out of text and parsed form', (_how, error) => {
+])('[SEC-2] a secret that is repeated %s is removed from text and parsed form', (_how, error) => {
   const safe = withoutSecrets(errorOf(error), ['Bearer secret-4711', 'secret-4711']);
   const text = JSON.stringify(safe);
   expect(text).not.toContain('4711');
@@ -22,7 +22,7 @@ it.each([
   expect(safe).toMatchObject({ parsed: JSON.parse((safe as { error: string }).error) as object });
 });
 
-it('[SEC-2] [MCP-7] an error without one, and every result, stays as it is', () => {
+it('[SEC-2] [MCP-7] an error without one, and every result, is unchanged', () => {
   const error = errorOf('{"code": 1,  "message":"\\u0061 sec", "data":1.0e5}');
   expect(withoutSecrets(error, ['secret-4711', 'sec', ''])).toBe(error);
   const result: RawResponse = { kind: 'response', result: '{"a":"secret-4711"}', parsed: {} };

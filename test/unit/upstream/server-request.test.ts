@@ -1,4 +1,4 @@
-/** Which question a server's notification takes back: whatever the notification holds, nothing is thrown and nothing guessed. */
+/** Which server request a server's cancellation names: nothing in it throws, and nothing is guessed. */
 import { describe, expect, it } from 'vitest';
 import { withdrawnId } from '../../../src/upstream/protocol/server-request.ts';
 
@@ -20,7 +20,7 @@ describe('withdrawnId', () => {
     expect(withdrawnId('notifications/cancelled', cancelled(params))).toBe(id);
   });
 
-  it('[MCP-4] is none of another notification', () => {
+  it('[MCP-4] is undefined for another notification', () => {
     expect(withdrawnId('notifications/progress', cancelled({ requestId: 7 }))).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** What a server tells in a session beside its answers: to whom each message goes, and that no credential goes along. */
+/** Messages that a server sends in a session beside its responses: who gets each one, without credentials. */
 import { expect, it } from 'vitest';
 import { takeEvent } from '../../../src/upstream/streams/session-events.ts';
 
@@ -19,7 +19,7 @@ function take(method: string, params: object, hasStream = true) {
   return { isTaken, told };
 }
 
-it('[MCP-4] an update goes to those who subscribed, a changed list to who looks, a log message to the stream', () => {
+it('[MCP-4] an update goes to the subscribers, a list change to the monitor, a log message to the stream', () => {
   const uri = 'note://a';
   expect(take('notifications/resources/updated', { uri })).toEqual({
     isTaken: true,
@@ -33,19 +33,19 @@ it('[MCP-4] an update goes to those who subscribed, a changed list to who looks,
   expect(log.told).toMatchObject([['s', { params: { level: 'info', data: 'x' } }]]);
 });
 
-it('[MCP-4] a log message that no stream takes is left to the calls, and so is all that is unknown', () => {
+it('[MCP-4] a log message without a stream, and everything unknown, is left to the calls', () => {
   expect(take('notifications/message', { data: 'x' }, false)).toEqual({ isTaken: false, told: [] });
   expect(take('notifications/else', {})).toEqual({ isTaken: false, told: [] });
 });
 
-it('[SEC-2] nothing repeats a stored credential', () => {
+it('[SEC-2] no message repeats a stored credential', () => {
   const log = take('notifications/message', { data: `key ${SECRET}!` });
   const update = take('notifications/resources/updated', { uri: `note://${SECRET}` });
   expect(JSON.stringify([log, update])).not.toContain(SECRET);
   expect(log.told).toMatchObject([['s', { params: { data: 'key [redacted]!' } }]]);
 });
 
-it('[SEC-9] what is too long is told to nobody', () => {
+it('[SEC-9] overlong messages are dropped', () => {
   const data = 'x'.repeat(1_100_000);
   expect(take('notifications/message', { data }).told).toEqual([]);
   expect(take('notifications/resources/updated', { uri: data }).told).toEqual([]);

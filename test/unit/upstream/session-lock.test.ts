@@ -1,4 +1,4 @@
-/** Who opens an upstream session, when many calls need it at once. */
+/** Which call opens an upstream session when many need it at once. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { UpstreamClaims } from '../../../src/upstream/session/session-lock.ts';
 
@@ -15,7 +15,7 @@ async function hasSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-it('[UP-2] gives the claim to one and lets the others wait', async () => {
+it('[UP-2] gives the claim to one call and lets the others wait', async () => {
   const claims = new UpstreamClaims(LIMIT_MS);
   const first = await claims.claim('a');
   expect(first).toBeDefined();
@@ -27,13 +27,13 @@ it('[UP-2] gives the claim to one and lets the others wait', async () => {
   expect(await claims.claim('a')).toBeDefined();
 });
 
-it('[UP-2] keeps servers apart', async () => {
+it('[UP-2] keeps servers separate', async () => {
   const claims = new UpstreamClaims(LIMIT_MS);
   expect(await claims.claim('a')).toBeDefined();
   expect(await claims.claim('b')).toBeDefined();
 });
 
-it('[MCP-12] passes a claim on that nobody settles', async () => {
+it('[MCP-12] passes on a claim that nobody settles', async () => {
   const claims = new UpstreamClaims(LIMIT_MS);
   const lost = await claims.claim('a');
   const waiting = claims.claim('a');
@@ -45,7 +45,7 @@ it('[MCP-12] passes a claim on that nobody settles', async () => {
   expect(claims.settle('a', lost ?? '')).toBe(false);
 });
 
-it('[UP-2] takes no word from a claim that has run out, or from a stranger', async () => {
+it('[UP-2] ignores expired and unknown claims', async () => {
   const claims = new UpstreamClaims(LIMIT_MS);
   const lost = await claims.claim('a');
   await vi.advanceTimersByTimeAsync(LIMIT_MS);

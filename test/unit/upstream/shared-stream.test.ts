@@ -1,4 +1,4 @@
-/** What a server says on a stream that calls share: whom it is given to, handed on to, and what is answered. */
+/** Messages of a server on a stream that calls share: which call gets each one, when it passes to another, and what is answered. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { UpstreamMessage, UpstreamRequest } from '../../../src/upstream/protocol/message.ts';
 import { SharedStream, type Listener } from '../../../src/upstream/streams/shared-stream.ts';
@@ -14,7 +14,7 @@ const open = (graceMs = 0) =>
     },
   });
 
-/** A call that hears what comes for it. */
+/** A call that notes the messages it gets. */
 function listen(at: SharedStream, abilities = ['elicitation/create'], progressToken?: string) {
   const heard: UpstreamMessage[] = [];
   const listener: Listener = {
@@ -46,8 +46,8 @@ beforeEach(() => {
   stream = open();
 });
 
-describe('a question on a shared stream', () => {
-  it('[MCP-4] [MCP-5] goes to the call begun last that can be asked', async () => {
+describe('a server request on a shared stream', () => {
+  it('[MCP-4] [MCP-5] goes to the latest call with the capability', async () => {
     const [first, able, mute] = [listen(stream), listen(stream), listen(stream, [])];
     stream.take(question(1));
     expect([first, able, mute].map(({ asked }) => asked().length)).toEqual([0, 1, 0]);
@@ -55,7 +55,7 @@ describe('a question on a shared stream', () => {
     expect(sent).toEqual([{ jsonrpc: '2.0', id: 1, result: { ok: true } }]);
   });
 
-  it('[MCP-4] [MCP-5] that its call leaves open goes on, and only the last holder answers, once', async () => {
+  it('[MCP-4] [MCP-5] passes on if its call leaves it open, and only the last holder answers, once', async () => {
     const calls = [listen(stream), listen(stream), listen(stream)];
     stream.take(question(1));
     calls[2]?.leave();
@@ -71,7 +71,7 @@ describe('a question on a shared stream', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('[MCP-5] [UP-3] is answered with an error where no call is left, after the server heard of the end', async () => {
+  it('[MCP-5] [UP-3] is answered with an error if no call is left, after the server learned of the end', async () => {
     const call = listen(stream);
     stream.take(question(1));
     let tell = () => {};
@@ -85,7 +85,7 @@ describe('a question on a shared stream', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('[MCP-5] waits for a call that makes itself known late, but not for ever', async () => {
+  it('[MCP-5] waits for a call that joins late, but not for ever', async () => {
     vi.useFakeTimers();
     stream = open(100);
     stream.take(question(1));
@@ -101,7 +101,7 @@ describe('a question on a shared stream', () => {
     vi.useRealTimers();
   });
 
-  it('[MCP-5] that comes again is asked once, and a ping is answered here', async () => {
+  it('[MCP-5] that is repeated is asked once, and a ping is answered here', async () => {
     const call = listen(stream);
     stream.take(question(1));
     stream.take(question(1));
@@ -110,14 +110,14 @@ describe('a question on a shared stream', () => {
     expect(sent).toEqual([{ jsonrpc: '2.0', id: 2, result: {} }]);
   });
 
-  it('[MCP-5] [SEC-4] is refused where too many wait', () => {
+  it('[MCP-5] [SEC-4] is refused if too many wait', () => {
     const call = listen(stream);
     for (let id = 0; id < 201; id += 1) stream.take(question(id));
     expect(call.asked()).toHaveLength(200);
     expect(sent).toMatchObject([{ id: 200, error: { code: -32601 } }]);
   });
 
-  it('[MCP-5] is gone with the stream', async () => {
+  it('[MCP-5] ends with the stream', async () => {
     const call = listen(stream);
     stream.take(question(1));
     stream.close();
@@ -128,12 +128,12 @@ describe('a question on a shared stream', () => {
   });
 });
 
-it('[MCP-4] progress goes to the call whose it is, a log message to the call begun last', () => {
+it('[MCP-4] progress goes to the call of its token, a log message to the latest call', () => {
   const tokens = ['"a"', '1', '"2"', '2'];
   const calls = [...tokens.map(token => listen(stream, [], token)), listen(stream)];
   stream.take(notification('notifications/progress', { progressToken: 'a', progress: 1 }));
   stream.take(notification('notifications/progress', { progressToken: 1, progress: 1 }));
-  // The digits of a number that a call sent, which the server sends back as text; of another call it is its own text.
+  // The digits of a number that one call sent, which the server returns as text; another call sent that text itself.
   stream.take(notification('notifications/progress', { progressToken: '1', progress: 1 }));
   stream.take(notification('notifications/progress', { progressToken: '2', progress: 1 }));
   stream.take(notification('notifications/progress', { progressToken: '3', progress: 1 }));

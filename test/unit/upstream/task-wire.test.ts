@@ -1,4 +1,4 @@
-/** What of tasks goes to a server of either era, and that what a failed task says keeps the credential out. */
+/** What a server of either era gets about tasks, and that a failed task does not show the credential. */
 import { describe, expect, it } from 'vitest';
 import { taskWithoutSecrets, withoutSecrets } from '../../../src/upstream/protocol/message.ts';
 import { paramsFor } from '../../../src/upstream/protocol/wire-request.ts';
@@ -24,11 +24,11 @@ describe('a `task` parameter', () => {
   });
 });
 
-describe('a task that failed', () => {
+describe('a failed task', () => {
   const error = { code: -1, message: 'Bad header s3cret-canary, key-canary-1' };
   const task = { taskId: 't', status: 'failed', n: 1, error, note: 's3cret-canary' };
 
-  it('[SEC-2] does not say the credential of its server', () => {
+  it('[SEC-2] does not show the credential of its server', () => {
     const parsed = task as Record<string, unknown>;
     const response = { kind: 'response' as const, result: JSON.stringify(task), parsed };
     const kept = withoutSecrets(response, hidden);
@@ -41,7 +41,7 @@ describe('a task that failed', () => {
     expect(taskWithoutSecrets('{"taskId":"t"}', hidden)).toBe('{"taskId":"t"}');
   });
 
-  it('[MCP-7] is the only result that is looked through', () => {
+  it('[MCP-7] is the only result that is searched for it', () => {
     const parsed = { content: [], error: 'x' };
     const result = '{"content":[], "error":"s3cret-canary"}';
     const response = { kind: 'response' as const, result, parsed };

@@ -1,4 +1,4 @@
-/** In which era and by whom a call is made: what its server's verdict and its request say. */
+/** In which era and for which caller a call is made, by the negotiated protocol of its server and the request. */
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../../src/servers/registry/server-schema.ts';
 import { callerOf, isAboutTasks, isRound } from '../../../src/upstream/protocol/wire-request.ts';
@@ -22,7 +22,7 @@ describe('[MCP-5] a call of a legacy client', () => {
     [BOTH, ['name', 'inputResponses'], true],
     [BOTH, ['name', 'requestState'], true],
     [LEGACY, ['name', 'inputResponses', 'requestState'], false],
-  ])('%j with %j goes on in the modern era: %s', (verdict, members, isOn) => {
+  ])('%j with %j continues in the modern era: %s', (verdict, members, isOn) => {
     expect(isRound(verdict, request('tools/call', ...members))).toBe(isOn);
   });
 
@@ -30,12 +30,12 @@ describe('[MCP-5] a call of a legacy client', () => {
     [request('tools/call', 'name'), false],
     [{ ...request('tools/call', 'name'), tasks: true }, true],
     [request('tasks/get', 'taskId'), true],
-  ])('%j is about tasks, which the other era does not have: %s', (asked, isAbout) => {
+  ])('%j concerns tasks, which the other era does not have: %s', (asked, isAbout) => {
     expect(isAboutTasks(asked)).toBe(isAbout);
   });
 });
 
-describe('[MCP-5] [EDGE-2] who makes a call', () => {
+describe('[MCP-5] [EDGE-2] the caller of a call', () => {
   const MODERN: Verdict = { ...LEGACY, era: 'modern', protocolVersion: '2026-07-28' };
   const SSE: Verdict = { ...LEGACY, transport: 'sse' };
   const STATELESS = { ...LEGACY, sessionful: false };

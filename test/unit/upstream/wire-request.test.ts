@@ -1,4 +1,4 @@
-/** Requests as an upstream of either era wants them. */
+/** Requests in the form of an upstream of either era. */
 import { describe, expect, it } from 'vitest';
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 import { IMPLEMENTATION, META, MODERN_VERSION } from '../../../src/shared/protocol.ts';
@@ -28,14 +28,14 @@ const endpoint: Address = {
 };
 
 describe('params for a legacy upstream', () => {
-  it('[MCP-5] leaves params without an envelope alone', () => {
+  it('[MCP-5] leaves params without an envelope unchanged', () => {
     const params = rawMembers(
       '{"name":"a","arguments":{"n":1.0},"_meta":{"progressToken":7,"x":1e400}}',
     );
     expect(paramsFor('legacy', params)).toBe(params);
   });
 
-  it('[MCP-5] takes the envelope off and nothing else', () => {
+  it('[MCP-5] removes the envelope and nothing else', () => {
     const meta = {
       ...envelope,
       [META.logLevel]: 'debug',
@@ -52,17 +52,17 @@ describe('params for a legacy upstream', () => {
     expect(params.get('name')).toBe('"a"');
   });
 
-  it('[MCP-5] takes an emptied _meta off', () => {
+  it('[MCP-5] removes an emptied _meta', () => {
     expect(paramsFor('legacy', paramsOf({ name: 'a', _meta: envelope })).has('_meta')).toBe(false);
   });
 
-  it('[MCP-5] does not change the params it was given', () => {
+  it('[MCP-5] does not change the given params', () => {
     const params = paramsOf({ _meta: envelope });
     paramsFor('legacy', params);
     expect(metaOf(params)).toEqual(envelope);
   });
 
-  it('[MCP-5] is not misled by the words of the envelope in another value', () => {
+  it("[MCP-5] is not misled by the envelope's names in another value", () => {
     const params = paramsFor('legacy', paramsOf({ _meta: { note: META.protocolVersion } }));
     expect(metaOf(params)).toEqual({ note: META.protocolVersion });
   });
@@ -74,19 +74,19 @@ describe('params for a legacy upstream', () => {
     );
   });
 
-  it('[MCP-5] takes off an envelope whose keys were written with escapes', () => {
+  it('[MCP-5] removes an envelope with escaped keys', () => {
     const text = `{"_meta":{"io.modelcontextprotocol\\/protocolVersion":"${MODERN_VERSION}","\\u0069o.modelcontextprotocol/clientInfo":{}}}`;
     expect(paramsFor('legacy', rawMembers(text)).has('_meta')).toBe(false);
   });
 });
 
 describe('params for a modern upstream', () => {
-  it('[MCP-5] leaves an envelope of the client as it is', () => {
+  it('[MCP-5] leaves an envelope of the client unchanged', () => {
     const params = paramsOf({ name: 'a', _meta: envelope });
     expect(paramsFor('modern', params)).toBe(params);
   });
 
-  it('[MCP-5] puts an envelope on that promises nothing', () => {
+  it('[MCP-5] adds an envelope without capabilities', () => {
     const params = paramsFor('modern', paramsOf({ name: 'a', _meta: { progressToken: 1 } }));
     expect(metaOf(params)).toEqual({
       progressToken: 1,
@@ -96,7 +96,7 @@ describe('params for a modern upstream', () => {
     });
   });
 
-  it('[MCP-5] makes a _meta where there is none', () => {
+  it('[MCP-5] adds a _meta if there is none', () => {
     expect(metaOf(paramsFor('modern', new Map()))).toHaveProperty(
       [META.protocolVersion],
       MODERN_VERSION,
@@ -120,7 +120,7 @@ describe('requestText', () => {
     );
   });
 
-  it('[MCP-5] leaves params out where a legacy request has none', () => {
+  it('[MCP-5] leaves out params if a legacy request has none', () => {
     expect(requestText({ method: 'ping', params: new Map() }, 'x', 'legacy')).toBe(
       '{"jsonrpc":"2.0","id":"x","method":"ping"}',
     );

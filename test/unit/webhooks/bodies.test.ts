@@ -1,4 +1,4 @@
-/** Bodies of events: names of others are bounded, on one line, and mean nothing to Slack. */
+/** Bodies of events: foreign names are bounded, on one line, and cannot contain Slack markup. */
 import { describe, expect, it } from 'vitest';
 import { toBody } from '../../../src/webhooks/event-body.ts';
 
@@ -22,7 +22,7 @@ describe('a body', () => {
     });
   });
 
-  it('[OPS-7] [SEC-7] has each text short, on one line and without what cannot be seen', () => {
+  it('[OPS-7] [SEC-7] has each text short, on one line and without invisible characters', () => {
     const names = ['a\u0000b\r\nc\u202ed', 'x'.repeat(5_000), '\ud800y'];
     const { data } = JSON.parse(toBody('portico', heldOf(names))) as {
       data: { tools: { name: string }[] };
@@ -34,7 +34,7 @@ describe('a body', () => {
 describe('a message for Slack', () => {
   const HOSTILE = '<!channel> <https://evil.example.com|click> & @here';
 
-  it('[OPS-7] [SEC-7] mentions nobody and links to nothing by a name that a server chose', () => {
+  it('[OPS-7] [SEC-7] neither mentions nor links anything by a name that a server chose', () => {
     const message = JSON.parse(toBody('slack', heldOf([HOSTILE]))) as {
       text: string;
       blocks: { type: string; text?: { type: string; text: string } }[];
@@ -47,7 +47,7 @@ describe('a message for Slack', () => {
     expect(message.blocks[1]?.text).toMatchObject({ text: HOSTILE });
   });
 
-  it('[OPS-7] has what administrators named escaped', () => {
+  it('[OPS-7] escapes the names of administrators', () => {
     const down = {
       type: 'server.down',
       occurredAt: 0,
@@ -58,7 +58,7 @@ describe('a message for Slack', () => {
     });
   });
 
-  it('[OPS-7] says of a server that wants a credential what it wants', () => {
+  it('[OPS-7] says which credential a server requires', () => {
     const data = { server: { id: 's', name: 'github' }, status: 'DEGRADED' };
     const refused = { type: 'server.auth_required', occurredAt: 0, data };
     expect(JSON.parse(toBody('slack', refused))).toMatchObject({
@@ -98,7 +98,7 @@ describe('a message for Slack', () => {
       'files used up the budget of 20 calls a day.',
     ],
     ['of.another.version', {}, 'of.another.version'],
-  ])('[OPS-7] says what happened: %s', (type, data, sentence) => {
+  ])('[OPS-7] describes the event: %s', (type, data, sentence) => {
     expect(JSON.parse(toBody('slack', { type, occurredAt: 0, data }))).toMatchObject({
       text: `Portico: ${sentence}`,
     });

@@ -1,12 +1,12 @@
-/** Signatures as Standard Webhooks defines them, by the example that its own libraries are tested with. */
+/** Signatures as Standard Webhooks defines them, checked with the example of its own libraries' tests. */
 import { describe, expect, it } from 'vitest';
 import { createSecret, toSignedHeaders } from '../../../src/webhooks/signature.ts';
 import { decideNextAt, GIVE_UP_MS } from '../../../src/webhooks/pace.ts';
 import { secretsOf } from '../../../src/webhooks/sealed-address.ts';
 
 describe('a signature', () => {
-  // Of the project's own tests, github.com/standard-webhooks/standard-webhooks, libraries/*/test.
-  it('[OPS-7] is that of the example', async () => {
+  // From the project's own tests, github.com/standard-webhooks/standard-webhooks, libraries/*/test.
+  it('[OPS-7] equals that of the example', async () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const headers = await toSignedHeaders(
       [secret],
@@ -21,7 +21,7 @@ describe('a signature', () => {
     });
   });
 
-  it('[OPS-7] is made by each secret, and by a new one with a former one until that ends', async () => {
+  it('[OPS-7] is made with each secret, and with a former one until that expires', async () => {
     const target = { url: '', secret: createSecret(), former: { secret: 'whsec_AA==', until: 10 } };
     expect(secretsOf(target, 9)).toEqual([target.secret, 'whsec_AA==']);
     expect(secretsOf(target, 10)).toEqual([target.secret]);
@@ -31,8 +31,8 @@ describe('a signature', () => {
   });
 });
 
-describe('the pace', () => {
-  it('[OPS-7] slackens from seconds to hours, and has a last try when it ends', () => {
+describe('the retry schedule', () => {
+  it('[OPS-7] slows down from seconds to hours, with a last try at its end', () => {
     const at: number[] = [];
     let now = 0;
     for (let attempts = 1; attempts < 100; attempts += 1) {
@@ -46,7 +46,7 @@ describe('the pace', () => {
     expect(at.length).toBeLessThan(25);
   });
 
-  it('[OPS-7] leaves a receiver alone for as long as it asks', () => {
+  it('[OPS-7] waits as long as a receiver asks for', () => {
     const failure = { attempts: 1, giveUpAt: GIVE_UP_MS, retryAfterMs: 900_000 };
     expect(decideNextAt(failure, 1_000, 0)).toBe(901_000);
     expect(decideNextAt({ ...failure, giveUpAt: 2_000 }, 1_000, 0)).toBe(2_000);

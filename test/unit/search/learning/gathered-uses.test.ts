@@ -1,4 +1,4 @@
-/** Uses on their way to the database: together, once a day, and bounded. */
+/** Uses on their way to the database: batched, written once a day, and bounded. */
 import { describe, expect, it } from 'vitest';
 
 import { rawMembers } from '../../../../src/shared/json/json-spans.ts';
@@ -30,7 +30,7 @@ function createWorld(fails: () => boolean = () => false) {
 }
 
 describe('gathered uses', () => {
-  it('[FIND-4] are written together, each with the fingerprint of what was called', async () => {
+  it('[FIND-4] are written together, each with the fingerprint of the called tool', async () => {
     const { world, add, settle, left } = createWorld();
     add('ada', ['a', 'b']);
     add('bob', ['a']);
@@ -47,7 +47,7 @@ describe('gathered uses', () => {
     expect(batch[0]?.fingerprint).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('[FIND-4] are written once a day, and again where the catalog is another', async () => {
+  it('[FIND-4] are written once a day, and again if the catalog changed', async () => {
     const { world, add, settle } = createWorld();
     for (let n = 0; n < 3; n += 1) {
       add('ada', ['a']);
@@ -66,7 +66,7 @@ describe('gathered uses', () => {
     expect(world.written[3]?.map(({ day }) => day)).toEqual([101]);
   });
 
-  it('[FIND-4] that could not be written are learned by the next call', async () => {
+  it('[FIND-4] that could not be written are written with the next call', async () => {
     let isFailing = true;
     const { world, add, settle } = createWorld(() => isFailing);
     add('ada', ['a']);

@@ -1,4 +1,4 @@
-/** What an isolate has of the uses there are: when it is read, for whom it counts, and what it is worth nothing for. */
+/** The uses that an isolate holds: when they are read, for whom they count, and where they give no lift. */
 import { describe, expect, it } from 'vitest';
 
 import { DAY_MS } from '../../../../src/shared/util/utc-day.ts';
@@ -40,8 +40,8 @@ function createWorld(list: () => Promise<LearnedUse[]>) {
   return { world, learned, liftFor };
 }
 
-describe('what was learned', () => {
-  it('[FIND-4] is read once an hour, whoever searches', async () => {
+describe('learned uses', () => {
+  it('[FIND-4] are read once an hour, whoever searches', async () => {
     const { world, liftFor } = createWorld(async () => bothWords('ada'));
     await Promise.all(['ada', 'bob', 'ada'].map(who => liftFor(who)));
     expect(await liftFor('ada')).toBeCloseTo(0.25);
@@ -53,7 +53,7 @@ describe('what was learned', () => {
     expect(world.reads).toBe(2);
   });
 
-  it('[FIND-4] is waited for a moment only, and tried again after a minute', async () => {
+  it('[FIND-4] delay a search by a moment only, and a failed read is retried after a minute', async () => {
     let isThere = false;
     const { world, liftFor } = createWorld(() =>
       isThere ? Promise.resolve(bothWords('ada')) : never(),
@@ -67,7 +67,7 @@ describe('what was learned', () => {
     expect(world.reads).toBe(2);
   });
 
-  it('[FIND-4] fails no search, and stays as it was where a later read fails', async () => {
+  it('[FIND-4] fail no search, and stay as they were if a later read fails', async () => {
     let isFailing = false;
     const { world, liftFor } = createWorld(() =>
       isFailing ? Promise.reject(new Error('D1')) : Promise.resolve(bothWords('ada')),
@@ -79,7 +79,7 @@ describe('what was learned', () => {
     expect(world.reads).toBe(2);
   });
 
-  it('[FIND-4] [SEC-7] is worth nothing for another catalog, another tool, and another query', async () => {
+  it('[FIND-4] [SEC-7] give no lift for another catalog, another tool, or another query', async () => {
     const { liftFor } = createWorld(async () => bothWords('ada'));
     expect(await liftFor('ada')).toBeCloseTo(0.25);
     expect(await liftFor('ada', QUERY, { ...SERVER, catalogHash: 'another' })).toBe(0);

@@ -1,4 +1,4 @@
-/** What use adds to a tool: bounded, decaying, of three who agree, and of one's own. */
+/** The lift that uses give a tool: bounded, decaying, from one's own uses or from three others who agree. */
 import { describe, expect, it } from 'vitest';
 
 import { MAX_LIFT, toLift, toSupport, type Use } from '../../../../src/search/learning/lift.ts';
@@ -8,27 +8,27 @@ const TODAY = 20_000;
 const used = (principalId: string, daysAgo = 0): Use => ({ principalId, day: TODAY - daysAgo });
 const support = (...uses: Use[]) => toSupport(uses, 'me', TODAY);
 
-describe('what use says of a tool', () => {
-  it('[FIND-4] is half of it for what one did oneself, and less after each half-life', () => {
+describe('the support from uses of a tool', () => {
+  it("[FIND-4] is one half for one's own use, and less after each half-life", () => {
     expect(support()).toBe(0);
     expect(support(used('me'))).toBe(1 / 2);
     expect(support(used('me', 14))).toBeCloseTo(1 / 3);
     expect(support(used('me', 28))).toBeCloseTo(1 / 5);
-    // A clock of another machine may be ahead.
+    // The clock of another machine may be ahead.
     expect(support(used('me', -3))).toBe(1 / 2);
   });
 
-  it('[FIND-4] [ACC-3] takes three others to count, and no two of them move it', () => {
+  it('[FIND-4] [ACC-3] needs three others, and no two of them can move it', () => {
     expect(support(used('a'), used('b'))).toBe(0);
     expect(support(used('a'), used('b'), used('c'))).toBe(1 / 2);
     expect(support(used('a'), used('b'), used('c'), used('d'))).toBe(2 / 3);
-    // Two that are fresh do not refresh what one did long ago.
+    // Two fresh uses do not refresh an old one.
     expect(support(used('a'), used('b'), used('c', 56))).toBeCloseTo(1 / 17);
-    // What one did oneself makes no agreement with two others.
+    // One's own use does not complete an agreement with two others.
     expect(support(used('me'), used('a'), used('b'))).toBe(support(used('me')));
   });
 
-  it(`[FIND-4] [ACC-3] changes by two more users no further than to what the honest ones did in all (seed ${SEED})`, () => {
+  it(`[FIND-4] [ACC-3] changes by two more users no further than the honest uses allow (seed ${SEED})`, () => {
     const random = createRandom();
     for (let n = 0; n < 500; n += 1) {
       const honest = Array.from({ length: random.below(6) }, (_, i) =>
@@ -50,7 +50,7 @@ describe('what use says of a tool', () => {
     }
   });
 
-  it('[FIND-4] needs most words of a query', () => {
+  it('[FIND-4] requires most words of a query', () => {
     expect(toLift([])).toBe(0);
     expect(toLift([0.5, 0])).toBe(0);
     expect(toLift([0.5, 0.5, 0])).toBeCloseTo(MAX_LIFT / 3);

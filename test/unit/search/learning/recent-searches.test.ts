@@ -7,7 +7,7 @@ import { toLearnedWords } from '../../../../src/search/learning/words.ts';
 const NOW = 1_000_000_000;
 
 describe('recent searches', () => {
-  it('[FIND-4] give the words of a search that found the tool, once', () => {
+  it('[FIND-4] return the words of a search that found the tool, once', () => {
     const recent = new RecentSearches();
     recent.add('ada', ['issue'], ['a', 'b'], NOW);
     expect(recent.take('ada', 'c', NOW)).toBeUndefined();
@@ -17,7 +17,7 @@ describe('recent searches', () => {
     expect(recent.take('ada', 'a', NOW)).toEqual(['issue']);
   });
 
-  it('[FIND-4] give the search that has it in the best place, and the later of two', () => {
+  it('[FIND-4] prefer the search that ranked the tool best, and the later of two', () => {
     const recent = new RecentSearches();
     recent.add('ada', ['mail'], ['a', 'b'], NOW);
     recent.add('ada', ['issue'], ['b', 'a'], NOW + 1);
@@ -26,7 +26,7 @@ describe('recent searches', () => {
     expect(recent.take('ada', 'a', NOW + 3)).toEqual(['mail']);
   });
 
-  it('[FIND-4] end after five minutes', () => {
+  it('[FIND-4] expire after five minutes', () => {
     const recent = new RecentSearches();
     recent.add('ada', ['issue'], ['a', 'b'], NOW);
     expect(recent.take('ada', 'a', NOW + RECENT_MS - 1)).toEqual(['issue']);
@@ -48,7 +48,7 @@ describe('recent searches', () => {
     expect(recent.take('p499', 'y', NOW)).toEqual(['w']);
   });
 
-  it('[FIND-4] know a query by its words, where they are few', () => {
+  it('[FIND-4] identify a query by its words, up to a number of them', () => {
     expect(toLearnedWords('Please create the issues, creating an issue')).toEqual([
       'creat',
       'issu',
