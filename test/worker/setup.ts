@@ -1,6 +1,6 @@
 /**
- * Gives every test file of the worker project an empty storage, objects that are new, and a migrated D1: the files share a
- * worker, which reads the modules once.
+ * Gives every test file of the worker project empty storage, new objects, and a migrated D1: the files share a worker, which loads the
+ * modules once.
  */
 import { applyD1Migrations, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -11,8 +11,8 @@ const TABLES = "SELECT COUNT(*) FROM sqlite_master WHERE name NOT LIKE '\\_cf%' 
 const TRIES = 20;
 
 /**
- * Empties D1, KV and the objects. workerd's `reset` leaves what sleeps, and says nothing where it could not empty what was
- * still written to: so they are woken first, and looked at afterwards.
+ * Empties D1, KV and the objects. workerd's `reset` skips sleeping objects, and does not report storage that it could not empty because it
+ * was still written to: so the objects are woken first, and checked afterwards.
  */
 async function empty() {
   for (let i = 0; i < TRIES; i++) {

@@ -1,4 +1,4 @@
-/** Tells the Worker's own types what `env` of "cloudflare:workers" holds in the worker project beside the bindings of wrangler.toml. */
+/** Tells the Worker's own types what `env` of "cloudflare:workers" contains in the worker project besides the bindings of wrangler.toml. */
 declare namespace Cloudflare {
   interface Env {
     TEST_MIGRATIONS: import('cloudflare:test').D1Migration[];

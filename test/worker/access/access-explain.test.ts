@@ -1,4 +1,4 @@
-/** Why somebody may use a tool or not, as administrators ask it: the same decision as that of requests. */
+/** Why somebody may or may not use a tool, as administrators ask: the same decision as for real requests. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { env } from 'cloudflare:workers';
 import { look } from '../support/approvals.ts';
@@ -49,7 +49,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('[ACC-3] says that no rule does, or a limit of the token', async () => {
+  it('[ACC-3] says that no rule decides, or a limit of the token', async () => {
     expect(await explain({ principal, server: 'explained', tool: 'echo' })).toMatchObject({
       is_allowed: true,
       decided_by: 'posture',
@@ -66,7 +66,7 @@ describe('an explanation', () => {
     });
   });
 
-  it('[ACC-3] is of what there is, and for administrators', async () => {
+  it('[ACC-3] is given for existing records, and to administrators only', async () => {
     const missing = [
       { principal: 'nobody', server: 'explained', tool: 'echo' },
       { token: 'none', server: 'explained', tool: 'echo' },
@@ -80,7 +80,7 @@ describe('an explanation', () => {
   });
 });
 
-/** What a call of the tool comes to for its caller: whether the server got it. */
+/** The outcome of a real call of the tool by its caller: whether the server got it. */
 async function really(token: string, name: string, server: FakeServer) {
   const before = server.posts.length;
   const listed = await createPortico().api('GET', '/api/v1/tools', undefined, { token });
@@ -95,8 +95,8 @@ async function really(token: string, name: string, server: FakeServer) {
   };
 }
 
-describe('an explanation of what is not there', () => {
-  it('[ACC-3] [SEC-7] is that it is held, gone, unknown, or that its server is down', async () => {
+describe('an explanation of what is unavailable', () => {
+  it('[ACC-3] [SEC-7] says that it is held, removed, unknown, or that its server is down', async () => {
     const server = new FakeServer({ tools: [toolOf('kept')] });
     serve({ stated: server });
     const { id } = await registerConnected(portico, 'stated');
@@ -126,7 +126,7 @@ describe('an explanation of what is not there', () => {
     await check('kept', { decided_by: 'server_status', code: 'server_disconnected' });
   });
 
-  it('[ACC-3] [UP-5] is that its server fails, and that no call is sent there', async () => {
+  it('[ACC-3] [UP-5] says that its server fails, and that no call is sent there', async () => {
     const server = new FakeServer();
     serve({ failing: server });
     const { id } = await registerConnected(portico, 'failing');
@@ -152,7 +152,7 @@ describe('an explanation of what is not there', () => {
     expect(open).toMatchObject(await really(person.token, 'failing.echo', server));
   });
 
-  it('[ACC-4] [ACC-2] is that a toolset or a scope leaves it out', async () => {
+  it('[ACC-4] [ACC-2] says that a toolset or a scope leaves it out', async () => {
     serve({ chosen: new FakeServer({ tools: [toolOf('in'), toolOf('out')] }) });
     await registerConnected(portico, 'chosen');
     const body = { name: 'choice', include: ['chosen.in'], members: { groups: ['dev'] } };

@@ -1,4 +1,4 @@
-/** What a rule or a toolset would change, as an administrator asks before it is saved; and that people then really see that. */
+/** What a rule or a toolset would change, as an administrator asks before saving it; and that people then see exactly that. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
@@ -38,7 +38,7 @@ async function make(path: string, body: object): Promise<string> {
 const statusOf = async (path: string, body: object, token?: string) =>
   (await portico.api('POST', `${path}/preview`, body, token === undefined ? {} : { token })).status;
 
-/** What Ria sees, as another isolate has it. */
+/** What Ria sees in another isolate. */
 async function toolsOfRia(query = ''): Promise<string[]> {
   const sent = { token: riaToken };
   const answer = await createPortico().api('GET', `/api/v1/tools${query}`, undefined, sent);
@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 
 describe('a preview of a rule', () => {
-  it('[ACC-3] says who gains and loses what, and writes nothing', async () => {
+  it('[ACC-3] shows who gains and loses what, and writes nothing', async () => {
     const before = await rows();
     const rule = { effect: 'deny', subject: readers, server: 'notes', tool: '*' };
     const found = await preview(RULES, { rule });
@@ -82,7 +82,7 @@ describe('a preview of a rule', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('[ACC-3] is what people then see, made, edited and deleted', async () => {
+  it('[ACC-3] matches what people then see, when it is created, edited and deleted', async () => {
     const whole = await toolsOfRia();
     const deny = { effect: 'deny', subject: { kind: 'everyone' } };
     const denied = await make(RULES, deny);
@@ -107,7 +107,7 @@ describe('a preview of a rule', () => {
     expect(await toolsOfRia()).toEqual(whole);
   });
 
-  it('[ACC-3] moves from one group to another', async () => {
+  it('[ACC-3] covers a rule that moves from one group to another', async () => {
     const id = await make(RULES, { effect: 'deny', subject: readers, tool: 'drop_*' });
     const rule = { effect: 'deny', subject: { kind: 'group', name: 'staff' }, tool: 'drop_*' };
     const { people, groups } = await preview(RULES, { rule, replaces: id });
@@ -124,7 +124,7 @@ describe('a preview of a rule', () => {
     await portico.api('DELETE', `${RULES}/${id}`);
   });
 
-  it('[ACC-3] [SEC-6] is refused where it names nothing, and to all but administrators', async () => {
+  it('[ACC-3] [SEC-6] is refused if it names nothing, and to all but administrators', async () => {
     const rule = { effect: 'deny', subject: readers };
     expect(await statusOf(RULES, {})).toBe(422);
     expect(await statusOf(RULES, { replaces: 'none' })).toBe(404);
@@ -139,7 +139,7 @@ describe('a preview of a rule', () => {
 });
 
 describe('a preview of a toolset', () => {
-  it('[ACC-4] says what it gains and loses, and who does', async () => {
+  it('[ACC-4] shows what it gains and loses, and who does', async () => {
     const before = await rows();
     const toolset = {
       name: 'reading',
@@ -174,7 +174,7 @@ describe('a preview of a toolset', () => {
     await portico.api('DELETE', `${TOOLSETS}/${id}`);
   });
 
-  it('[ACC-4] [SEC-6] is refused where it is none, and to all but administrators', async () => {
+  it('[ACC-4] [SEC-6] is refused for an invalid one, and to all but administrators', async () => {
     const toolset = { name: 'reading', include: ['notes'] };
     expect(await statusOf(TOOLSETS, {})).toBe(422);
     expect(await statusOf(TOOLSETS, { replaces: 'none' })).toBe(404);

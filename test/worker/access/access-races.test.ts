@@ -1,4 +1,4 @@
-/** What is written about access, and what is told of it, where somebody else deletes or changes in between. */
+/** Writes about access, and their notifications, when another request deletes or changes something in between. */
 import { toCaller } from '../../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
@@ -15,10 +15,10 @@ const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] }
 const RULE = { effect: 'deny', subject: { kind: 'everyone' }, server: '*', tool: '*' } as const;
 const NOTHING = { read_only: false, description: '' };
 
-/** Services over a database in which something else happens before some of the statements. */
+/** Services over a database in which something else happens before some statements. */
 function create() {
   let told = 0;
-  /** Before the statements of a text, or each write. */
+  /** The action before statements with this text, or before each write. */
   let others: { before: string | undefined; act: () => Promise<unknown> } | undefined;
   const happen = async (text: string | undefined) => {
     if (others && others.before === text) await others.act();
@@ -34,7 +34,7 @@ function create() {
       return { bind };
     },
     async batch(statements: D1PreparedStatement[]) {
-      // What is written has the row of its act before it.
+      // A write includes the audit row of its change.
       if (statements.length > 1) await happen(undefined);
       return env.DB.batch(statements);
     },
@@ -50,11 +50,11 @@ function create() {
     rules: createRules(ports),
     tokens: createTokens(ports),
     toolsets: createToolsets(ports),
-    /** Does something before each write, or before the statements with a text; without anything, no more. */
+    /** Runs `act` before each write, or before statements with the text `before`; without arguments, stops that. */
     meanwhile(act?: () => Promise<unknown>, before?: string) {
       others = act && { before, act };
     },
-    /** How often it was told since it was asked that access is another now. */
+    /** How many notifications of changed access there were since the last call. */
     told: () => [told, (told = 0)][0],
   };
 }
@@ -64,7 +64,7 @@ const sql = (text: string, ...values: unknown[]) =>
     .bind(...values)
     .run();
 
-/** How acts on something ended, in their order. */
+/** The outcomes of changes to a record, in order. */
 async function outcomes(subject: string) {
   const { results } = await env.DB.prepare(
     'SELECT action, outcome, code FROM audit_events WHERE subject = ? ORDER BY at, shard, seq',
@@ -77,8 +77,8 @@ async function outcomes(subject: string) {
 const NOBODY = { groups: [], scopes: null };
 const TOOLSET = { description: '', include: ['*'], exclude: [], overrides: [] };
 
-describe('what another deletes first', () => {
-  it('[ACC-2] [SEC-6] is not found: a principal, and nobody is told', async () => {
+describe('what another request deletes first', () => {
+  it('[ACC-2] [SEC-6] is not found: a principal, without a notification', async () => {
     const { principals, meanwhile, told } = create();
     const { id } = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     meanwhile(() => sql('DELETE FROM principals WHERE id = ?', id));
@@ -87,7 +87,7 @@ describe('what another deletes first', () => {
     expect((await outcomes(id)).slice(1)).toEqual([['principal.delete', 'failed', 'not_found']]);
   });
 
-  it('[ACC-3] [SEC-6] is not found: a rule, and nobody is told', async () => {
+  it('[ACC-3] [SEC-6] is not found: a rule, without a notification', async () => {
     const { rules, meanwhile, told } = create();
     const { id } = await rules.create(admin, { ...RULE, ...NOTHING }, []);
     expect(told()).toBe(1);
@@ -97,7 +97,7 @@ describe('what another deletes first', () => {
     expect((await outcomes(id)).slice(1)).toEqual([['rule.delete', 'failed', 'not_found']]);
   });
 
-  it('[ACC-4] [SEC-6] is not found: a toolset, and nobody is told', async () => {
+  it('[ACC-4] [SEC-6] is not found: a toolset, without a notification', async () => {
     const { toolsets, meanwhile, told } = create();
     const { id } = await toolsets.create(admin, { name: 'short-lived', ...TOOLSET }, []);
     expect(told()).toBe(1);
@@ -130,7 +130,7 @@ describe('what another deletes first', () => {
     expect(results.at(-1)?.outcome).toBe('failed');
   });
 
-  it('[ACC-3] gets no rule: a principal, whose field is named', async () => {
+  it('[ACC-3] gets no rule: a principal, and the response names the field', async () => {
     const { principals, rules, meanwhile, told } = create();
     const { id } = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     meanwhile(() => sql('DELETE FROM principals WHERE id = ?', id));
@@ -141,7 +141,7 @@ describe('what another deletes first', () => {
   });
 });
 
-describe('what another changes first', () => {
+describe('what another request changes first', () => {
   it('[ACC-1] lets a token be rotated on top of it, five times at most', async () => {
     const { tokens, meanwhile, told } = create();
     const { token } = await tokens.create(admin, { name: 'crowded' }, []);
@@ -163,7 +163,7 @@ describe('what another changes first', () => {
     expect([left, told()]).toEqual([0, 0]);
   });
 
-  it('[ACC-4] takes a name from a toolset that is made at the same time', async () => {
+  it('[ACC-4] takes a name from a toolset that is created at the same time', async () => {
     const { toolsets, meanwhile, told } = create();
     const { id } = await toolsets.create(admin, { name: 'first', ...TOOLSET }, []);
     expect(told()).toBe(1);
@@ -175,8 +175,8 @@ describe('what another changes first', () => {
   });
 });
 
-describe('who may use what', () => {
-  it('[ACC-2] [ACC-3] [ACC-4] is told to be another after each write that may change it', async () => {
+describe('access', () => {
+  it('[ACC-2] [ACC-3] [ACC-4] is reported as changed after each write that may change it', async () => {
     const { principals, rules, tokens, toolsets, told } = create();
     const principal = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     expect(told()).toBe(0);
@@ -204,7 +204,7 @@ describe('who may use what', () => {
 });
 
 describe('a rule', () => {
-  it('[ACC-3] keeps what it was made with and gets what it is edited to', async () => {
+  it('[ACC-3] keeps the values of its creation and gets those of its edits', async () => {
     const forge = { id: crypto.randomUUID(), name: 'forge' };
     const { rules } = create();
     const { id } = await rules.create(admin, { ...RULE, ...NOTHING, read_only: true }, [forge]);
@@ -217,7 +217,7 @@ describe('a rule', () => {
     expect(await rules.get(admin, id)).toMatchObject({ read_only: false, effect: 'allow' });
   });
 
-  it('[ACC-3] [SEC-6] is not edited to be for a principal that goes meanwhile', async () => {
+  it('[ACC-3] [SEC-6] cannot be edited for a principal that is deleted meanwhile', async () => {
     const { principals, rules, meanwhile } = create();
     const { id: ada } = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     const { id } = await rules.create(admin, { ...RULE, ...NOTHING }, []);
@@ -229,7 +229,7 @@ describe('a rule', () => {
 });
 
 describe('a toolset', () => {
-  it('[ACC-4] keeps members that are gone, and takes none that never were', async () => {
+  it('[ACC-4] keeps deleted members, and accepts none that never existed', async () => {
     const { principals, toolsets } = create();
     const { id: gone } = await principals.create(admin, { name: 'Ada', ...NOBODY }, []);
     const { id: there } = await principals.create(admin, { name: 'Bob', ...NOBODY }, []);
@@ -261,7 +261,7 @@ describe('a toolset', () => {
     expect(later.definition).toEqual(styled.definition);
   });
 
-  it('[ACC-4] [SEC-6] is told by the audit with its name and what was edited, in order', async () => {
+  it('[ACC-4] [SEC-6] is recorded in the audit with its name and its edited fields, in order', async () => {
     const { toolsets } = create();
     const { id } = await toolsets.create(admin, { name: 'noted', ...TOOLSET }, []);
     await toolsets.update(admin, id, { include: ['*'], description: 'x', exclude: [] }, []);
@@ -274,7 +274,7 @@ describe('a toolset', () => {
     });
   });
 
-  it('[ACC-4] [SEC-4] is taken as long as all definitions together have their characters, and not one more', async () => {
+  it('[ACC-4] [SEC-4] is accepted while all definitions together fit their bound of characters, and not one more', async () => {
     const { toolsets } = create();
     // No value of the database has more than two million bytes.
     const fillers = ['filler-1', 'filler-2', 'filler-3'];

@@ -1,4 +1,4 @@
-/** Access rules over REST: made, found by whom and what they are for, edited over their revision, obeyed at once. */
+/** Access rules over REST: created, found by subject and server, edited with a revision check, and applied at once. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
@@ -41,7 +41,7 @@ const storedServer = async (id: string) => {
 };
 
 describe('a rule', () => {
-  it('[ACC-3] is made, shown, edited and deleted', async () => {
+  it('[ACC-3] is created, shown, edited and deleted', async () => {
     const response = await portico.api('POST', rules.path, { effect: 'deny', subject: EVERYONE });
     expect(response.status).toBe(201);
     const made = await response.json<Rule>();
@@ -77,7 +77,7 @@ describe('a rule', () => {
     }
   });
 
-  it('[ACC-3] for one server stays with it through renames, and shows its name of now', async () => {
+  it('[ACC-3] for one server keeps that server through renames, and shows its current name', async () => {
     const { id } = await rules.create({ effect: 'deny', subject: EVERYONE, server: 'FORGE' });
     expect(await storedServer(id)).toBe(forge);
     expect((await rules.get(id)).server).toBe('forge');
@@ -92,7 +92,7 @@ describe('a rule', () => {
     await rules.remove(id);
   });
 
-  it('[ACC-3] for a server that is gone shows its id, and can still be edited', async () => {
+  it('[ACC-3] for a deleted server shows its id, and can still be edited', async () => {
     const gone = await register(portico, 'leaving', { auto_connect: false });
     const { id } = await rules.create({ effect: 'allow', subject: EVERYONE, server: 'leaving' });
     await portico.api('DELETE', `${SERVERS}/${gone.id}`);
@@ -105,7 +105,7 @@ describe('a rule', () => {
     await rules.remove(id);
   });
 
-  it('[ACC-3] is edited over the revision it was read at', async () => {
+  it('[ACC-3] is edited only at the revision that was read', async () => {
     const { id } = await rules.create({ effect: 'allow', subject: EVERYONE });
     const path = `${rules.path}/${id}`;
     const headers = { 'if-match': await etagOf(portico, path) };
@@ -141,14 +141,14 @@ describe('a rule', () => {
     [{ effect: 'deny', subject: EVERYONE, read_only: 'yes' }, ['read_only']],
     [{ effect: 'deny', subject: EVERYONE, priority: 1 }, ['(body)']],
   ])(
-    '[ACC-3] [REG-8] is refused where %j is not right, and the field is named',
+    '[ACC-3] [REG-8] is refused if %j is invalid, and the response names the field',
     async (body, fields) => {
       const refusal = { status: 422, code: 'validation_failed', fields };
       expect(await rules.refusal('POST', '', body)).toEqual(refusal);
     },
   );
 
-  it('[ACC-3] cannot be edited into one that is not right', async () => {
+  it('[ACC-3] cannot be edited into an invalid one', async () => {
     const { id } = await rules.create({ effect: 'deny', subject: EVERYONE, server: 'none-*' });
     const patches = [
       { subject: { kind: 'principal', id: 'x' } },
@@ -162,7 +162,7 @@ describe('a rule', () => {
     await rules.remove(id);
   });
 
-  it('[SEC-6] is told by the audit as it was, also when it is deleted', async () => {
+  it('[SEC-6] is recorded in the audit as it was, also when it is deleted', async () => {
     const { id } = await rules.create({ effect: 'deny', subject: EVERYONE, server: 'none-*' });
     await rules.edit(id, { tool: 'x' });
     await rules.remove(id);
@@ -178,7 +178,7 @@ describe('a rule', () => {
 });
 
 describe('rules', () => {
-  it('[ACC-3] are found by subject and by the servers they stand for, page by page', async () => {
+  it('[ACC-3] are found by subject and by the servers they match, page by page', async () => {
     const { id: ada } = await principals.create({ name: 'Ada' });
     await register(portico, 'list-one', { auto_connect: false });
     const make = (subject: object, server: string) =>
@@ -189,7 +189,7 @@ describe('rules', () => {
       await make({ kind: 'group', name: 'walkers' }, 'other-*'),
       await make(EVERYONE, 'LIST-*'),
     ].map(({ id }) => id);
-    // Two that were made at the same time are told apart, too.
+    // Rules created at the same time are still paged without loss.
     await env.DB.exec("UPDATE access_rules SET created_at = 1 WHERE subject_kind = 'group'");
     const found = async (query: string) => {
       const pages = await Promise.all(
@@ -218,7 +218,7 @@ describe('rules', () => {
     for (const id of made) await rules.remove(id);
   });
 
-  it('[ACC-3] are obeyed here at once, and elsewhere within a second', async () => {
+  it('[ACC-3] are applied here at once, and elsewhere within a second', async () => {
     serve({ guarded: new FakeServer({ tools: [toolOf('read'), toolOf('drop')] }) });
     await registerConnected(portico, 'guarded');
     const { token } = await createToken(portico);

@@ -1,4 +1,4 @@
-/** Who gets in: no credential, no way; a token opens what it says, until it is revoked. */
+/** Admission: no request gets in without a credential; a token opens what its scopes and limits allow, until it is revoked. */
 import { env } from 'cloudflare:workers';
 import { listDurableObjectIds } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -61,7 +61,7 @@ describe('without a credential', () => {
     expect((await listDurableObjectIds(env.CLIENT_SESSION)).length).toBe(objects);
   });
 
-  it('[ACC-1] a token elsewhere than in Authorization is not looked at', async () => {
+  it('[ACC-1] a token anywhere but in Authorization is ignored', async () => {
     for (const path of [
       `/mcp?token=${ADMIN}`,
       `/mcp?access_token=${ADMIN}`,
@@ -76,13 +76,13 @@ describe('without a credential', () => {
     }
   });
 
-  it('[OPS-2] only the health of the gateway is told', async () => {
+  it('[OPS-2] only the health of the gateway is shown', async () => {
     const response = await portico.fetch('/health');
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ status: 'ok', version: '0.1.0' });
   });
 
-  it('[OPS-2] a database that cannot be read is no good health, and is again once it can', async () => {
+  it('[OPS-2] health is 503 while the database cannot be read, and recovers with it', async () => {
     await env.DB.exec('ALTER TABLE server_health RENAME TO server_health_gone');
     try {
       const response = await createPortico().fetch('/health');
@@ -94,7 +94,7 @@ describe('without a credential', () => {
     expect((await createPortico().fetch('/health')).status).toBe(200);
   });
 
-  it('[ACC-1] no token is admin where none was set up', async () => {
+  it('[ACC-1] no token is admin if none was set up', async () => {
     const bare = createPortico({ PORTICO_ADMIN_TOKEN: undefined } as never);
     for (const token of [ADMIN, `portico_${'A'.repeat(43)}`, 'undefined']) {
       expect((await bare.api('GET', SERVERS, undefined, { token })).status).toBe(401);
@@ -110,7 +110,7 @@ describe('without a credential', () => {
 });
 
 describe('a token', () => {
-  it('[ACC-1] is shown once and kept as an HMAC', async () => {
+  it('[ACC-1] is shown once and stored as an HMAC', async () => {
     const { id, token } = await createToken(portico, { name: 'shown once' });
     const list = await (await portico.api('GET', '/api/v1/tokens')).text();
     expect(list).toContain(id);
@@ -130,7 +130,7 @@ describe('a token', () => {
     expect((await portico.api('GET', '/api/v1/tools', undefined, { token })).status).toBe(200);
   });
 
-  it('[ACC-3] [MCP-9] narrowed to a server sees nothing of the others', async () => {
+  it('[ACC-3] [MCP-9] limited to a server sees nothing of the others', async () => {
     const open = new FakeServer({ tools: [toolOf('echo')] });
     const hidden = new FakeServer({ tools: [toolOf('secret')] });
     serve({ open, hidden });
@@ -171,7 +171,7 @@ describe('a token', () => {
     expect(hidden.of('tools/call')).toEqual([]);
   });
 
-  it('[ACC-1] narrowed to servers that do not exist is refused', async () => {
+  it('[ACC-1] limited to servers that do not exist is refused', async () => {
     const response = await portico.api('POST', '/api/v1/tokens', {
       name: 'x',
       servers: ['nobody'],
@@ -179,7 +179,7 @@ describe('a token', () => {
     expect(response.status).toBe(422);
   });
 
-  it('[ACC-3] narrowed to a server reaches no server of the same name after it was deleted', async () => {
+  it('[ACC-3] limited to a server does not reach a new server with the name of the deleted one', async () => {
     const { id } = await register(portico, 'reborn', { auto_connect: false });
     const { token } = await createToken(portico, { servers: ['reborn'] });
     await portico.api('DELETE', `${SERVERS}/${id}`);
@@ -227,7 +227,7 @@ describe('a token', () => {
 });
 
 describe('a page in a browser', () => {
-  it('[SEC-5] of another origin gets 403 on every route, with a token too', async () => {
+  it('[SEC-5] of another origin gets 403 on every route, also with a token', async () => {
     for (const [method, path, body] of ROUTES) {
       const response = await portico.fetch(path, {
         method,

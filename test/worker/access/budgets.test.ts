@@ -1,4 +1,4 @@
-/** Budgets of calls over REST: made, shown, edited, deleted; one for each subject, of administrators only. */
+/** Budgets of calls over REST: created, shown, edited and deleted, one per subject, by administrators only. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { createPerson } from '../support/call-rows.ts';
@@ -11,7 +11,7 @@ const budgets = createRecords<BudgetView>(portico, BUDGETS);
 const ofGroup = (name: string) => ({ subject: { kind: 'group', name }, calls_per_day: 5 });
 
 describe('a budget', () => {
-  it('[ACC-6] is made, shown, edited over its revision and deleted', async () => {
+  it('[ACC-6] is created, shown, edited with a revision check and deleted', async () => {
     const { principalId } = await createPerson(portico);
     const subject = { kind: 'principal', id: principalId };
     const made = await budgets.create({ subject, calls_per_day: 5 });
@@ -53,7 +53,7 @@ describe('a budget', () => {
     expect(await budgets.refusal('POST', '', body)).toMatchObject(refusal);
   });
 
-  it('[ACC-6] is one for its subject, which stays, and goes with its principal', async () => {
+  it('[ACC-6] is the only one of its subject, which is fixed, and is deleted with its principal', async () => {
     const body = ofGroup(groupName());
     const { id } = await budgets.create(body);
     expect(await budgets.refusal('POST', '', body)).toMatchObject({
@@ -71,7 +71,7 @@ describe('a budget', () => {
     expect(await budgets.refusal('GET', `/${made.id}`)).toMatchObject({ status: 404 });
   });
 
-  it('[ACC-6] [SEC-6] is an act of administrators, each with its row', async () => {
+  it('[ACC-6] [SEC-6] is changed only by administrators, with an audit row for each change', async () => {
     const { id } = await budgets.create(ofGroup(groupName()));
     await budgets.edit(id, { calls_per_day: 8 });
     await budgets.remove(id);

@@ -1,6 +1,6 @@
 /**
- * A token with limits at every route of the OpenAPI document: what lies outside its limits is as if it did not exist, and what is about
- * more than one server is refused. A route that is new fails here until it is decided what such a token may do there.
+ * A token with limits at every route of the OpenAPI document: what lies outside its limits looks as if it did not exist, and routes that
+ * concern more than one server refuse it. A new route fails here until somebody decides what such a token may do there.
  */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -26,10 +26,10 @@ interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** In every name, description and address of what lies outside. */
+/** Part of every name, description and address outside the limits. */
 const CANARY = 'canary';
 const MISSING = '00000000-0000-4000-8000-000000000000';
-/** Of nothing, in the form the route takes. */
+/** A name or id that does not exist, in the form that the route takes. */
 const missingAt = (title: string) => (title.includes('{name}') ? 'MISSING' : MISSING);
 
 const portico = createPortico();
@@ -45,13 +45,13 @@ const decided = (decision: Decision) =>
 
 let own: { id: string };
 let hidden: { id: string };
-/** Holds every scope there is, for one server. */
+/** A token with every scope, limited to one server. */
 let limited: string;
 /** Both tokens, with their ids. */
 let both: { id: string; token: string }[];
-/** The same for the tools of the server that begin with `open_`. */
+/** The same, limited to the tools of the server that begin with `open_`. */
 let partial: string;
-/** Ids of what is hidden, where a route reads one by it. */
+/** Ids of hidden records, for routes that read one by its id. */
 let subjects: Record<string, string>;
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ beforeAll(async () => {
     await createToken(portico, { tools: ['own.open_*'], scopes }),
   ];
   [limited = '', partial = ''] = both.map(({ token }) => token);
-  // Whoever has the tokens has accounts at both.
+  // The principal of the tokens has accounts at both servers.
   await env.DB.prepare(
     `INSERT INTO accounts (id, principal_id, server_id, auth_sealed, created_at, updated_at)
      SELECT lower(hex(randomblob(16))), p.id, s.id, 'x', 0, 0 FROM principals AS p, servers AS s`,
@@ -78,7 +78,7 @@ beforeAll(async () => {
   subjects = { 'GET /api/v1/approvals/{id}': approval?.id ?? '' };
 });
 
-/** What a route answers, with the ids that were asked for taken out of it. */
+/** Calls a route; returns its response without the ids of the request. */
 async function ask(title: string, token: string, subject: string, body?: unknown) {
   const [method = '', template = ''] = title.split(' ');
   const path = template.replace('{tool}', 'tool').replaceAll(/\{\w+\}/g, subject);
@@ -87,7 +87,7 @@ async function ask(title: string, token: string, subject: string, body?: unknown
   return { status: response.status, text };
 }
 
-/** Whose accounts both servers are called by. */
+/** Sets the accounts setting of both servers. */
 async function takeAccounts(accounts: 'both' | 'shared'): Promise<void> {
   for (const { id } of [own, hidden]) await portico.api('PATCH', `${SERVERS}/${id}`, { accounts });
 }
@@ -95,7 +95,7 @@ async function takeAccounts(accounts: 'both' | 'shared'): Promise<void> {
 const exampleOf = ({ requestBody }: Operation): unknown =>
   Object.values(requestBody?.content ?? {})[0]?.example;
 
-/** Bodies that name what is hidden, and the same about what does not exist. */
+/** Request bodies that name hidden records, or records that do not exist. */
 const NAMING: Record<string, (is: { server: string; id: string; tool: string }) => unknown> = {
   'POST /api/v1/tokens': ({ server, id, tool }) => ({
     name: 'x',
@@ -111,20 +111,20 @@ const NAMING: Record<string, (is: { server: string; id: string; tool: string }) 
   }),
 };
 
-/** What a list has of what lies within, where that is not its name. */
+/** Text that a list shows of the visible server, where it is not the server's name. */
 const SHOWN: Record<string, () => string> = {
   'POST /api/v1/search': () => 'servers_searched',
   'GET /api/v1/tokens': () => own.id,
 };
 
-/** What is unknown is answered so, where it is not 404. */
+/** Status for an unknown record, where it is not 404. */
 const UNKNOWN: Record<string, number> = {
   'POST /api/v1/tools/execute': 200,
   'POST /api/v1/tokens': 422,
 };
 
 describe('a token with limits', () => {
-  it('[ACC-9] finds each route decided on', () => {
+  it('[ACC-9] is covered by a decision for every route', () => {
     expect(operations.map(([title]) => title).toSorted()).toEqual(
       Object.keys(DECISIONS).toSorted(),
     );
@@ -148,7 +148,7 @@ describe('a token with limits', () => {
     expect(rows.filter(({ outcome }) => outcome !== 'denied')).toEqual([]);
   });
 
-  it.each(decided('bound'))('[ACC-9] knows nothing hidden at %s', async (title, operation) => {
+  it.each(decided('bound'))('[ACC-9] learns nothing hidden at %s', async (title, operation) => {
     const trial = TRIALS[title];
     const naming = NAMING[title];
     const subject = subjects[title] ?? (await trial?.subject?.(portico)) ?? hidden.id;
@@ -193,9 +193,9 @@ describe('a token with limits', () => {
     await takeAccounts('shared');
   });
 
-  it.each(decided('own'))('[ACC-9] [SEC-6] tells of its own at %s', async title => {
+  it.each(decided('own'))('[ACC-9] [SEC-6] sees only its own rows at %s', async title => {
     for (const { id, token } of both) {
-      // A row of its own, and one of another token.
+      // One row of its own, and one of another token.
       await ask('POST /api/v1/keys/rotate', token, '', {});
       await ask('POST /api/v1/keys/rotate', (await createToken(portico)).token, '', {});
       const { status, text } = await ask(title, token, MISSING);

@@ -1,4 +1,4 @@
-/** What a token that is limited to a server does to it over REST, and what it may not change of it. */
+/** What a token limited to one server may change of it over REST, and what it may not. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ScopeSchema } from '../../../src/shared/identity/principal.ts';
 import { listApprovals } from '../support/approvals.ts';
@@ -15,9 +15,9 @@ const portico = createPortico();
 const scopes = ScopeSchema.options;
 let own: { id: string };
 let hidden: { id: string };
-/** Holds every scope there is, for one server. */
+/** A token with every scope, limited to one server. */
 let limited: string;
-/** The same for the tools of the server that begin with `open_`. */
+/** The same, limited to the tools of the server that begin with `open_`. */
 let partial: string;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('a server within the limits of a token', () => {
   const statusOf = async (method: string, path: string, body?: unknown, token = limited) =>
     (await portico.api(method, path, body, { token })).status;
 
-  it('[ACC-9] is administered with it, where it lies within as a whole', async () => {
+  it('[ACC-9] is administered with it if the whole server lies within the limits', async () => {
     const adminAudit: [method: string, path: string, body?: object][] = [
       ['GET', PATH()],
       ['GET', `${PATH()}/health`],
@@ -86,7 +86,7 @@ describe('a server within the limits of a token', () => {
     expect(await statusOf('PATCH', PATH(), auth)).toBe(200);
   });
 
-  it('[ACC-9] [SEC-7] has its tools approved, and learns nothing of those they are taken for', async () => {
+  it('[ACC-9] [SEC-7] has its tools approved, without showing the hidden tools that they resemble', async () => {
     serve({
       twin: new FakeServer({ tools: [toolOf('canary_t00l'), toolOf('plain')] }),
       own: new FakeServer(),

@@ -1,4 +1,6 @@
-/** Tokens that people have themselves: made for their clients, listed and revoked without administration, and never more than they are. */
+/**
+ * Tokens that people create for their own clients, list and revoke without administration, and that never exceed their creator's rights.
+ */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { listChain } from '../../../src/audit/audit-store.ts';
@@ -31,7 +33,7 @@ beforeAll(async () => {
 });
 
 describe('a token of one’s own', () => {
-  it('[ACC-1] [ACC-9] is made by who administers nothing, works, is listed, and is revoked', async () => {
+  it('[ACC-1] [ACC-9] is created by somebody who is no administrator, works, is listed, and is revoked', async () => {
     const ada = await person();
     const made = await make(ada.token, { name: 'cursor', expires_at: later(30) });
     expect(made).toMatchObject({
@@ -47,7 +49,7 @@ describe('a token of one’s own', () => {
     expect(await works(ada.token)).toBe(true);
   });
 
-  it('[ACC-9] [SEC-6] has its row, with what it ends with', async () => {
+  it('[ACC-9] [SEC-6] has an audit row that shows what it ends with', async () => {
     const ada = await person();
     const { id } = await make(ada.token);
     const row = (await listChain(env.DB, 'admin', 1, 10_000)).find(({ subject }) => subject === id);
@@ -59,7 +61,7 @@ describe('a token of one’s own', () => {
     });
   });
 
-  it('[ACC-9] may do no more than what made it', async () => {
+  it('[ACC-9] has no scope that its creator lacks', async () => {
     const reader = await person({ scopes: ['tools:read'] });
     expect((await make(reader.token)).scopes).toEqual(['tools:read']);
     for (const scope of ['tools:call', 'servers:read', 'admin']) {
@@ -73,7 +75,7 @@ describe('a token of one’s own', () => {
     expect((await make(short.token, { expires_at: soon })).expires_at).toBe(soon);
   });
 
-  it('[ACC-9] has the limits of what made it, or less', async () => {
+  it('[ACC-9] has the limits of its creator, or narrower ones', async () => {
     const narrow = await person({ servers: ['forge'], tools: ['forge.get_*', '*.list_*'] });
     const limits = { servers: [forge], tools: ['forge.get_*', '*.list_*'] };
     expect(await make(narrow.token)).toMatchObject(limits);
@@ -81,7 +83,7 @@ describe('a token of one’s own', () => {
     expect(less).toMatchObject({ servers: [forge], tools: ['forge.get_*'] });
     const wide = await ask(narrow.token, 'POST', TOKENS, { name: 'x', tools: ['*.get_*'] });
     expect([wide.status, wide.errors?.[0]?.field]).toEqual([422, 'tools']);
-    // Names of what it does not see are names of nothing.
+    // Names that it may not see look unknown.
     const named = (name: string, id: string) =>
       ask(narrow.token, 'POST', TOKENS, { name: 'x', servers: [name, id], tools: [`${name}.x`] });
     const nothing = '00000000-0000-4000-8000-000000000000';
@@ -94,7 +96,7 @@ describe('a token of one’s own', () => {
     expect(text(hidden)).toBe(text(await named('absent', nothing)));
   });
 
-  it('[ACC-9] names no toolset that its maker may not use', async () => {
+  it('[ACC-9] names no toolset that its creator may not use', async () => {
     const { principal, token } = await person();
     const toolsets = createRecords<{ id: string }>(portico, '/api/v1/toolsets');
     const mine = await toolsets.create({
@@ -116,7 +118,7 @@ describe('a token of one’s own', () => {
     expect(await refused('nothing')).toEqual(await refused('theirs'));
   });
 
-  it('[ACC-9] makes no others, and knows itself only', async () => {
+  it('[ACC-9] creates no others, and sees only itself', async () => {
     const ada = await person();
     const made = await make(ada.token, { name: 'cursor' });
     await make(ada.token, { name: 'zed' });
@@ -127,7 +129,7 @@ describe('a token of one’s own', () => {
     expect(await works(ada.token)).toBe(true);
   });
 
-  it('[ACC-9] is nobody else’s: neither listed, read, revoked nor made for others', async () => {
+  it('[ACC-9] is not listed, read, revoked or created by another principal', async () => {
     const [ada, bo] = [await person(), await person()];
     const theirs = await make(bo.token, { name: 'of Bo' });
     expect(await namesOf(ada.token, `&principal=${bo.principal}`)).toEqual([]);
@@ -147,7 +149,7 @@ describe('a token of one’s own', () => {
     expect((await made('nothing')).errors?.[0]).toEqual(refused.errors?.[0]);
   });
 
-  it('[ACC-9] is not known to one that may do less', async () => {
+  it('[ACC-9] is not visible to a token with fewer rights', async () => {
     const { id: principal } = await principals.create({ name: 'Ada' });
     const strong = await tokens.create({ name: 'strong', principal, scopes: ['admin'] });
     const weak = await tokens.create({ name: 'weak', principal });
@@ -160,7 +162,7 @@ describe('a token of one’s own', () => {
     expect((await ask(narrow.token, 'DELETE', `${TOKENS}/${narrower.id}`)).status).toBe(204);
   });
 
-  it('[ACC-9] counts what is left of the scopes of others', async () => {
+  it('[ACC-9] compares the effective scopes of others', async () => {
     const bound = { name: 'Ada', scopes: ['tools:read', 'tools:call'] };
     const { id: principal } = await principals.create(bound);
     await tokens.create({ name: 'once an admin', principal, scopes: ['admin', 'tools:read'] });
@@ -170,13 +172,13 @@ describe('a token of one’s own', () => {
     expect(await namesOf(token)).toEqual(['hers']);
   });
 
-  it('[ACC-1] ends with the token that made it, revoked or rotated', async () => {
+  it('[ACC-1] ends with the token that created it, revoked or rotated', async () => {
     const ada = await person();
     const rotated = await make(ada.token);
     const grace = await portico.api('POST', `${TOKENS}/${ada.id}/rotate`, { grace_seconds: 60 });
     const { token } = await grace.json<Token>();
     expect(await works(rotated.token)).toBe(false);
-    // What the value before makes by now would outlast it.
+    // A token created with the former value now would outlast that value.
     for (const value of [ada.token, token]) {
       expect((await ask(value, 'POST', TOKENS, { name: 'x' })).status).toBe(403);
     }
@@ -188,7 +190,7 @@ describe('a token of one’s own', () => {
     expect(await tokens.refusal('GET', `/${made.id}`)).toMatchObject({ status: 404 });
   });
 
-  it('[ACC-1] can be rotated by an administrator, and both values end with what made it', async () => {
+  it('[ACC-1] can be rotated by an administrator, and both values end with its creator', async () => {
     const ada = await person();
     const made = await make(ada.token);
     const answer = await portico.api('POST', `${TOKENS}/${made.id}/rotate`, { grace_seconds: 60 });
@@ -208,7 +210,7 @@ describe('a token of one’s own', () => {
   });
 });
 
-it('[ACC-9] [ACC-7] a program that a person let in has none of that', async () => {
+it('[ACC-9] [ACC-7] a program that a person authorized may do none of this', async () => {
   const ada = await person();
   const clientId = await createClient();
   const { access_token: access } = await connect(portico, clientId, ada.token, {

@@ -1,4 +1,4 @@
-/** Principals and groups over REST: made, found, edited over their revision, and gone with their tokens. */
+/** Principals and groups over REST: created, found, edited with a revision check, and deleted with their tokens. */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ADMIN, createPortico, createToken, legacy, SERVERS } from '../support/portico.ts';
@@ -21,7 +21,7 @@ const rules = createRecords<{ id: string }>(portico, '/api/v1/access/rules');
 
 afterEach(() => void vi.useRealTimers());
 
-/** What a token may do now at another isolate, by status: list servers, list tools, make a principal. */
+/** Statuses that a token gets at another isolate: list servers, list tools, create a principal. */
 async function mayDo(token: string): Promise<number[]> {
   const other = createPortico();
   const statuses = [
@@ -33,7 +33,7 @@ async function mayDo(token: string): Promise<number[]> {
 }
 
 describe('a principal', () => {
-  it('[ACC-2] is made, shown, edited and deleted', async () => {
+  it('[ACC-2] is created, shown, edited and deleted', async () => {
     const response = await portico.api('POST', principals.path, {
       name: ' Ada ',
       groups: ['on-call', 'engineering', 'on-call'],
@@ -64,7 +64,7 @@ describe('a principal', () => {
     expect(await principals.refusal('PATCH', `/${ada.id}`, {})).toMatchObject({ status: 404 });
   });
 
-  it('[ACC-2] is edited over the revision it was read at, and nobody overwrites another', async () => {
+  it('[ACC-2] is edited only at the revision that was read, so nobody overwrites another', async () => {
     const { id } = await principals.create({ name: 'edited' });
     const path = `${principals.path}/${id}`;
     const headers = { 'if-match': await etagOf(portico, path) };
@@ -91,7 +91,7 @@ describe('a principal', () => {
     [{ name: 'x', scopes: ['root'] }, 'scopes.0'],
     [{ name: 'x', id: 'mine' }, '(body)'],
   ])(
-    '[ACC-2] [REG-8] is refused where %j is not right, and the field is named',
+    '[ACC-2] [REG-8] is refused if %j is invalid, and the response names the field',
     async (body, field) => {
       const refusal = { status: 422, code: 'validation_failed', fields: [field] };
       expect(await principals.refusal('POST', '', body)).toEqual(refusal);
@@ -119,7 +119,7 @@ describe('a principal', () => {
     }
   });
 
-  it('[ACC-2] of everybody who has only a token is there under the name of the token', async () => {
+  it('[ACC-2] with only a token is listed under the name of the token', async () => {
     const { id } = await createToken(portico, { name: 'laptop of Grace' });
     const [found] = await principals.walk('principals', 'name=laptop of Grace');
     expect(found).toMatchObject({ groups: [], scopes: null, tokens: 1 });
@@ -129,7 +129,7 @@ describe('a principal', () => {
 });
 
 describe('the scopes of a principal', () => {
-  it('[ACC-2] bound what its tokens may do, from the next request of another isolate on', async () => {
+  it('[ACC-2] bound what its tokens may do, from the next request at another isolate on', async () => {
     const { id } = await principals.create({ name: 'bounded', scopes: ['admin'] });
     const scopes = ['admin', 'servers:read', 'tools:read'];
     const { token } = await createToken(portico, { principal: id, scopes });
@@ -144,7 +144,7 @@ describe('the scopes of a principal', () => {
     expect(await mayDo(token)).toEqual([200, 200, 201]);
   });
 
-  it('[ACC-2] bind another isolate that knows the token within a second', async () => {
+  it('[ACC-2] apply within a second at another isolate that cached the token', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const other = createPortico();
     const { id } = await principals.create({ name: 'narrowed soon' });
@@ -157,7 +157,7 @@ describe('the scopes of a principal', () => {
     expect(await list()).toBe(403);
   });
 
-  it('[ACC-2] bind the isolate that changed them at once', async () => {
+  it('[ACC-2] apply at once in the isolate that changed them', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { id } = await principals.create({ name: 'narrowed now', groups: ['kept'] });
     const { token } = await createToken(portico, { principal: id, scopes: ['servers:read'] });
@@ -165,7 +165,7 @@ describe('the scopes of a principal', () => {
     expect(await list()).toBe(200);
     const edited = await principals.edit(id, { scopes: [] });
     expect(await list()).toBe(403);
-    // What an edit does not name stays.
+    // A field that an edit does not name keeps its value.
     expect([edited.groups, edited.name]).toEqual([['kept'], 'narrowed now']);
     await principals.edit(id, { scopes: null });
     expect(await list()).toBe(200);
@@ -173,15 +173,15 @@ describe('the scopes of a principal', () => {
     expect(await list()).toBe(401);
   });
 
-  it('[ACC-2] give a token nothing it was not made with', async () => {
+  it('[ACC-2] give a token no scope that it was created without', async () => {
     const { id } = await principals.create({ name: 'wide', scopes: ['admin', 'servers:read'] });
     const { token } = await createToken(portico, { principal: id, scopes: ['tools:read'] });
     expect(await mayDo(token)).toEqual([403, 200, 403]);
   });
 });
 
-describe('the end of a principal', () => {
-  it('[ACC-1] [ACC-2] is the end of all its tokens and rules, in one write', async () => {
+describe('the deletion of a principal', () => {
+  it('[ACC-1] [ACC-2] deletes all its tokens and rules, in one write', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const other = createPortico();
     const { id } = await principals.create({ name: 'leaving' });
@@ -207,7 +207,7 @@ describe('the end of a principal', () => {
     });
   });
 
-  it('[SEC-6] is told by the audit with its name and how many tokens went', async () => {
+  it('[SEC-6] is recorded in the audit with its name and the number of deleted tokens', async () => {
     const { id } = await principals.create({ name: 'audited' });
     const { token } = await createToken(portico, { principal: id });
     await principals.edit(id, { groups: ['x'] });
@@ -226,7 +226,7 @@ describe('the end of a principal', () => {
 });
 
 describe('groups', () => {
-  it('[ACC-2] are there while members or rules name them, with their numbers', async () => {
+  it('[ACC-2] are listed with their counts while members or rules name them', async () => {
     const names = ['zeta', 'yota', 'xeno'];
     const first = await principals.create({ name: 'm1', groups: ['zeta', 'yota'] });
     await principals.create({ name: 'm2', groups: ['zeta'] });

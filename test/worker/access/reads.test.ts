@@ -1,4 +1,4 @@
-/** What a refresh of a snapshot reads: a revision where nothing changed, and what changed where something did. */
+/** What a refresh of a snapshot reads: only a revision if nothing changed, else only what changed. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../../src/access/admission/snapshots.ts';
@@ -9,7 +9,7 @@ import { createPortico, createToken } from '../support/portico.ts';
 const SERVERS = 1_000;
 const RULES = 200;
 const TOOLSETS = 50;
-/** The token, its principal and the revision; and that there is nothing later, by kind, which counts too. */
+/** The token, its principal and the revision, plus one query per kind that finds nothing later, which counts too. */
 const UNCHANGED = 10;
 
 const portico = createPortico();
@@ -45,7 +45,7 @@ beforeAll(async () => {
   ({ token } = await createToken(portico));
 });
 
-/** Snapshots that have read once, and then read again each time. */
+/** Snapshots that have loaded once, and a function that refreshes them and counts the rows read. */
 async function createReader() {
   const { load, rows, settle } = create();
   const refresh = async () => {
@@ -63,7 +63,7 @@ async function createReader() {
 
 type Act = readonly [what: string, text: string, ...values: (string | number)[]];
 
-/** Of every kind that moves the registry, with a number that makes each another. */
+/** One change of every kind that raises the registry's revision; `n` makes each unique. */
 const acts = (n: number): readonly Act[] => [
   ['server', 'UPDATE servers SET description = ? WHERE id = ?', `text ${n}`, named('server', n)],
   ['rename', 'UPDATE servers SET name = ? WHERE id = ?', `Renamed-${n}`, named('server', n)],
@@ -98,7 +98,7 @@ const acts = (n: number): readonly Act[] => [
   ],
 ];
 
-/** What can be compared of a snapshot. */
+/** The comparable part of a snapshot. */
 const stateOf = (snapshot: Snapshot | undefined) =>
   snapshot && { servers: snapshot.servers, access: snapshot.access };
 
@@ -110,12 +110,12 @@ async function readWhole() {
 }
 
 describe(`a registry of ${SERVERS} servers`, () => {
-  it('[EDGE-1] [EDGE-3] costs a refresh a handful of rows where nothing of it changed', async () => {
+  it('[EDGE-1] [EDGE-3] costs a refresh a handful of rows if nothing changed', async () => {
     const { refresh, snapshot: before } = await createReader();
     const { read, snapshot } = await refresh();
     expect(read).toEqual([UNCHANGED]);
     expect(snapshot?.servers).toBe(before?.servers);
-    // Nothing is decided on what skills there are.
+    // No decision depends on skills.
     await sql(`UPDATE skills SET description = 'other'`);
     expect((await refresh()).read).toEqual([UNCHANGED]);
   });
@@ -133,14 +133,14 @@ describe(`a registry of ${SERVERS} servers`, () => {
     },
   );
 
-  it(`[ACC-3] [EDGE-3] is the one that is read in whole, after changes of all kinds (seed ${SEED})`, async () => {
+  it(`[ACC-3] [EDGE-3] equals a full read after changes of all kinds (seed ${SEED})`, async () => {
     const random = createRandom();
     const { refresh } = await createReader();
     for (let round = 0; round < drawn(40); round += 1) {
       for (let left = random.below(5); left >= 0; left -= 1) {
         const n = random.below(SERVERS);
         const [, text, ...values] = random.pick(acts(n));
-        // Some are refused, as a rule that there is.
+        // Some are refused, such as a duplicate rule.
         await sql(text, ...values).catch(() => undefined);
         if (random.chance(0.3)) await insertServer(`New-${round}-${left}`, ['key']).run();
       }
@@ -150,7 +150,7 @@ describe(`a registry of ${SERVERS} servers`, () => {
     }
   });
 
-  it('[EDGE-3] is read in whole where it is not known of every revision what that changed', async () => {
+  it('[EDGE-3] is read in full if the change of some revision is not known', async () => {
     const { refresh } = await createReader();
     await sql('UPDATE registry_revision SET revision = revision + 1');
     await sql(`UPDATE servers SET description = 'later' WHERE id = 'server-9'`);
@@ -161,7 +161,7 @@ describe(`a registry of ${SERVERS} servers`, () => {
     expect((await refresh()).read).toEqual([UNCHANGED]);
   });
 
-  it('[EDGE-3] keeps what its last thousand revisions changed', async () => {
+  it('[EDGE-3] stores what its last thousand revisions changed', async () => {
     const { refresh } = await createReader();
     const update = env.DB.prepare(`UPDATE servers SET updated_at = updated_at + 1 WHERE id = ?`);
     await env.DB.batch(Array.from({ length: 1_001 }, () => update.bind('server-11')));

@@ -1,4 +1,4 @@
-/** The page that makes the first administrator: its code works once, within its time, and no other code does anything. */
+/** The page that creates the first administrator: its code works once, before it expires, and no other code has an effect. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -45,7 +45,7 @@ describe('/setup', () => {
     await env.DB.prepare('DELETE FROM setup_codes').run();
   });
 
-  it('[OPS-4] [ACC-2] makes one administrator with a code, and keeps only its HMAC', async () => {
+  it("[OPS-4] [ACC-2] creates one administrator with a code, and stores only the code's HMAC", async () => {
     const code = await storeCode();
     const { results } = await env.DB.prepare('SELECT * FROM setup_codes').all();
     expect(JSON.stringify(results)).not.toContain(code);
@@ -78,7 +78,7 @@ describe('/setup', () => {
     expect([await count('audit_events'), await count('principals')]).toEqual(before);
   });
 
-  it('[OPS-4] refuses a thousand guesses and takes the right code after them', async () => {
+  it('[OPS-4] refuses a thousand guesses and then accepts the right code', async () => {
     const code = await storeCode();
     const before = await count('audit_events');
     for (let round = 0; round < 20; round += 1) {
@@ -90,7 +90,7 @@ describe('/setup', () => {
     expect((await redeem(code)).status).toBe(201);
   });
 
-  it('[OPS-4] takes a code once, of twenty at the same moment', async () => {
+  it('[OPS-4] accepts a code once if twenty requests send it at the same time', async () => {
     const code = await storeCode();
     const before = [await count('principals'), await count('tokens')];
     const answers = await Promise.all(Array.from({ length: 20 }, () => redeem(code)));
@@ -99,7 +99,7 @@ describe('/setup', () => {
     expect([await count('principals'), await count('tokens')]).toEqual(before.map(n => n + 1));
   });
 
-  it('[OPS-4] [SEC-5] is a page without a secret, from our own files, for its own origin', async () => {
+  it('[OPS-4] [SEC-5] is a page without a secret that loads only our own files and posts only to its own origin', async () => {
     const page = await portico.fetch('/setup');
     expect(page.status).toBe(200);
     const policy = page.headers.get('content-security-policy') ?? '';

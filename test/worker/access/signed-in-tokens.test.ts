@@ -1,4 +1,4 @@
-/** Tokens that people make for their clients in a browser in which they are signed in: they end with what that was by. */
+/** Tokens that people create for their clients in a signed-in browser: they end with the credential of that sign-in. */
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
@@ -8,7 +8,7 @@ import { createPortico, createToken, register } from '../support/portico.ts';
 
 const portico = createPortico();
 
-it('[ACC-7] [ACC-9] who is signed in by a token makes what ends with that token', async () => {
+it('[ACC-7] [ACC-9] a person signed in by a token creates tokens that end with that token', async () => {
   const { id: forge } = await register(portico, 'forge', { auto_connect: false });
   const ada = await person({ servers: ['forge'] });
   const browser = await signIn(portico, ada.token);
@@ -19,7 +19,7 @@ it('[ACC-7] [ACC-9] who is signed in by a token makes what ends with that token'
   expect(await works(json.token)).toBe(false);
 });
 
-it('[ACC-7] [ACC-9] who is signed in by an invitation makes what ends with the principal', async () => {
+it('[ACC-7] [ACC-9] a person signed in by an invitation creates tokens that end with the principal', async () => {
   const { id: principal } = await principals.create({ name: 'Bo' });
   const invited = await portico.api('POST', '/api/v1/invitations', { principal });
   const { code } = await invited.json<{ code: string }>();
@@ -33,7 +33,7 @@ it('[ACC-7] [ACC-9] who is signed in by an invitation makes what ends with the p
   expect(await works(json.token)).toBe(false);
 });
 
-it('[ACC-7] [ACC-9] who is signed in by an identity makes what goes on and ends with it', async () => {
+it('[ACC-7] [ACC-9] a person signed in by an identity creates tokens that are extended and end with the identity', async () => {
   const { id: principal } = await principals.create({ name: 'Eve' });
   const identity = crypto.randomUUID();
   const until = Date.now() + 3_600_000;
@@ -45,7 +45,7 @@ it('[ACC-7] [ACC-9] who is signed in by an identity makes what goes on and ends 
     .run();
   const { token: parent } = await createToken(portico, { principal });
   const browser = await signIn(portico, parent);
-  // As a provider signs somebody in.
+  // A sign-in as by a provider.
   await env.DB.prepare(
     'UPDATE sign_ins SET token_id = NULL, identity_id = ? WHERE principal_id = ?',
   )

@@ -1,4 +1,6 @@
-/** How old what a request is decided on may be, to the millisecond: when it is read again, by whom, and what of it stays the same. */
+/**
+ * How old the snapshot of a request may be, to the millisecond: when it is read again, by which request, and which objects stay the same.
+ */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { insertSession } from '../../../src/access/admission/session-store.ts';
@@ -29,14 +31,14 @@ describe('token and registry', () => {
     expect((await load())?.caller.principalId).toBe('setup-admin');
     pass(1_000);
     expect(await load()).toBeDefined();
-    // The second read is one in the background.
+    // The second read runs in the background.
     expect([await settle(), reads]).toEqual([1, [POLICY, REFRESH]]);
     pass(1_001);
     await load();
     expect([reads, await settle()]).toEqual([[POLICY, REFRESH, REFRESH], 0]);
   });
 
-  it('[ACC-1] are renewed in the background after half their time, by one request in a quarter of a second', async () => {
+  it('[ACC-1] are renewed in the background after half their time, by one request per quarter of a second', async () => {
     const { load, reads, hold, until, settle } = create();
     await load();
     pass(500);
@@ -57,7 +59,7 @@ describe('token and registry', () => {
     expect(reads).toHaveLength(3);
   });
 
-  it('[ACC-1] are as old as the time before they were read', async () => {
+  it('[ACC-1] count their age from before the read', async () => {
     const { load, reads, hold, until } = create();
     const letGo = hold();
     const loading = load();
@@ -70,7 +72,7 @@ describe('token and registry', () => {
     expect(reads).toHaveLength(2);
   });
 
-  it('[ACC-1] count each on its own: a token is not younger because another was read', async () => {
+  it('[ACC-1] age separately: a token is not younger because another was read', async () => {
     const { load, reads } = create();
     const other = await createToken(portico);
     await load();
@@ -83,7 +85,7 @@ describe('token and registry', () => {
     expect(reads).toHaveLength(3);
   });
 
-  it('[ACC-1] are fresher where the request wants that', async () => {
+  it('[ACC-1] are fresher if the request demands it', async () => {
     const { load, reads, settle } = create();
     await load();
     pass(5);
@@ -94,7 +96,7 @@ describe('token and registry', () => {
     expect([reads.length, await settle()]).toEqual([2, 0]);
   });
 
-  it('[ACC-1] are read anew after something was changed here', async () => {
+  it('[ACC-1] are read again after a change in this isolate', async () => {
     const { snapshots, load, reads } = create();
     await load();
     snapshots.forgetServers();
@@ -105,7 +107,7 @@ describe('token and registry', () => {
     expect(reads).toHaveLength(3);
   });
 
-  it('[ACC-1] are not believed where they were on the way while something was changed here', async () => {
+  it('[ACC-1] are not used if something changed in this isolate while they were read', async () => {
     const { snapshots, load, reads, hold, until, settle } = create();
     const { token } = await createToken(portico);
     await load(token);
@@ -123,7 +125,7 @@ describe('token and registry', () => {
     expect(reads).toHaveLength(3);
   });
 
-  it('[ACC-3] stay the same objects as long as nothing of them changed', async () => {
+  it('[ACC-3] stay the same objects as long as they are unchanged', async () => {
     const { load, settle } = create();
     await register(portico, 'kept', { auto_connect: false });
     const subject = { kind: 'everyone' };
@@ -185,7 +187,7 @@ describe('a session', () => {
     expect(reads).toHaveLength(3);
   });
 
-  it('[MCP-4] is absent where none was asked for, and where it is unknown', async () => {
+  it('[MCP-4] is absent if none was asked for, or if it is unknown', async () => {
     const { load, reads } = create();
     await load(ADMIN, await createSession());
     expect(await load()).not.toHaveProperty('session');
@@ -195,7 +197,7 @@ describe('a session', () => {
     expect(reads).toEqual([POLICY + SESSION, SESSION]);
   });
 
-  it('[MCP-4] that was opened here is known, and that was ended here is looked up', async () => {
+  it('[MCP-4] opened here is known without a read, and ended here is looked up', async () => {
     const { snapshots, load, reads } = create();
     const id = await createSession();
     await load(ADMIN, id);
@@ -225,7 +227,7 @@ describe('requests that all have to read', () => {
     expect(reads).toHaveLength(12);
   });
 
-  it('[EDGE-1] look for what others read soon, however far behind in line they are', async () => {
+  it('[EDGE-1] reuse what others read meanwhile, however far back in the queue they are', async () => {
     const { load, hold } = create();
     await load();
     pass(1_001);
@@ -236,7 +238,7 @@ describe('requests that all have to read', () => {
     pauses.mockRestore();
     letGo();
     await Promise.all(loading);
-    // Four are at work.
+    // Four reads are running.
     expect(first).toHaveLength(60);
     expect(Math.max(...first)).toBeLessThanOrEqual(60);
   });

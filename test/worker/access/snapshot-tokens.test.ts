@@ -1,4 +1,4 @@
-/** Tokens as they are read for a request: until when they are somebody, whose, when their use is noted, and under which key they are. */
+/** Tokens as a request reads them: their expiry, their scopes, when their use is recorded, and under which key they are stored. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
@@ -9,7 +9,7 @@ const portico = createPortico();
 stopTime();
 
 describe('a token', () => {
-  it('[ACC-1] is nobody from the moment on that it expires, and where it is unknown or gone', async () => {
+  it('[ACC-1] is refused from the moment it expires, and if it is unknown or deleted', async () => {
     const { load, reads } = create({ maxAgeMs: 60_000 });
     const { id, token } = await createToken(portico);
     await sql('UPDATE tokens SET expires_at = ? WHERE id = ?', Date.now() + 2_000, id);
@@ -30,7 +30,7 @@ describe('a token', () => {
     expect(await load(lost.token)).toBeUndefined();
   });
 
-  it('[ACC-2] is no admin because there is an admin token, or none', async () => {
+  it('[ACC-2] does not become admin with or without an admin token in the settings', async () => {
     const { token } = await createToken(portico);
     for (const adminToken of [ADMIN, undefined]) {
       const { load } = create({ adminToken });
@@ -39,7 +39,7 @@ describe('a token', () => {
     }
   });
 
-  it('[ACC-1] has its use noted every five minutes; the one that was set up has none', async () => {
+  it('[ACC-1] has its use recorded every five minutes, except for the configured token', async () => {
     const { load, settle } = create();
     const { id, token } = await createToken(portico);
     const usedAt = () =>

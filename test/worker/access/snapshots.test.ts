@@ -1,4 +1,4 @@
-/** How often many requests at once read what they are decided on. */
+/** How many reads many simultaneous requests cause. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Snapshots } from '../../../src/access/admission/snapshots.ts';
@@ -19,7 +19,7 @@ const rowOf = (id: string) => ({
 
 const READ_MS = 5;
 
-/** A database that takes a while, and all of the clock's time, and counts what it is asked. */
+/** A slow database that advances the fake clock and counts its queries. */
 function database() {
   const batches: string[][] = [];
   const state = { atOnce: 0, most: 0, largest: 0 };
@@ -56,14 +56,14 @@ function database() {
   return { db: db as unknown as D1Database, batches, state };
 }
 
-// On a machine that is busy a real clock would run out for those who wait.
+// On a busy machine the waiting time of requests would run out with a real clock.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 describe('[SEC-9] three hundred requests at once', () => {
   const many = Array.from({ length: 300 }, (_, index) => `session-${index}`);
 
-  it('read in a few turns, and each is decided on its own session', async () => {
+  it('cause a few reads, and each request gets its own session', async () => {
     const { db, batches, state } = database();
     const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
     const loaded = await Promise.all(many.map(id => snapshots.load(adminToken, id, () => {})));
@@ -73,7 +73,7 @@ describe('[SEC-9] three hundred requests at once', () => {
     expect(state.largest).toBe(50);
   });
 
-  it('read no session for those that have none', async () => {
+  it('read no session for requests without one', async () => {
     const { db, batches } = database();
     const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
     const idOf = (i: number) => (i % 2 === 0 ? undefined : many[i]);
@@ -84,14 +84,14 @@ describe('[SEC-9] three hundred requests at once', () => {
     expect(batches.length).toBeLessThan(30);
   });
 
-  it('read the policy once in a while, where all want it fresh', async () => {
+  it('read the policy a few times if all want it fresh', async () => {
     const { db, batches } = database();
     const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
     await Promise.all(many.map(() => snapshots.load(adminToken, undefined, () => {}, 5)));
     expect(batches.length).toBeLessThan(30);
   });
 
-  it('need no row of a session that was opened here', async () => {
+  it('read no row of a session that was opened here', async () => {
     const { db, batches } = database();
     const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
     const at = Date.now();

@@ -1,4 +1,4 @@
-/** Tokens over REST: made for somebody, narrowed, limited in time, rotated, revoked. */
+/** Tokens over REST: created for a principal, with limits and an expiry, rotated, revoked. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ADMIN, createPortico, legacy, register, SERVERS } from '../support/portico.ts';
@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterEach(() => void vi.useRealTimers());
 
 describe('a token', () => {
-  it('[ACC-2] sees which one it is, and what is left of its scopes', async () => {
+  it('[ACC-2] can read its own record and its effective scopes', async () => {
     const { id: principal } = await principals.create({ name: 'Eve', scopes: ['tools:call'] });
     const made = await tokens.create({ name: 'phone', principal });
     const ask = async (token: string) =>
@@ -59,7 +59,7 @@ describe('a token', () => {
     expect(await ask(ADMIN)).toMatchObject({ scopes: ['admin'] });
   });
 
-  it('[ACC-1] [ACC-2] is made for a principal, which has all of its tokens', async () => {
+  it('[ACC-1] [ACC-2] is created for a principal, which lists all of its tokens', async () => {
     const { id: principal } = await principals.create({ name: 'Ada', scopes: ['tools:read'] });
     const made = await tokens.create({ name: 'laptop', principal });
     expect(made).toMatchObject({
@@ -79,7 +79,7 @@ describe('a token', () => {
     expect(await tokens.get(made.id)).toEqual(shown);
   });
 
-  it('[ACC-1] [ACC-3] is narrowed to servers, tools and toolsets, which keep what they mean when renamed', async () => {
+  it('[ACC-1] [ACC-3] is limited to servers, tools and toolsets, and the limits survive renames', async () => {
     const set = await toolsets.create({ name: 'Reading', include: ['*.get_*'] });
     const body = {
       name: 'narrow',
@@ -114,7 +114,7 @@ describe('a token', () => {
     [{ name: 'x', expires_at: '2120-01-01T00:00:00Z' }, ['expires_at']],
     [{ name: 'x', expires_at: 'soon' }, ['expires_at']],
   ])(
-    '[ACC-1] [REG-8] is refused where %j is not right, and each field is named',
+    '[ACC-1] [REG-8] is refused if %j is invalid, and the response names each field',
     async (body, fields) => {
       const refusal = { status: 422, code: 'validation_failed', fields };
       expect(await tokens.refusal('POST', '', body)).toEqual(refusal);
@@ -140,7 +140,7 @@ describe('a token', () => {
 });
 
 describe('expiry', () => {
-  it('[ACC-1] ends a token to the millisecond, also where it is remembered', async () => {
+  it('[ACC-1] ends a token to the millisecond, also in an isolate that cached it', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const expires = Date.now() + 500;
     const { id, token, expires_at } = await tokens.create({
@@ -164,7 +164,7 @@ describe('expiry', () => {
 });
 
 describe('rotation', () => {
-  it('[ACC-1] gives another value at once; the one before is refused everywhere within a second', async () => {
+  it('[ACC-1] gives a new value at once; the former one is refused everywhere within a second', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const other = createPortico();
     const before = await tokens.create({ name: 'turned', tools: ['*.get_*'] });
@@ -181,7 +181,7 @@ describe('rotation', () => {
     expect(await statusOf(token, other)).toBe(200);
   });
 
-  it('[ACC-1] leaves the value before its grace, as the same token', async () => {
+  it('[ACC-1] accepts the former value during its grace period, as the same token', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const now = Date.now();
     const before = await tokens.create({ name: 'graced', servers: ['forge'] });
@@ -204,7 +204,7 @@ describe('rotation', () => {
     expect((await tokens.get(before.id)).former_expires_at).toBeNull();
   });
 
-  it('[ACC-1] tells the use of either value as the use of the token', async () => {
+  it('[ACC-1] records the use of either value as the use of the token', async () => {
     const before = await tokens.create({ name: 'both' });
     await rotate(before.id, { grace_seconds: 600 });
     const other = createPortico();
@@ -213,7 +213,7 @@ describe('rotation', () => {
     expect((await tokens.get(before.id)).last_used_at).not.toBeNull();
   });
 
-  it('[ACC-1] again ends the grace of the one before', async () => {
+  it('[ACC-1] repeated ends the grace period of the former value', async () => {
     const first = await tokens.create({ name: 'twice' });
     const second = await rotate(first.id, { grace_seconds: 600 });
     const third = await rotate(first.id, { grace_seconds: 600 });
@@ -222,7 +222,7 @@ describe('rotation', () => {
     expect(statuses).toEqual([401, 200, 200]);
   });
 
-  it('[ACC-1] gives no value a longer life than its token, and revoking ends both', async () => {
+  it("[ACC-1] does not extend the token's expiry, and revoking ends both values", async () => {
     const expires_at = soon(30_000);
     const before = await tokens.create({ name: 'bounded', expires_at });
     const after = await rotate(before.id, { grace_seconds: 600 });
@@ -233,7 +233,7 @@ describe('rotation', () => {
     expect(await left.first()).toEqual({ n: 0 });
   });
 
-  it('[ACC-1] at the same time leaves one value and one before it', async () => {
+  it('[ACC-1] by concurrent requests leaves one value and one former value', async () => {
     const { id, token } = await tokens.create({ name: 'raced' });
     const rotated = await Promise.all([0, 1, 2].map(() => rotate(id, { grace_seconds: 600 })));
     const values = [token, ...rotated.map(each => each.token)];
@@ -242,7 +242,7 @@ describe('rotation', () => {
     expect(statuses.filter(status => status === 200).length).toBe(2);
   });
 
-  it('[ACC-1] [SEC-2] is refused where it is not right, and no value is in the audit or the database', async () => {
+  it('[ACC-1] [SEC-2] is refused with an invalid body, and no value is in the audit or the database', async () => {
     const made = await tokens.create({ name: 'kept secret' });
     const { token } = await rotate(made.id, { grace_seconds: 60 });
     for (const seconds of [-1, 86_401, 1.5, '60']) {

@@ -1,4 +1,4 @@
-/** Toolsets over REST: made, found, edited over their revision; one that gives two tools one name is never made. */
+/** Toolsets over REST: created, found, edited with a revision check; one that gives two tools the same name is refused. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
@@ -41,7 +41,7 @@ const definitionOf = async (id: string) => {
 };
 
 describe('a toolset', () => {
-  it('[ACC-4] is made, shown with its path, edited and deleted', async () => {
+  it('[ACC-4] is created, shown with its path, edited and deleted', async () => {
     const { id: ada } = await principals.create({ name: 'Ada' });
     const overrides = [{ server: 'forge', tool: 'get_issue', name: 'issue', description: 'One' }];
     const body = {
@@ -87,7 +87,7 @@ describe('a toolset', () => {
     }
   });
 
-  it('[ACC-4] keeps meaning the servers it was made of, through renames and after they are gone', async () => {
+  it('[ACC-4] keeps the servers it was defined with, through renames and after their deletion', async () => {
     const leaving = await register(portico, 'leaving', { auto_connect: false });
     const overrides = [{ server: 'leaving', tool: 'a', name: 'b' }];
     const { id } = await toolsets.create({ name: 'keeps', include: ['leaving.x'], overrides });
@@ -147,14 +147,14 @@ describe('a toolset', () => {
     [{ name: 'x', include: ['*'], members: { groups: ['NO'] } }, ['members.groups.0']],
     [{ name: 'x', include: ['*'], url: 'https://x' }, ['(body)']],
   ])(
-    '[ACC-4] [REG-8] is refused where %j is not right, and each field is named',
+    '[ACC-4] [REG-8] is refused if %j is invalid, and the response names each field',
     async (body, fields) => {
       const refusal = { status: 422, code: 'validation_failed', fields };
       expect(await toolsets.refusal('POST', '', body)).toEqual(refusal);
     },
   );
 
-  it('[ACC-4] has a name of its own, whatever its case', async () => {
+  it('[ACC-4] has a name that is unique regardless of case', async () => {
     const first = await toolsets.create({ name: 'Mine', include: ['*'] });
     const taken = { status: 409, code: 'conflict' };
     expect(await toolsets.refusal('POST', '', { name: 'mINE', include: ['*'] })).toEqual(taken);
@@ -166,7 +166,7 @@ describe('a toolset', () => {
     expect(raced.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
   });
 
-  it('[ACC-4] is edited over the revision it was read at', async () => {
+  it('[ACC-4] is edited only at the revision that was read', async () => {
     const { id } = await toolsets.create({ name: 'revised', include: ['*'] });
     const path = `${toolsets.path}/${id}`;
     const headers = { 'if-match': await etagOf(portico, path) };
@@ -184,7 +184,7 @@ describe('a toolset', () => {
 });
 
 describe('toolsets', () => {
-  it('[ACC-4] are listed in the order of their names, page by page', async () => {
+  it('[ACC-4] are listed by name, page by page', async () => {
     const names = ['walk-b', 'Walk-a', 'walk-C', 'WALK-d'];
     for (const name of names) await toolsets.create({ name, include: ['*'] });
     for (const limit of [1, 3, 4, 500]) {
@@ -195,7 +195,7 @@ describe('toolsets', () => {
     expect(await toolsets.refusal('GET', '?cursor=x')).toMatchObject({ status: 422 });
   });
 
-  it('[ACC-3] [ACC-4] that are deleted leave a token narrowed to them with nothing, at once', async () => {
+  it('[ACC-3] [ACC-4] that are deleted leave a token limited to them with nothing, at once', async () => {
     serve({ shelf: new FakeServer({ tools: [toolOf('get_book'), toolOf('burn_book')] }) });
     await registerConnected(portico, 'shelf');
     const set = await toolsets.create({ name: 'library', include: ['shelf.get_*'] });

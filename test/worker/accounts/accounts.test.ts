@@ -1,4 +1,4 @@
-/** Each principal's calls carry its own account, and nobody else's; who has none is told where to connect one. */
+/** Each principal's calls carry its own account and nobody else's; a principal without one is shown where to connect one. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRandom, drawn, SEED } from '../../unit/seeded.ts';
@@ -30,7 +30,7 @@ let ada: Person;
 let bob: Person;
 let eve: Person;
 
-/** Says as whom it was called, in a way that nobody takes for the credential. */
+/** The server answers with the credential that it got, in a form that is not masked as one. */
 function tellWhom(server: FakeServer): void {
   server.call = post => {
     const text = [...(post.headers.get('authorization') ?? '')].toReversed().join('');
@@ -72,7 +72,7 @@ beforeEach(async () => {
 });
 
 describe.each(NAMES)('a server with accounts: %s', name => {
-  it('[UP-4] [ACC-8] is called with the account of whoever calls', async () => {
+  it('[UP-4] [ACC-8] is called with the account of the caller', async () => {
     expect((await connect(ada, name, 'of-ada')).status).toBe(201);
     expect((await connect(bob, name, 'of-${bob}')).status).toBe(201);
     expect(await whom(ada, `${name}.whoami`)).toBe('Bearer of-ada');
@@ -82,7 +82,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
     expect(await whom(bob, `${name}.whoami`)).toBe('Bearer of-${bob}');
   });
 
-  it('[UP-4] [ACC-8] is not called for who has none, who is told where to connect one', async () => {
+  it('[UP-4] [ACC-8] is not called for a principal without an account, who gets the link to connect one', async () => {
     await connect(ada, name, 'of-ada');
     const refused = await call(eve, `${name}.whoami`);
     expect([refused.isError, refused._meta?.['portico/reason']]).toEqual([
@@ -102,14 +102,14 @@ describe.each(NAMES)('a server with accounts: %s', name => {
       code: 'account_required',
       connect_url: `${ORIGIN}/connect/${name}`,
     });
-    // Beside what reads the lists of accounts, each with its own token.
+    // Without the requests that read the lists of accounts, each with its own token.
     const others = KINDS[name].posts.filter(
       ({ method, headers }) => method !== 'initialize' && !headers.has('authorization'),
     );
     expect(others).toEqual([]);
   });
 
-  it('[UP-4] [ACC-8] goes by the session that was opened with the account, of a client with a session too', async () => {
+  it('[UP-4] [ACC-8] uses the session that was opened with the account, also for a client with a session', async () => {
     await connect(ada, name, 'token-of-ada');
     await connect(bob, name, 'token-of-bob');
     const sessions = await Promise.all(
@@ -135,7 +135,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
     }
   });
 
-  it('[UP-4] [ACC-8] ends with the account: its own calls are refused, those of others go on', async () => {
+  it('[UP-4] [ACC-8] refuses calls of a deleted account, and still serves those of others', async () => {
     const made = await (await connect(ada, name, 'token-of-ada')).json<{ id: string }>();
     await connect(bob, name, 'token-of-bob');
     expect(await whom(ada, `${name}.whoami`)).toBe('Bearer token-of-ada');
@@ -148,7 +148,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
     expect(await whom(bob, `${name}.whoami`)).toBe('Bearer token-of-bob');
   });
 
-  it('[UP-4] [ACC-8] that refuses an account says so to its owner, and is not at fault', async () => {
+  it('[UP-4] [ACC-8] that refuses an account causes a message to its owner, and does not count as failing', async () => {
     await connect(ada, name, 'token-of-ada');
     await connect(bob, name, 'token-of-bob');
     KINDS[name].outage = () => new Response('no', { status: 401 });
@@ -160,7 +160,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
   });
 });
 
-it('[UP-4] [ACC-8] [LLM-5] a result of one is never another’s, whatever a rule of the cache says', async () => {
+it('[UP-4] [ACC-8] [LLM-5] never has its cached results shared between accounts, whatever the cache rule says', async () => {
   const body = { server: ids.modern, tool: 'whoami', ttl_seconds: 60, public: true };
   const rule = await (
     await portico.api('POST', '/api/v1/cache/rules', body)
@@ -196,7 +196,7 @@ describe('accounts', () => {
     ]);
   });
 
-  it('[UP-4] [ACC-8] [ACC-3] are connected where one may call, at servers that take them', async () => {
+  it('[UP-4] [ACC-8] [ACC-3] can be connected only at servers that accept them and that the principal may call', async () => {
     const narrow = await createPerson(portico, { servers: ['plain'] });
     const hidden = await connect(narrow, 'modern', 'x');
     const unknown = await connect(narrow, 'nothing', 'x');
@@ -211,7 +211,7 @@ describe('accounts', () => {
     await portico.api('PATCH', `${SERVERS}/${ids.plain}`, { accounts: 'per_principal' });
   });
 
-  it('[UP-4] [ACC-8] are not for programs, who are whom their connector lets them be', async () => {
+  it('[UP-4] [ACC-8] are not for programs, whose identity their connector decides', async () => {
     const { id: connector } = await enrol(portico, 'laptop');
     const body = {
       name: 'program',
@@ -231,7 +231,7 @@ describe('accounts', () => {
     ]);
   });
 
-  it('[UP-4] [ACC-8] end with their principal, and with the origin that they were given for', async () => {
+  it('[UP-4] [ACC-8] are deleted with their principal, and with the origin that they were given for', async () => {
     const rows = async () =>
       (await env.DB.prepare('SELECT principal_id FROM accounts').all()).results.length;
     await connect(ada, 'modern', 'token-of-ada');
@@ -248,7 +248,7 @@ describe('accounts', () => {
     await whenServer(portico, ids.modern, ({ status }) => status === 'CONNECTED');
   });
 
-  it('[UP-4] [ACC-8] of both kinds: own where there is one, else the deployment’s', async () => {
+  it("[UP-4] [ACC-8] of both kinds: a principal's own account if there is one, else the deployment’s", async () => {
     const patch = (body: object) => portico.api('PATCH', `${SERVERS}/${ids.plain}`, body);
     const auth = { type: 'bearer', token: 'token-of-all' };
     expect((await patch({ accounts: 'both', connection_config: { auth } })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** `/connect/{server}`: an account goes to whoever is signed in with that browser, however they came by the link. */
+/** `/connect/{server}`: an account goes to whoever is signed in with that browser, wherever they got the link. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
   bob = await createPerson(portico, { name: 'Bob' });
 });
 
-it('[UP-4] [ACC-8] takes a token of who is signed in, and shows it to nobody', async () => {
+it('[UP-4] [ACC-8] accepts a token of the signed-in person, and shows it to nobody', async () => {
   const browser = await signIn(portico, ada.token);
   const page = await (await browser.get('/connect/github')).text();
   expect(page).toContain('Connect your account at github');
@@ -45,13 +45,13 @@ it('[UP-4] [ACC-8] takes a token of who is signed in, and shows it to nobody', a
   expect(await rows()).toEqual([ada.principalId]);
 });
 
-it('[UP-4] [ACC-8] of somebody else binds nothing to them: the link carries nobody’s name', async () => {
+it('[UP-4] [ACC-8] opened with another’s link connects nothing for that person: the link names nobody', async () => {
   const browser = await signIn(portico, bob.token);
   await browser.post('/connect/github', { token: 'token-of-bob' });
   expect(await rows()).toEqual([bob.principalId]);
 });
 
-it('[UP-4] [ACC-8] wants a sign-in first, and a page of the gateway', async () => {
+it("[UP-4] [ACC-8] requires a sign-in first, and a form of the gateway's own page", async () => {
   const stranger = createBrowser(portico);
   const asked = await stranger.get('/connect/github');
   expect([asked.status, asked.headers.get('location')]).toEqual([
@@ -71,7 +71,7 @@ it('[UP-4] [ACC-8] wants a sign-in first, and a page of the gateway', async () =
   expect(await rows()).toEqual([]);
 });
 
-it('[UP-4] [ACC-8] [ACC-3] knows no server that one may not use, or that takes no accounts', async () => {
+it('[UP-4] [ACC-8] [ACC-3] treats a server that the person may not use, or that takes no accounts, as unknown', async () => {
   const narrow = await createPerson(portico, { servers: ['other'] });
   const browser = await signIn(portico, narrow.token);
   const hidden = await browser.get('/connect/github');

@@ -1,4 +1,4 @@
-/** An account is bound to who left to sign in, in the browser they left with, once, and at the issuer they left for. */
+/** An account is bound to the person who started the sign-in, in the same browser, once, and at the same issuer. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
@@ -46,7 +46,7 @@ const connect = async ({ token }: Person, at: IssuedServer, login: string) => {
   return comeBack(browser, at.issuer.agree(await leave(browser, at.name), login));
 };
 
-it('[UP-4] [ACC-8] each signs in, and is called by the name they have there', async () => {
+it('[UP-4] [ACC-8] each person signs in, and is called under the name they have there', async () => {
   expect(await connect(ada, tickets, 'ada-there')).toMatch(/^200 .*Connected Calls of Ada/);
   expect(await connect(bob, tickets, 'bob-there')).toMatch(/^200 .*Connected Calls of Bob/);
   await whenServer(portico, ids['tickets'] ?? '', ({ status }) => status === 'CONNECTED');
@@ -57,22 +57,22 @@ it('[UP-4] [ACC-8] each signs in, and is called by the name they have there', as
   expect([asked.get('resource'), asked.get('scope')]).toEqual([`${tickets.origin}/mcp`, 'base']);
 });
 
-it('[ACC-8] a link of Ada that Bob opens makes Bob’s account, and nothing of Ada’s', async () => {
+it('[ACC-8] a link of Ada that Bob opens creates Bob’s account, and nothing for Ada', async () => {
   expect(await connect(bob, tickets, 'bob-there')).toContain('Calls of Bob');
   const [row, ...more] = await accountRows();
   expect([row?.principal, more]).toEqual([bob.principalId, []]);
 });
 
-it('[ACC-8] what Ada left for binds nothing where Bob comes back with it', async () => {
+it('[ACC-8] a sign-in that Ada started connects nothing if Bob returns with it', async () => {
   const browser = await signIn(portico, ada.token);
   const back = tickets.issuer.agree(await leave(browser, 'tickets'), 'bob-there');
   expect(await comeBack(await signIn(portico, bob.token), back)).toContain(NOT_BEGUN);
   expect(await accountRows()).toEqual([]);
-  // It is Ada's still: nobody else can use it up.
+  // It is still Ada's: nobody else can use it up.
   expect(await comeBack(browser, back)).toContain('Calls of Ada');
 });
 
-it('[ACC-8] a state is good once', async () => {
+it('[ACC-8] a state works once', async () => {
   const browser = await signIn(portico, ada.token);
   const back = tickets.issuer.agree(await leave(browser, 'tickets'), 'ada-there');
   expect(await comeBack(browser, back)).toContain('Connected');
@@ -81,7 +81,7 @@ it('[ACC-8] a state is good once', async () => {
   expect(tickets.issuer.asked.length).toBe(asked);
 });
 
-it('[ACC-8] another browser, and one that nobody is signed in with, bind nothing', async () => {
+it('[ACC-8] another browser, and one that is not signed in, connect nothing', async () => {
   const back = tickets.issuer.agree(
     await leave(await signIn(portico, ada.token), 'tickets'),
     'ada-there',
@@ -102,7 +102,7 @@ it('[ACC-8] a code of another issuer is sent to nobody', async () => {
   expect(await accountRows()).toEqual([]);
 });
 
-it('[ACC-8] after ten minutes, or where the server moved meanwhile, nothing is bound', async () => {
+it('[ACC-8] after ten minutes, or if the server moved meanwhile, nothing is connected', async () => {
   const browser = await signIn(portico, ada.token);
   const back = tickets.issuer.agree(await leave(browser, 'tickets'), 'ada-there');
   pass(600_001);
@@ -117,7 +117,7 @@ it('[ACC-8] after ten minutes, or where the server moved meanwhile, nothing is b
   expect(await accountRows()).toEqual([]);
 });
 
-it('[ACC-8] leaving wants a sign-in, a form of the page, and who may call', async () => {
+it('[ACC-8] starting requires a sign-in, a form of the page, and the right to call', async () => {
   const stranger = createBrowser(portico);
   expect((await stranger.post('/connect/tickets', { how: 'sign-in' })).status).toBe(403);
   const browser = await signIn(portico, ada.token);
@@ -130,7 +130,7 @@ it('[ACC-8] leaving wants a sign-in, a form of the page, and who may call', asyn
   expect(left).toBe(0);
 });
 
-it('[ACC-8] who does not agree is told so, and keeps what they had', async () => {
+it('[ACC-8] a person who refuses consent gets a message, and keeps the former account', async () => {
   expect(await connect(ada, tickets, 'ada-there')).toContain('Connected');
   const browser = await signIn(portico, ada.token);
   const left = new URL(await leave(browser, 'tickets')).searchParams;
@@ -142,7 +142,7 @@ it('[ACC-8] who does not agree is told so, and keeps what they had', async () =>
   expect([before.length, await accountRows()]).toEqual([1, before]);
 });
 
-it('[UP-4] [ACC-8] [SEC-1] nothing of it lies open in the database, nor is it shown', async () => {
+it('[UP-4] [ACC-8] [SEC-1] no credential is stored in plain text or shown', async () => {
   await connect(ada, tickets, 'ada-there');
   await leave(await signIn(portico, bob.token), 'tickets');
   const tables = ['accounts', 'account_grants', 'account_connections', 'upstream_clients'];

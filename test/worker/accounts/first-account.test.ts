@@ -1,4 +1,4 @@
-/** A server whose catalog is read with somebody's account is not down where that account is: the next one reads it. */
+/** A server whose catalog is read with a person's account is not down if that account fails: the next account reads it. */
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createPerson, type Person } from '../support/call-rows.ts';
 import { FakeServer, toolOf } from '../support/fake-server.ts';
@@ -25,7 +25,7 @@ function serveGuarded(): void {
 }
 const connect = ({ token }: Person, own: string) =>
   portico.api('POST', '/api/v1/accounts', { server: 'notes', token: own }, { token });
-/** Once it has been looked at, with so many tools; who waits has it looked at. */
+/** Waits until a check cycle has found this many tools; wakes the monitor meanwhile. */
 async function whenRead(tools: number): Promise<void> {
   await vi.waitFor(async () => {
     await monitorOf(id).wake();
@@ -50,15 +50,15 @@ beforeEach(() => {
   serveGuarded();
 });
 
-it('[UP-4] [ACC-8] where the server refuses the first account', async () => {
+it('[UP-4] [ACC-8] if the server refuses the first account', async () => {
   refused.add('Bearer of-ada');
   server.tools = [toolOf('first'), toolOf('second')];
-  // That it is in trouble may pass before anybody looks.
+  // The failing status may pass before the test sees it.
   await whenRead(2);
   expect(refusals).toBeGreaterThan(0);
 });
 
-it('[UP-4] [ACC-8] where all were refused, and one works again', async () => {
+it('[UP-4] [ACC-8] if all were refused, and one works again', async () => {
   refused.add('Bearer of-bob');
   await monitorOf(id).wake();
   await whenServer(portico, id, ({ last_error: why }) => why?.includes('upstream_auth') === true);

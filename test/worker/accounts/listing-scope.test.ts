@@ -1,4 +1,4 @@
-/** A server that wants more of an account before it lists anything: nobody can call it, so its monitor is who hears that. */
+/** A server that requires more scopes before it lists anything: nobody can call it yet, so its monitor records the required scope. */
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import type { Browser } from '../support/browser.ts';
@@ -9,7 +9,7 @@ import { createPortico, PATIENT, register } from '../support/portico.ts';
 
 const portico = createPortico();
 
-/** Leaves for the authorization server. @returns what is asked for there, or undefined where the page does not let leave */
+/** Starts the sign-in. @returns the parameters for the authorization server, or undefined if the page does not redirect */
 async function leave(browser: Browser): Promise<URLSearchParams | undefined> {
   const page = await (await browser.post('/connect/listing', { how: 'sign-in' })).text();
   const address = /content="0;url=([^"]+)"/.exec(page)?.[1];
@@ -25,7 +25,7 @@ async function connect(browser: Browser, asked: URLSearchParams | undefined): Pr
 const wanted = async () =>
   (await env.DB.prepare('SELECT wanted_scope FROM account_grants').first())?.['wanted_scope'];
 
-it('[ACC-8] [UP-4] what a list wants is asked for at the next sign-in, and not without end', async () => {
+it('[ACC-8] [UP-4] the scope that a list requires is requested at the next sign-in, a bounded number of times', async () => {
   const upstream = new OauthUpstream('listing');
   upstream.challenge = 'Bearer scope="base"';
   upstream.replaced.set(upstream.url, ({ headers }) => {

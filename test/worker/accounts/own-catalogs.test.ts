@@ -1,4 +1,6 @@
-/** What a server does not list to somebody's own account is not there for them, whichever way they look or call; for others it is. */
+/**
+ * A definition that a server does not list to a person's account does not exist for that person, in lists and in calls; for others it does.
+ */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { FORMATS } from '../../../src/models/formats/dialect.ts';
@@ -24,7 +26,7 @@ const FEWER: Record<ListMethod, readonly string[]> = {
 };
 const ERAS = ['legacy', 'modern'] as const;
 
-/** Both are connected, and to Bob's account is listed less. */
+/** Connects both accounts; the server lists less to Bob's. */
 async function withFewer(name: (typeof NAMES)[number]): Promise<void> {
   KINDS[name].own.set('of-bob', FEWER);
   await connect(ada, name, 'of-ada');
@@ -34,11 +36,11 @@ async function withFewer(name: (typeof NAMES)[number]): Promise<void> {
   await whenListed(bob, name, FEWER['tools/list']);
 }
 
-/** What an answer says, but for the name that was asked for. */
+/** The text of an answer, without the requested name. */
 const said = (answer: unknown, name: string) => JSON.stringify(answer).replaceAll(name, 'NAME');
 
 describe.each(NAMES)('a server with accounts: %s', name => {
-  it('[UP-4] [ACC-8] [MCP-8] lists of each kind what the account of whoever asks is listed', async () => {
+  it("[UP-4] [ACC-8] [MCP-8] lists of each kind what it lists to the caller's account", async () => {
     await withFewer(name);
     for (const era of ERAS) {
       for (const method of Object.keys(ALL) as ListMethod[]) {
@@ -53,7 +55,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
     }
   });
 
-  it('[UP-4] [ACC-8] [ACC-3] answers a call of what is lacking as one of a name that never was, and asks nobody', async () => {
+  it('[UP-4] [ACC-8] [ACC-3] answers a call of a missing name like one of an unknown name, without an upstream request', async () => {
     await withFewer(name);
     const calls = [
       ['tools/call', (tool: string) => ({ name: tool, arguments: {} }), 'drop', 'nope'],
@@ -84,7 +86,7 @@ describe.each(NAMES)('a server with accounts: %s', name => {
   });
 });
 
-it('[UP-4] [ACC-8] [FIND-1] [LLM-1] what is lacking is in no list of REST, no format, no search, no toolset', async () => {
+it('[UP-4] [ACC-8] [FIND-1] [LLM-1] a missing tool is in no REST list, model format, search or toolset', async () => {
   await withFewer('modern');
   const body = { name: 'all-of-it', include: ['modern.*'] };
   const set = await portico.api('POST', '/api/v1/toolsets', body);
@@ -129,7 +131,7 @@ it('[UP-4] [ACC-8] [FIND-1] [LLM-1] what is lacking is in no list of REST, no fo
   expect(lacking?.[0]).toBe(404);
 });
 
-it('[UP-4] [ACC-8] [ACC-3] an explanation says that the account lacks it, of whoever is asked about', async () => {
+it('[UP-4] [ACC-8] [ACC-3] an explanation says that the account of the principal in question lacks it', async () => {
   await withFewer('modern');
   const explain = async (principal: string, tool: string) => {
     const question = { principal, server: 'modern', tool };
@@ -151,7 +153,7 @@ it('[UP-4] [ACC-8] [ACC-3] an explanation says that the account lacks it, of who
   }
 });
 
-it('[UP-4] [ACC-8] what an account is listed beyond the shared catalog is shown to nobody', async () => {
+it('[UP-4] [ACC-8] definitions beyond the shared catalog are shown to nobody', async () => {
   KINDS.modern.own.set('of-bob', { 'tools/list': ['read', 'write', 'extra'] });
   await connect(bob, 'modern', 'of-bob');
   expect((await whenRead(bob, 'modern')).own_lists).toBe('{"tools":{"lacks":["drop"]}}');
@@ -160,7 +162,7 @@ it('[UP-4] [ACC-8] what an account is listed beyond the shared catalog is shown 
   expect(answer.error?.message).toMatch(/not found/i);
 });
 
-it('[UP-4] [ACC-8] [MCP-6] their open streams hear when the account turns out to lack something, others’ do not', async () => {
+it('[UP-4] [ACC-8] [MCP-6] open streams of the person are notified when the account turns out to lack something, others’ are not', async () => {
   await connect(ada, 'modern', 'of-ada');
   await connect(bob, 'modern', 'of-bob');
   await whenRead(ada, 'modern');
@@ -182,7 +184,7 @@ it('[UP-4] [ACC-8] [MCP-6] their open streams hear when the account turns out to
   for (const stream of streams) await stream.close();
 });
 
-it('[UP-4] [ACC-8] an account that is connected anew has what it had until its lists are read anew', async () => {
+it('[UP-4] [ACC-8] a reconnected account keeps its lists until they are read again', async () => {
   const held = Promise.withResolvers<void>();
   await withFewer('modern');
   KINDS.modern.own.clear();
@@ -197,7 +199,7 @@ it('[UP-4] [ACC-8] an account that is connected anew has what it had until its l
   await whenListed(bob, 'modern', ALL['tools/list']);
 });
 
-it('[UP-4] [ACC-8] another catalog is compared anew when its owner lists, and what is given to the account comes back', async () => {
+it('[UP-4] [ACC-8] another catalog is compared again when the owner lists, and newly granted tools reappear', async () => {
   await withFewer('modern');
   KINDS.modern.shared.set('tools/list', [...ALL['tools/list'], 'fresh']);
   await portico.api('POST', `${SERVERS}/${ids.modern}/refresh`);
@@ -214,7 +216,7 @@ it('[UP-4] [ACC-8] another catalog is compared anew when its owner lists, and wh
   await whenServer(portico, ids.modern, ({ tool_count: tools }) => tools === 3);
 });
 
-it('[UP-4] [ACC-8] a read that fails changes nothing, is rested from, and delays no list', async () => {
+it('[UP-4] [ACC-8] a failed read changes nothing, is followed by a pause, and delays no list', async () => {
   await withFewer('plain');
   KINDS.plain.own.clear();
   KINDS.plain.before = post =>
@@ -232,7 +234,7 @@ it('[UP-4] [ACC-8] a read that fails changes nothing, is rested from, and delays
   await whenListed(bob, 'plain', ALL['tools/list']);
 });
 
-it('[UP-4] [ACC-8] lists that are fresh are not read again, and a row is written for each read at most', async () => {
+it('[UP-4] [ACC-8] fresh lists are not read again, and each read writes one row at most', async () => {
   await withFewer('sessions');
   const row = () =>
     env.DB.prepare('SELECT own_lists_at FROM accounts WHERE principal_id = ?')
@@ -242,13 +244,13 @@ it('[UP-4] [ACC-8] lists that are fresh are not read again, and a row is written
   for (let i = 0; i < 10; i++) await keysOf(bob, 'sessions');
   expect(KINDS.sessions.by('of-bob', 'tools/list')).toHaveLength(read);
   expect(await row()).toEqual(before);
-  // The session that was opened for it is ended.
+  // The session opened for the read is ended.
   const [{ session } = { session: null }] = KINDS.sessions.by('of-bob', 'tools/list');
   expect(session).toMatch(/^upstream-/);
   await vi.waitFor(() => expect(KINDS.sessions.ended).toContain(session), PATIENT);
 });
 
-it('[UP-4] [ACC-8] what was read with a former credential is not kept for the account of now', async () => {
+it('[UP-4] [ACC-8] lists read with a former credential are not stored for the current account', async () => {
   const held = Promise.withResolvers<void>();
   KINDS.modern.own.set('of-carl', { 'tools/list': [] });
   KINDS.modern.before = post => (tokenOf(post) === 'of-carl' ? held.promise : undefined);

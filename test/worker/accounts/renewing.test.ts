@@ -1,4 +1,4 @@
-/** Tokens of accounts are renewed by one at a time, none is lost on the way, and an account ends only where its issuer says so. */
+/** Tokens of accounts are renewed by one request at a time, none is lost on the way, and an account ends only if its issuer says so. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { principalOwner } from '../../../src/shared/identity/object-owners.ts';
@@ -40,7 +40,7 @@ const expiries = async ({ principalId }: Person) =>
     (JSON.parse(detail) as { reason?: string }).reason,
   ]);
 
-describe('at the end of a token', () => {
+describe('when a token expires', () => {
   it(`[ACC-8] ${CALLS} calls at once renew it once, and each is under its own name`, async () => {
     pass(LIFE_MS + 1_000);
     const answers = await Promise.all(
@@ -58,7 +58,7 @@ describe('at the end of a token', () => {
     expect(issuer.renewals).toBe(2);
   });
 
-  it('[ACC-8] it is renewed before, while it is used still', async () => {
+  it('[ACC-8] it is renewed before that, and still used meanwhile', async () => {
     pass(LIFE_MS * 0.9);
     issuer.outage = () => new Response('busy', { status: 503 });
     expect(await who(ada)).toBe('you are ada');
@@ -73,7 +73,7 @@ describe('at the end of a token', () => {
   });
 });
 
-describe('a passing failure', () => {
+describe('a temporary failure', () => {
   it.each([
     ['an error of the issuer', () => new Response('no', { status: 500 })],
     [
@@ -92,7 +92,7 @@ describe('a passing failure', () => {
     issuer.outage = outage;
     expect(await who(ada)).toMatch(/^credential_unavailable: /);
     expect(await who(ada)).toMatch(/^credential_unavailable: /);
-    // Not by each call: it rests after a failure.
+    // Not at each call: renewal pauses after a failure.
     expect(issuer.renewals).toBe(1);
     issuer.outage = undefined;
     pass(2_000);
@@ -101,8 +101,8 @@ describe('a passing failure', () => {
   });
 });
 
-describe('an answer that is lost', () => {
-  it('[ACC-8] asks to sign in again and says why, where the issuer takes a refresh token once', async () => {
+describe('a lost response', () => {
+  it('[ACC-8] requires a new sign-in and says why, if the issuer accepts a refresh token only once', async () => {
     pass(LIFE_MS + 1_000);
     issuer.lost = 1;
     expect(await who(ada)).toMatch(/^credential_unavailable: /);
@@ -123,7 +123,7 @@ describe('an answer that is lost', () => {
     ['takes a refresh token once', false, /^account_required: .*lost on the way/, 'answer_lost'],
     ['takes the former one too', true, /^you are ada$/, null],
   ])(
-    '[ACC-8] an object that ends in between loses no account: the issuer %s',
+    '[ACC-8] after an object that ended in between loses no account: the issuer %s',
     async (_name, takesFormer, expected, ended) => {
       pass(LIFE_MS + 1_000);
       let answer = () => {};
@@ -140,8 +140,8 @@ describe('an answer that is lost', () => {
   );
 });
 
-describe('the issuer says no', () => {
-  it('[ACC-8] the account ends, with a row that says why; others go on', async () => {
+describe('a refusal by the issuer', () => {
+  it('[ACC-8] ends the account, with an audit row that says why; others continue', async () => {
     issuer.forget('ada');
     pass(LIFE_MS + 1_000);
     expect(await who(ada)).toMatch(/^account_required: .*ended there.*\/connect\/tickets/);
@@ -164,8 +164,8 @@ describe('the issuer says no', () => {
   });
 });
 
-describe('the server refuses a token before its time', () => {
-  it('[ACC-8] it is renewed, and the call is made again with the new one', async () => {
+describe('a server that refuses a token before its expiry', () => {
+  it('[ACC-8] causes a renewal, and the call is repeated with the new one', async () => {
     pass(120_000);
     issuer.forgetAccess();
     tickets.server.posts.length = 0;
@@ -173,14 +173,14 @@ describe('the server refuses a token before its time', () => {
     expect([issuer.renewals, tickets.server.of('tools/call').length]).toEqual([1, 1]);
   });
 
-  it('[ACC-8] a new one is not renewed for that', async () => {
+  it('[ACC-8] causes no renewal of a new token', async () => {
     pass(10_000);
     issuer.forgetAccess();
     expect(await who(ada)).toMatch(/^account_required: .*refuses your account/);
     expect([issuer.renewals, await endOf(ada)]).toEqual([0, null]);
   });
 
-  it('[ACC-8] where the server names another issuer, nothing goes to the former one', async () => {
+  it('[ACC-8] and names another issuer causes no request to the former one', async () => {
     pass(120_000);
     issuer.forgetAccess();
     const other = new IssuedServer('moved');

@@ -1,4 +1,4 @@
-/** The tool `connect`: what is listed of a server of accounts before anybody could read it, and what becomes of it. */
+/** The stand-in tool `connect`: listed for a server with accounts before anybody could read its catalog, and removed afterwards. */
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createPerson, rowsOf, type Person } from '../support/call-rows.ts';
@@ -22,7 +22,7 @@ import {
 
 const portico = createPortico();
 let count = 0;
-/** Of the server of a test, which nobody has an account at yet. */
+/** The server of the test, at which nobody has an account yet. */
 let name: string;
 let id: string;
 let server: FakeServer;
@@ -56,8 +56,8 @@ const call = async (person: Person, tool: string, path = '/mcp', era: Era = 'mod
   rpc(person, 'tools/call', { name: tool, arguments: {} }, path, era);
 const whenRead = () => whenServer(portico, id, ({ status }) => status === 'CONNECTED');
 
-describe.each(ERAS)('before anybody could read a server, to a %s client', era => {
-  it('[ACC-8] [MCP-3] is listed in the way of each endpoint, and answers with the link', async () => {
+describe.each(ERAS)('before anybody could read a server, to a %s client the stand-in tool', era => {
+  it('[ACC-8] [MCP-3] is listed under the naming of each endpoint, and answers with the link', async () => {
     const set = { name: `set-${name}`, include: [`${name}.create_*`] };
     expect((await portico.api('POST', '/api/v1/toolsets', set)).status).toBe(201);
     for (const [path, tool] of [
@@ -82,12 +82,12 @@ describe.each(ERAS)('before anybody could read a server, to a %s client', era =>
     expect(server.posts).toEqual([]);
   });
 
-  it('[ACC-8] is gone with the account of the caller, and for all with the catalog', async () => {
+  it("[ACC-8] disappears with the caller's account, and for all with the catalog", async () => {
     expect(await namesOf(ada, '/mcp', era)).toContain(`${name}.connect`);
     expect((await connect(ada, 'bad')).status).toBe(201);
     expect(await namesOf(ada, '/mcp', era)).not.toContain(`${name}.connect`);
     expect(await namesOf(eve, '/mcp', era)).toContain(`${name}.connect`);
-    // Who still has it in a list is told.
+    // A client that still has it in a list gets an explanation.
     const early = (await call(ada, `${name}.connect`, '/mcp', era)).result;
     expect([early?.isError ?? false, early?.content?.[0]?.text]).toEqual([
       false,
@@ -114,7 +114,7 @@ describe.each(ERAS)('before anybody could read a server, to a %s client', era =>
   });
 });
 
-describe('whoever may use a server', () => {
+describe('the stand-in tool of a server', () => {
   const withLinks = async ({ token }: Person, params: object) => {
     const { message, headers } = modern('tools/call', params as Record<string, unknown>);
     const key = 'io.modelcontextprotocol/clientCapabilities';
@@ -127,7 +127,7 @@ describe('whoever may use a server', () => {
     }>();
   };
 
-  it('[ACC-8] is asked by it like by any other tool, where the client opens links', async () => {
+  it('[ACC-8] asks for the account like any other tool, if the client opens links', async () => {
     const params = { name: `${name}.connect`, arguments: {} };
     const asked = await withLinks(ada, params);
     expect(asked.result.resultType).toBe('input_required');
@@ -151,7 +151,7 @@ describe('whoever may use a server', () => {
     expect((await answer.json<RpcAnswer>()).error?.code).toBe(-32042);
   });
 
-  it('[ACC-8] [ACC-3] sees it whichever of its tools they may use; of others it is hidden, which is unknown', async () => {
+  it('[ACC-8] [ACC-3] is listed to those who may use any of its tools; to others it looks unknown', async () => {
     const other = `other${count}`;
     const [, otherId] = await registerGuarded(portico, other, { accounts: 'per_principal' });
     const some = await createPerson(portico, { tools: [`${name}.create_*`] });
@@ -189,7 +189,7 @@ describe('whoever may use a server', () => {
     await portico.api('DELETE', `${SERVERS}/${otherId}`);
   });
 
-  it('[ACC-8] [FIND-1] finds it by the words of its server, in REST and as a model is given it', async () => {
+  it("[ACC-8] [FIND-1] is found by the words of its server, in REST and in a model's format", async () => {
     const found = await (
       await portico.api('POST', '/api/v1/search', { query: `an issue at ${name}` }, eve)
     ).json<{ tools: { name: string }[] }>();
@@ -214,7 +214,7 @@ describe('whoever may use a server', () => {
   });
 });
 
-it('[ACC-8] [ACC-3] is nobody’s who sees nothing of the catalog, once that was read', async () => {
+it('[ACC-8] [ACC-3] is not listed to a caller who sees nothing of the catalog, once that was read', async () => {
   const none = await createPerson(portico, { tools: [`${name}.nothing`] });
   const some = await createPerson(portico, { tools: [`${name}.create_*`] });
   await connect(ada);
@@ -229,7 +229,7 @@ it('[ACC-8] [ACC-3] is nobody’s who sees nothing of the catalog, once that was
   expect(result?._meta?.['portico/reason']).toBe('account_required');
 });
 
-it('[ACC-8] is of servers of accounts alone', async () => {
+it('[ACC-8] exists only for servers with accounts', async () => {
   const shared = `shared${count}`;
   await registerGuarded(portico, shared, {});
   expect((await namesOf(eve)).filter(tool => tool.startsWith(shared))).toEqual([]);
@@ -239,7 +239,7 @@ it('[ACC-8] is of servers of accounts alone', async () => {
   expect((await namesOf(eve)).filter(tool => tool.startsWith(both))).toEqual([]);
 });
 
-it('[ACC-8] makes way for a tool of that name', async () => {
+it('[ACC-8] gives way to a real tool of that name', async () => {
   server.tools = [toolOf('connect'), toolOf('create_issue')];
   await connect(ada);
   await whenRead();
@@ -249,7 +249,7 @@ it('[ACC-8] makes way for a tool of that name', async () => {
   expect(server.of('tools/call')).toHaveLength(1);
 });
 
-/** Waits for a change of lists on a stream of its own, which something causes. */
+/** Opens a stream and waits there for the list change that `cause` triggers. */
 async function hearChange(cause: () => Promise<unknown>): Promise<void> {
   await whenQuiet(id);
   const session = await initialize(portico, eve);
@@ -266,13 +266,13 @@ async function hearChange(cause: () => Promise<unknown>): Promise<void> {
   await reader?.cancel();
 }
 
-it('[ACC-8] [MCP-4] comes with a notification', async () => {
+it('[ACC-8] [MCP-4] appears with a notification', async () => {
   const more = `more${count}`;
   await hearChange(() => registerGuarded(portico, more, { accounts: 'per_principal' }));
   expect(await namesOf(eve)).toContain(`${more}.connect`);
 });
 
-it('[ACC-8] [MCP-4] goes with a notification, when the catalog comes', async () => {
+it('[ACC-8] [MCP-4] disappears with a notification, when the catalog arrives', async () => {
   await hearChange(async () => {
     await connect(ada);
     await whenRead();
@@ -283,7 +283,7 @@ it('[ACC-8] [MCP-4] goes with a notification, when the catalog comes', async () 
   ]);
 });
 
-it('[ACC-8] is no tool of the server to who explains access', async () => {
+it('[ACC-8] is no tool of the server in an explanation of access', async () => {
   const explained = await portico.api('POST', '/api/v1/access/explain', {
     principal: eve.principalId,
     server: name,

@@ -1,4 +1,4 @@
-/** What a client hears of a server with accounts it hears by its own: in its own session there, or not at all. */
+/** Notifications of a server with accounts reach a client through the session of its own account, or not at all. */
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { createPerson, type Person } from '../support/call-rows.ts';
 import { openListen } from '../support/event-streams.ts';
@@ -75,7 +75,7 @@ it('[UP-4] [ACC-8] [MCP-4] is subscribed to in the session of the caller’s own
   expect(seen.filter(([method]) => method === 'resources/subscribe')).toEqual([]);
 });
 
-it('[UP-4] [ACC-8] [MCP-4] is not heard of by an account that is not the caller’s', async () => {
+it('[UP-4] [ACC-8] [MCP-4] is not subscribed to with an account that is not the caller’s', async () => {
   const refused = await subscribe(ada, 'modern+note://a');
   expect(refused.error?.message).toContain('modern has no subscriptions for personal accounts');
   const stream = await openListen(portico, { resourceSubscriptions: ['modern+note://a'] }, ada);

@@ -1,4 +1,4 @@
-/** Who lacks an account at a server is told where to connect one: legacy clients, as far as they show links. */
+/** A caller without an account at a server gets the link to connect one: legacy clients, by their support of links. */
 import { describe, expect, it } from 'vitest';
 import {
   CALLS,
@@ -20,7 +20,7 @@ import { inSession, legacy, type RpcAnswer } from '../support/portico.ts';
 const of = useAccountServers();
 const { portico } = of;
 
-/** A legacy session of a client that declared this. */
+/** Opens a legacy session for a client with these capabilities. */
 async function open({ token }: Person, declared: object, protocolVersion: string): Promise<string> {
   const clientInfo = { name: 't', version: '1' };
   const params = { protocolVersion, capabilities: declared, clientInfo };
@@ -43,7 +43,7 @@ async function askLegacy(
 
 describe.each(NAMES)('a legacy client, at a server: %s', name => {
   it.each(METHODS)(
-    '[ACC-8] that opens links gets the error that has the link: %s',
+    '[ACC-8] that opens links gets the error that contains the link: %s',
     async method => {
       for (const more of [{}, { accept: 'application/json, text/event-stream' }]) {
         const answer = await askLegacy(of.ada, method, name, [LINKS, '2025-11-25'], more);
@@ -72,7 +72,7 @@ describe.each(NAMES)('a legacy client, at a server: %s', name => {
     },
   );
 
-  it('[ACC-8] that opens links gets it where the server refuses the account', async () => {
+  it('[ACC-8] that opens links gets it if the server refuses the account', async () => {
     await connect(of.ada, name);
     KINDS[name].outage = () => new Response('no', { status: 401 });
     const answer = await askLegacy(of.ada, 'tools/call', name, [LINKS, '2025-11-25']);
@@ -80,7 +80,7 @@ describe.each(NAMES)('a legacy client, at a server: %s', name => {
     expect(answer.error?.code).toBe(-32042);
   });
 
-  it('[ACC-8] that opens links gets it on the stream of a call that took long, too', async () => {
+  it('[ACC-8] that opens links also gets it on the stream of a long call', async () => {
     await connect(of.ada, name);
     const hasBegun = Promise.withResolvers<void>();
     KINDS[name].outage = async () => {

@@ -1,4 +1,4 @@
-/** Who lacks an account at a server is told where to connect one: modern clients, as far as they show links. */
+/** A caller without an account at a server gets the link to connect one: modern clients, by their support of links. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import {
@@ -44,7 +44,7 @@ async function ask(
   return (await portico.post(sent, { token, headers }, path)).json();
 }
 
-/** The round after a question, with the same answer to all of it. */
+/** The params of the retry, with the same answer to every server request. */
 const answering = (
   params: object,
   { requestState, inputRequests = {} }: Asked = {},
@@ -57,7 +57,7 @@ const answering = (
 
 describe.each(NAMES)('a modern client that opens links, at a server: %s', name => {
   it.each(METHODS)(
-    '[ACC-8] [MCP-4] is asked to, and its %s goes on when it comes again',
+    '[ACC-8] [MCP-4] is asked to connect, and its %s continues when it is sent again',
     async method => {
       const params = CALLS[method](name);
       const first = await ask(of.ada, method, params);
@@ -93,21 +93,21 @@ describe.each(NAMES)('a modern client that opens links, at a server: %s', name =
   );
 
   it.each(['decline', 'cancel'])(
-    '[ACC-8] gets the failure where its user says %s',
+    '[ACC-8] gets the failure if its user chooses %s',
     async action => {
       const params = CALLS['tools/call'](name);
       const first = await ask(of.ada, 'tools/call', params);
       const refused = await ask(of.ada, 'tools/call', answering(params, first.result, action));
       expect(refused.result?._meta?.['portico/reason']).toBe('account_required');
       expect(refused.result?.content?.[0]?.text).toContain(linkTo(name));
-      // Who connected one all the same is served.
+      // A user who connected an account anyway is served.
       await connect(of.ada, name);
       const served = await ask(of.ada, 'tools/call', answering(params, first.result, action));
       expect(served.result).toMatchObject(RESULTS['tools/call']);
     },
   );
 
-  it('[ACC-8] is asked where the server refuses its account', async () => {
+  it('[ACC-8] is asked if the server refuses its account', async () => {
     await connect(of.ada, name);
     KINDS[name].outage = () => new Response('no', { status: 401 });
     const asked = await ask(of.ada, 'tools/call', CALLS['tools/call'](name));
@@ -137,10 +137,10 @@ describe.each(NAMES)('a modern client that opens no links, at a server: %s', nam
   );
 });
 
-describe('the question', () => {
+describe('the server request', () => {
   const params = CALLS['tools/call']('modern');
 
-  it('[ACC-8] [MCP-4] is of its principal and its call alone', async () => {
+  it('[ACC-8] [MCP-4] is bound to its principal and its call', async () => {
     const { result } = await ask(of.ada, 'tools/call', params);
     const bob = await createPerson(portico);
     const retry = answering(params, result, 'accept');
@@ -152,7 +152,7 @@ describe('the question', () => {
     expect((await ask(of.ada, 'tools/call', retry)).result).toMatchObject(RESULTS['tools/call']);
   });
 
-  it('[ACC-8] in the middle of a dialog with the server leaves it the server’s own state', async () => {
+  it('[ACC-8] in the middle of a dialog with the server preserves the server’s own state', async () => {
     await connect(of.ada, 'modern');
     const question = {
       method: 'elicitation/create',
@@ -184,7 +184,7 @@ describe('the question', () => {
     );
     await connect(of.ada, 'modern');
     await ask(of.ada, 'tools/call', answering(params, lost.result, 'accept'));
-    // The server's own question of that name is answered to the server.
+    // An answer to the server's own request of that name goes to the server.
     await ask(of.ada, 'tools/call', answering(params, first.result, 'accept'));
     KINDS.modern.call = call;
     expect(states).toEqual([
@@ -194,7 +194,7 @@ describe('the question', () => {
     ]);
   });
 
-  it('[ACC-8] of a malformed answer is refused, and the server hears nothing', async () => {
+  it('[ACC-8] with a malformed answer is refused, and the server gets nothing', async () => {
     const { result } = await ask(of.ada, 'tools/call', params);
     await connect(of.ada, 'modern');
     const retry = { ...answering(params, result, 'accept'), inputResponses: [1] };
@@ -202,7 +202,7 @@ describe('the question', () => {
     expect(KINDS.modern.of('tools/call')).toEqual([]);
   });
 
-  it('[ACC-8] is not asked of the token of the deployment, which no account can be of', async () => {
+  it('[ACC-8] is not sent to the token of the deployment, which can have no account', async () => {
     const { message, headers } = modern('tools/call', params);
     const answer = await (await portico.post(message, { headers })).json<RpcAnswer>();
     const text = answer.result?.content?.[0]?.text ?? '';

@@ -1,4 +1,4 @@
-/** What an account may do grows as its server wants it, and nothing of an account is kept that is over. */
+/** An account's scopes grow as its server requires, and no credential of an ended account is kept. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { createPerson, type Person } from '../support/call-rows.ts';
@@ -13,7 +13,7 @@ const { issuer } = tickets;
 const { ada } = found.people;
 const who = (person: Person) => whoami(portico, person, 'tickets');
 
-/** What a server wants is noted beside its answer. */
+/** Waits until the scope that a server requires is recorded. */
 const whenWanted = ({ principalId }: Person, scope: string) =>
   vi.waitFor(async () => {
     const wanted = await env.DB.prepare(
@@ -24,8 +24,8 @@ const whenWanted = ({ principalId }: Person, scope: string) =>
     expect(wanted).toBe(scope);
   });
 
-describe('the server wants more of an account', () => {
-  it('[ACC-8] its owner is asked for that and what was granted, three times in all', async () => {
+describe('a server that requires more scopes of an account', () => {
+  it('[ACC-8] makes the gateway ask the owner for these and the granted ones, three times in all', async () => {
     tickets.wanted = 'write';
     expect(await who(ada)).toMatch(/^account_required: .*allow more: write.*\/connect\/tickets/);
     const browser = await signIn(portico, ada.token);
@@ -35,7 +35,7 @@ describe('the server wants more of an account', () => {
       const left = await leave(browser, 'tickets');
       scopes.push(new URL(left).searchParams.get('scope'));
       await comeBack(browser, issuer.agree(left, 'ada'));
-      // The issuer says that it granted it; the server goes on wanting it.
+      // The issuer claims to have granted it; the server still requires it.
       issuer.access.forEach(held => (held.scope = 'base'));
       expect(await who(ada)).toMatch(/^account_required: .*allow more/);
     }
@@ -46,7 +46,7 @@ describe('the server wants more of an account', () => {
   });
 });
 
-describe('the vault is empty of what is over', () => {
+describe('the vault keeps no credential', () => {
   const left = async () =>
     (
       await Promise.all(
@@ -56,13 +56,13 @@ describe('the vault is empty of what is over', () => {
       )
     ).join(' ');
 
-  it('[ACC-8] [SEC-1] where a principal is deleted', async () => {
+  it('[ACC-8] [SEC-1] of a deleted principal', async () => {
     await leave(await signIn(portico, ada.token), 'tickets');
     await portico.api('DELETE', `/api/v1/principals/${ada.principalId}`);
     expect(await left()).toBe('1 1 0');
   });
 
-  it('[ACC-8] [SEC-1] where the server moves to another origin', async () => {
+  it('[ACC-8] [SEC-1] of a server that moved to another origin', async () => {
     const move = (origin: string) =>
       portico.api('PATCH', `${SERVERS}/${found.id}`, {
         connection_config: { url: `${origin}/mcp` },
@@ -72,7 +72,7 @@ describe('the vault is empty of what is over', () => {
     await move(tickets.origin);
   });
 
-  it('[ACC-8] [SEC-1] where an administrator takes a client of another issuer', async () => {
+  it('[ACC-8] [SEC-1] of a server that got an OAuth client of another issuer', async () => {
     const auth = (issuerUrl: string) => ({
       type: 'authorization_code',
       issuer: issuerUrl,
@@ -87,7 +87,7 @@ describe('the vault is empty of what is over', () => {
     await set(null);
   });
 
-  it('[ACC-8] and what one removes is revoked', async () => {
+  it('[ACC-8] of an account that its owner removes, which is also revoked', async () => {
     const { accounts } = await (
       await portico.api('GET', '/api/v1/accounts', undefined, { token: ada.token })
     ).json<{ accounts: { id: string }[] }>();
@@ -101,7 +101,7 @@ describe('the vault is empty of what is over', () => {
   });
 });
 
-it('[ACC-8] [ACC-3] one is told at which servers one can have an account, of those one may use', async () => {
+it('[ACC-8] [ACC-3] lists the servers that the caller may use and that take accounts', async () => {
   const listOf = async ({ token }: { token: string }) =>
     (await portico.api('GET', '/api/v1/account-servers', undefined, { token })).json();
   const known = { id: found.id, name: 'tickets', required: true };

@@ -1,4 +1,7 @@
-/** Ask in the Worker where there is no model: one error that says what to set, the allow-list as an administrator keeps it, the endpoint with one tool. */
+/**
+ * Ask in the Worker without a model: one error that names the missing settings, the allow-list of administrators, the endpoint with one
+ * tool.
+ */
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listAllowed } from '../../../src/agents/ask/allowlist-store.ts';
@@ -46,7 +49,7 @@ beforeAll(async () => {
 beforeEach(() => void serve({ notes }));
 
 describe('ask without a model', () => {
-  it('[LLM-4] is one error that says what to set, and everything else works', async () => {
+  it('[LLM-4] gets one error that names the missing settings, and everything else works', async () => {
     const asked = await portico.api('POST', '/api/v1/ask', { request: 'read note 1' });
     const { code, detail } = await asked.json<Problem>();
     expect([asked.status, code]).toEqual([503, 'model_missing']);
@@ -65,7 +68,7 @@ describe('ask without a model', () => {
   });
 
   it.each([{}, { request: 1 }, { request: 'x', more: true }, { request: 'x', dry_run: 'yes' }])(
-    '[LLM-4] takes no other body: %j',
+    '[LLM-4] accepts no other body: %j',
     async body => {
       expect((await portico.api('POST', '/api/v1/ask', body)).status).toBe(422);
     },
@@ -89,7 +92,7 @@ async function rpc(
 
 describe('the endpoint with one tool', () => {
   it.each<Era>(['legacy', 'modern'])(
-    '[LLM-4] lists ask, the same bytes for everybody: %s',
+    '[LLM-4] lists ask, with the same bytes for everybody: %s',
     async era => {
       const { token } = await createToken(portico, { tools: ['*.nothing'] });
       await portico.api('POST', '/api/v1/toolsets', {
@@ -116,7 +119,7 @@ describe('the endpoint with one tool', () => {
     },
   );
 
-  it.each<Era>(['legacy', 'modern'])('[LLM-4] answers what a model can read: %s', async era => {
+  it.each<Era>(['legacy', 'modern'])('[LLM-4] answers readably for a model: %s', async era => {
     const use = async (given: object) =>
       (await rpc(era, 'tools/call', { name: 'ask', arguments: given })).answer.result;
     const missing = await use({ request: 'read note 1' });
@@ -128,7 +131,7 @@ describe('the endpoint with one tool', () => {
     expect((await rpc(era, 'tools/call', call)).answer.result?.['isError'] ?? false).toBe(false);
   });
 
-  it('[LLM-4] is refused where its caller may not call, and ask is no tool elsewhere', async () => {
+  it('[LLM-4] refuses a caller without the right to call, and ask is no tool of other endpoints', async () => {
     const { token } = await createToken(portico, { scopes: ['tools:read'] });
     const params = { name: 'ask', arguments: { request: 'x' } };
     const refused = await rpc('modern', 'tools/call', params, '/mcp?tools=ask', token);
@@ -141,7 +144,7 @@ describe('the endpoint with one tool', () => {
 });
 
 describe('the allow-list of ask', () => {
-  it('[LLM-4] is kept by administrators, with a row for each act', async () => {
+  it('[LLM-4] is edited by administrators, with a row for each change', async () => {
     const server = await register(portico, 'papers', { auto_connect: false });
     const before = (await listChain(env.DB, 'admin', 1, 10_000)).length;
     const made = await allow({ server: 'PAPERS', tool: 'delete_paper', side_effects: true });
@@ -173,7 +176,7 @@ describe('the allow-list of ask', () => {
     ['subject.id', { server: '*', tool: '*', subject: { kind: 'principal', id: 'nobody' } }],
     ['tool', { server: '*', tool: '' }],
     ['server', { tool: '*' }],
-  ])('[LLM-4] says what is wrong with %s', async (field, body) => {
+  ])('[LLM-4] reports what is wrong with %s', async (field, body) => {
     const response = await portico.api('POST', PATH, body);
     const { code, errors } = await response.json<Problem>();
     expect([response.status, code]).toEqual([422, 'validation_failed']);
@@ -201,7 +204,7 @@ describe('the allow-list of ask', () => {
     ]);
   });
 
-  it('[LLM-4] holds for everyone, for a group and for one principal', async () => {
+  it('[LLM-4] has entries for everyone, for a group and for one principal', async () => {
     const person = async (groups: string[]) => {
       const body = { name: 'someone', groups };
       return (await (await portico.api('POST', '/api/v1/principals', body)).json<{ id: string }>())
@@ -230,7 +233,7 @@ describe('the allow-list of ask', () => {
     expect((await portico.api('GET', `${PATH}/${own.id}`)).status).toBe(404);
   });
 
-  it('[LLM-4] forgets a server that is deleted', async () => {
+  it('[LLM-4] loses the entries of a deleted server', async () => {
     const { id } = await register(portico, 'passing', { auto_connect: false });
     const entry = await allow({ server: 'passing', tool: '*' });
     expect((await portico.api('DELETE', `/api/v1/aggregator/servers/${id}`)).status).toBe(204);

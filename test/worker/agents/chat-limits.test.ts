@@ -1,4 +1,6 @@
-/** Chats of one principal by tokens with other limits: a chat holds results of tools, so it is seen only with the limits it was last run with. */
+/**
+ * Chats of one principal by tokens with other limits: a chat holds results of tools, so it is visible only with the limits of its last run.
+ */
 import type { Caller } from '../../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
@@ -42,7 +44,7 @@ const chats = new ChatService({
 
 const wide = createCaller();
 const narrow = createCaller({ servers: ['b', 'a'] });
-/** The same limits, as another token has them. */
+/** The same limits as another token has. */
 const equal = createCaller({ servers: ['a', 'b'] });
 const other = createCaller({ tools: ['a.*'] });
 
@@ -71,7 +73,7 @@ async function proceed(caller: Caller, id: string): Promise<void> {
 const UNKNOWN = { code: 'not_found', message: 'No such chat' };
 
 describe('a chat', () => {
-  it('[ACC-9] [LLM-3] of a token without limits is none to one with limits, whatever it does', async () => {
+  it('[ACC-9] [LLM-3] of a token without limits is invisible to one with limits, whatever that does', async () => {
     const id = await begin(wide);
     expect((await chats.get(askerOf(wide), id)).answer).toContain('the secret');
     for (const caller of [narrow, other]) {
@@ -83,7 +85,7 @@ describe('a chat', () => {
     expect((await chats.get(askerOf(wide), id)).status).toBe('idle');
   });
 
-  it('[ACC-9] [LLM-3] of a token with limits is there for equal limits, and for none', async () => {
+  it('[ACC-9] [LLM-3] of a token with limits is visible with equal limits, and without limits', async () => {
     const id = await begin(narrow);
     for (const caller of [narrow, equal, wide])
       expect((await chats.get(askerOf(caller), id)).answer).toContain('the secret');
@@ -95,7 +97,7 @@ describe('a chat', () => {
     await expect(chats.get(askerOf(narrow), id)).rejects.toMatchObject(UNKNOWN);
   });
 
-  it('[ACC-9] [LLM-3] that was gone on with by a wider token is gone for the narrow one', async () => {
+  it('[ACC-9] [LLM-3] that a wider token continued is no longer visible to the narrow one', async () => {
     const id = await begin(narrow);
     await proceed(wide, id);
     await expect(chats.get(askerOf(narrow), id)).rejects.toMatchObject(UNKNOWN);

@@ -1,4 +1,4 @@
-/** Chats in the Worker: how they are kept, claimed, sealed and forgotten, and what a deployment without a model says. */
+/** Chats in the Worker: how they are stored, claimed, sealed and deleted, and the error of a deployment without a model. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ChatRecords, LEASE_MS, MAX_RUNNING } from '../../../src/agents/chat/chat-records.ts';
@@ -38,7 +38,7 @@ beforeEach(() => {
   principal = crypto.randomUUID();
 });
 
-/** A chat that rests. */
+/** An idle chat. */
 async function rested(): Promise<string> {
   const claim = await records.create(principal, state);
   if (!claim || !(await records.write(claim, 'idle', state))) throw new Error('not made');
@@ -50,7 +50,7 @@ const get = async (id: string) => {
   return found;
 };
 
-describe('a chat that is kept', () => {
+describe('a stored chat', () => {
   it('[LLM-3] [SEC-1] is sealed for its principal and its row', async () => {
     const [id, other] = [await rested(), await rested()];
     const row = await env.DB.prepare('SELECT * FROM chats WHERE id = ?').bind(id).first();
@@ -64,14 +64,14 @@ describe('a chat that is kept', () => {
     expect(await records.find('thief', id)).toBeUndefined();
   });
 
-  it('[LLM-3] is claimed by one of many, over what was read', async () => {
+  it('[LLM-3] is claimed by one of many requests, at the revision that was read', async () => {
     const found = await get(await rested());
     const claims = await Promise.all(Array.from({ length: 20 }, () => records.claim(found, state)));
     expect(claims.filter(claim => claim !== undefined)).toHaveLength(1);
     expect(await records.claim(await get(found.row.id), state)).toBeUndefined();
   });
 
-  it('[LLM-3] passes to another once who runs it gives no sign, and then takes nothing from that one', async () => {
+  it('[LLM-3] passes to another claim once its runner stops renewing, and the former runner can no longer write', async () => {
     const first = await records.create(principal, state);
     if (!first) throw new Error('not made');
     expect(await records.renew(first)).toEqual({ isStopped: false });
@@ -83,7 +83,7 @@ describe('a chat that is kept', () => {
     expect(second && (await records.write(second, 'idle', state))).toBe(true);
   });
 
-  it('[LLM-3] is told to stop by its own principal', async () => {
+  it('[LLM-3] can be stopped by its own principal', async () => {
     const claim = await records.create(principal, state);
     if (!claim) throw new Error('not made');
     await records.requestStop('somebody else', claim.id);
@@ -95,7 +95,7 @@ describe('a chat that is kept', () => {
     expect(await records.renew(claim)).toBeUndefined();
   });
 
-  it('[LLM-3] is forgotten after its time, and its row goes with the next one', async () => {
+  it('[LLM-3] expires after its TTL, and its row is deleted with the next one', async () => {
     const id = await rested();
     now += HOUR_MS;
     expect(await records.find(principal, id)).toBeUndefined();
@@ -113,7 +113,7 @@ describe('a chat that is kept', () => {
     expect(await records.find(principal, running.id)).toBeDefined();
   });
 
-  it('[LLM-3] gives way to a newer one of its principal, unless it runs', async () => {
+  it('[LLM-3] is replaced by a newer one of its principal, unless it runs', async () => {
     const running = await records.create(principal, state);
     const ids: string[] = [];
     for (let i = 0; i < 4; i += 1) {
@@ -126,14 +126,14 @@ describe('a chat that is kept', () => {
     expect(await records.find(principal, running?.id ?? '')).toBeDefined();
   });
 
-  it('[LLM-3] is one of few that run at once', async () => {
+  it('[LLM-3] is one of a bounded number that run at once', async () => {
     const made = await Promise.all(
       Array.from({ length: MAX_RUNNING + 3 }, () => records.create(principal, state)),
     );
     expect(made.filter(claim => claim !== undefined)).toHaveLength(MAX_RUNNING);
   });
 
-  it('[LLM-3] goes with its principal', async () => {
+  it('[LLM-3] is deleted with its principal', async () => {
     const portico = createPortico();
     const response = await portico.api('POST', '/api/v1/principals', { name: 'leaves' });
     ({ id: principal } = await response.json<{ id: string }>());
@@ -148,7 +148,7 @@ describe('without a model', () => {
   const begin = (token?: string) =>
     portico.api('POST', '/api/v1/chat', { message: 'hi' }, token === undefined ? {} : { token });
 
-  it('[LLM-3] one clear error says what to set', async () => {
+  it('[LLM-3] one clear error names the missing settings', async () => {
     const response = await begin();
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({
@@ -157,7 +157,7 @@ describe('without a model', () => {
     });
   });
 
-  it('[LLM-3] [ACC-2] who may not call tools is refused before that, and it is recorded', async () => {
+  it('[LLM-3] [ACC-2] a caller without the right to call is refused before that, with an audit row', async () => {
     for (const scopes of [['tools:read'], ['tools:call'], ['servers:read']]) {
       const person = await createPerson(portico, { scopes });
       expect([scopes, (await begin(person.token)).status]).toEqual([scopes, 403]);
@@ -167,7 +167,7 @@ describe('without a model', () => {
   });
 
   it.each(['legacy', 'modern'] as const)(
-    '[LLM-3] [ACC-2] so is its tool, and what is missing is said to a model: %s',
+    '[LLM-3] [ACC-2] the chat tool does the same, and tells a model what is missing: %s',
     async era => {
       const use = async (method: string, params: object, token?: string) => {
         const { message, headers } = toCall(era, method, { ...params });

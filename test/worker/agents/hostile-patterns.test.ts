@@ -1,10 +1,10 @@
-/** Patterns that are made to take long, in the engine that the Worker has. Its clock stands still between two waits. */
+/** Patterns built to take long, in the Worker's engine. Its clock stands still between two waits. */
 import { expect, it } from 'vitest';
 import { checkSchema } from '../../../src/agents/ask/schema-check.ts';
 import { HOSTILE_PATTERNS, HOSTILE_SCHEMAS } from '../../fixtures/hostile-patterns.ts';
 
 const STEPS = 20_000;
-/** In milliseconds; the least of so many tries, for others have the processor too. */
+/** In milliseconds; the minimum over `TRIES` runs counts, since other processes use the CPU too. */
 const MOST_MS = 250;
 const TRIES = 20;
 
@@ -23,7 +23,7 @@ async function leastOf(work: () => unknown): Promise<number> {
   return least;
 }
 
-it('[LLM-4] the clock sees work', async () => {
+it('[LLM-4] the clock measures work', async () => {
   const startedAt = await now();
   /^(a+)+$/.test(`${'a'.repeat(26)}b`);
   expect((await now()) - startedAt).toBeGreaterThan(MOST_MS);
@@ -32,6 +32,6 @@ it('[LLM-4] the clock sees work', async () => {
 it.each([
   ...HOSTILE_PATTERNS.map(({ pattern, text }) => ({ schema: { pattern }, value: text as unknown })),
   ...HOSTILE_SCHEMAS,
-])('[LLM-4] a hostile schema takes no long time: %#', async ({ schema, value }) => {
+])('[LLM-4] a hostile schema is checked within the bound: %#', async ({ schema, value }) => {
   expect(await leastOf(() => checkSchema(schema, value, STEPS))).toBeLessThan(MOST_MS);
 });

@@ -1,4 +1,4 @@
-/** A database that lacks a migration of the code: what needs it is refused whole and told so, and the rest goes on. */
+/** A database that lacks a migration of the code: requests that need it are refused as a whole with a clear error, and the rest works. */
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPortico } from '../support/portico.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await env.DB.batch([...kept.map(({ sql }) => env.DB.prepare(sql)), note]);
 });
 
-it('[OPS-4] refuses what needs it, changes nothing, and leaves a row of the audit', async () => {
+it('[OPS-4] refuses a request that needs it, changes nothing, and leaves an audit row', async () => {
   const create = await portico.api('POST', '/api/v1/principals', { name: 'owned' }, owner);
   expect([create.status, await create.json()]).toEqual([503, expect.objectContaining(refused)]);
   const owners = await portico.api('GET', '/api/v1/owners');
@@ -38,7 +38,7 @@ it('[OPS-4] refuses what needs it, changes nothing, and leaves a row of the audi
   expect(rows.results).toEqual([{ action: 'principal.create', outcome: 'failed' }]);
 });
 
-it('[OPS-4] goes on with what was there before', async () => {
+it('[OPS-4] serves what needs no new migration', async () => {
   const created = await portico.api('POST', '/api/v1/principals', { name: 'by hand' });
   expect(created.status).toBe(201);
   const { id } = await created.json<{ id: string }>();
@@ -47,7 +47,7 @@ it('[OPS-4] goes on with what was there before', async () => {
   expect((await portico.api('DELETE', path)).status).toBe(204);
 });
 
-it('[OPS-4] does not blame it for anything else', async () => {
+it('[OPS-4] does not blame it for other errors', async () => {
   expect((await portico.api('GET', '/api/v1/principals/nobody')).status).toBe(404);
   expect((await portico.api('POST', '/api/v1/principals', {})).status).toBe(422);
 });

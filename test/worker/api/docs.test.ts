@@ -1,4 +1,4 @@
-/** The page to browse the API: there without a token and without a secret, from our own files only, under a strict policy. */
+/** The page to browse the API: served without a token and without a secret, from our own files only, under a strict policy. */
 import { describe, expect, it } from 'vitest';
 import { ADMIN, createPortico } from '../support/portico.ts';
 
@@ -6,7 +6,7 @@ const portico = createPortico();
 const FILES = ['docs.css', 'docs.mjs', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 
 describe('/docs', () => {
-  it('[REG-8] is a page that asks for a token, and has all its parts here', async () => {
+  it('[REG-8] is a page that asks for a token, and loads all its parts from here', async () => {
     const page = await portico.fetch('/docs');
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -23,7 +23,7 @@ describe('/docs', () => {
     }
   });
 
-  it('[REG-8] [SEC-5] allows nothing from elsewhere, nothing inline and no frame', async () => {
+  it('[REG-8] [SEC-5] allows nothing from other origins, nothing inline and no frame', async () => {
     for (const path of ['/docs', '/docs/docs.mjs']) {
       const { headers } = await portico.fetch(path);
       const policy = headers.get('content-security-policy') ?? '';
@@ -36,12 +36,12 @@ describe('/docs', () => {
     expect(html).not.toMatch(/<script(?![^>]*src=)|<style|style=|\son\w+=/);
   });
 
-  it('[SEC-2] holds no secret, and the document is behind a token still', async () => {
+  it('[SEC-2] holds no secret, and the document still requires a token', async () => {
     expect(await (await portico.fetch('/docs')).text()).not.toContain(ADMIN);
     expect((await portico.fetch('/openapi.json')).status).toBe(401);
   });
 
-  it('[REG-8] refuses what is none of its files', async () => {
+  it('[REG-8] refuses paths that are none of its files', async () => {
     const others = ['/docs/LICENSE', '/docs/x', '/docs/../wrangler.toml', '/docs/constructor'];
     for (const path of others) {
       const response = await portico.fetch(path, { headers: { authorization: `Bearer ${ADMIN}` } });
@@ -52,14 +52,14 @@ describe('/docs', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('[SEC-5] is not shown to a page of elsewhere', async () => {
+  it('[SEC-5] is not shown to a page of another origin', async () => {
     const headers = { origin: 'https://elsewhere.example.com' };
     expect((await portico.fetch('/docs', { headers })).status).toBe(403);
   });
 });
 
 describe('/schema/portico.json', () => {
-  it('[OPS-6] is there for editors, without a token', async () => {
+  it('[OPS-6] is served to editors without a token', async () => {
     const response = await portico.fetch('/schema/portico.json');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/schema+json');

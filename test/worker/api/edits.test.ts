@@ -1,8 +1,8 @@
-/** Edits of a record that others edit too: over what they were made of, on top of another, or refused. */
+/** Concurrent edits of a record: applied at the expected revision, retried on top of another edit, or refused. */
 import { expect, it } from 'vitest';
 import { editRecord } from '../../../src/records/edit-with-revision.ts';
 
-/** A record that others edit before each of the first tries. */
+/** A record that others edit before each of the first `others` tries. */
 function createRecord(others: number) {
   const record = { revision: 1, edits: [] as string[] };
   let tries = 0;
@@ -25,14 +25,14 @@ function createRecord(others: number) {
   return { edit, record, tries: () => tries };
 }
 
-it('[ACC-3] are made, and what came of it is given back', async () => {
+it('[ACC-3] are applied, and return the result', async () => {
   const { edit, tries } = createRecord(0);
   expect(await edit()).toEqual({ revision: 2, edits: ['own'] });
   expect(await edit(2)).toEqual({ revision: 3, edits: ['own', 'own'] });
   expect(tries()).toBe(2);
 });
 
-it('[ACC-3] are made on top of another that came in between, five times at most', async () => {
+it('[ACC-3] are retried on top of an edit that came in between, five times at most', async () => {
   const { edit, tries } = createRecord(4);
   expect(await edit()).toEqual({ revision: 6, edits: [...Array(4).fill('other'), 'own'] });
   expect(tries()).toBe(5);
@@ -41,7 +41,7 @@ it('[ACC-3] are made on top of another that came in between, five times at most'
   expect([crowded.tries(), crowded.record.edits.includes('own')]).toEqual([5, false]);
 });
 
-it('[ACC-3] of another revision than that of now are refused, also where it changes meanwhile', async () => {
+it('[ACC-3] of another than the current revision are refused, also if it changes meanwhile', async () => {
   const refusal = (message: string) => ({ code: 'precondition_failed', message });
   const { edit, tries } = createRecord(0);
   await expect(edit(2)).rejects.toMatchObject(refusal('It is at revision 1 now'));

@@ -1,4 +1,4 @@
-/** `GET /api/v1/events`: what changed of what somebody sees is told while they look, to each only of what is theirs to see. */
+/** `GET /api/v1/events`: changes are streamed to viewers, to each only what they may see. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SseParser, type SseEvent } from '../../../src/http/sse-events.ts';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
@@ -20,17 +20,17 @@ const servers = {
   other: new FakeServer({ tools: [toolOf('box')] }),
 };
 
-// They go on answering: a server that fails changes by itself.
+// They keep answering: the status of a failing server would change by itself.
 beforeEach(() => serve(servers));
 beforeAll(async () => {
   serve(servers);
   own = await registerConnected(portico, 'own');
   other = await registerConnected(portico, 'other');
-  // A server changes once its tools are sorted.
+  // A server changes once more when its tools have been classified.
   await Promise.all([whenSorted(own.id), whenSorted(other.id)]);
 });
 
-/** A stream, read event by event. */
+/** Opens a stream and reads it event by event. */
 async function watch(token: string) {
   const response = await portico.api('GET', EVENTS, undefined, { token });
   if (response.status !== 200 || !response.body) throw new Error(`${response.status}`);
@@ -48,7 +48,7 @@ async function watch(token: string) {
       const { event = '', data = '' } = waiting.shift() ?? {};
       return { event, data: JSON.parse(data) as Record<string, unknown> };
     },
-    /** Until it is told of this: a server that was edited changes again by itself, once it is sorted. */
+    /** Reads until this change arrives: an edited server changes again by itself, once it is classified. */
     async until(change: 'servers' | 'access'): Promise<void> {
       for (;;) {
         const told = await stream.next();
@@ -71,8 +71,8 @@ const forbid = async (name: string): Promise<void> => {
 const adminToken = async () =>
   createToken(portico, { scopes: ['admin', 'tools:read', 'tools:call'] });
 
-describe('a stream of what changed', () => {
-  it('[OPS-1] tells of servers and, to administrators, of access', async () => {
+describe('a stream of changes', () => {
+  it('[OPS-1] reports servers and, to administrators, access', async () => {
     const { token } = await adminToken();
     const stream = await watch(token);
     expect(await stream.next()).toEqual({ event: 'watching', data: {} });
@@ -84,14 +84,14 @@ describe('a stream of what changed', () => {
     await whenSorted(own.id);
   });
 
-  it('[OPS-1] [ACC-9] tells a token with limits only of what lies within them', async () => {
+  it('[OPS-1] [ACC-9] reports to a token with limits only what lies within them', async () => {
     const { token } = await createToken(portico, { servers: ['own'], scopes: ['servers:read'] });
     const [stream, whole] = [await watch(token), await watch((await adminToken()).token)];
     expect(await stream.next()).toEqual({ event: 'watching', data: {} });
     await whole.next();
     let heard = 0;
     const next = stream.next().then(event => ((heard += 1), event));
-    // Both look as often: what the one was told twice of the other has looked at.
+    // Both streams poll equally often: once one has reported two changes, the other has polled too.
     await describeAs(other.id, 'what is hidden');
     await whole.until('servers');
     await forbid('others');
@@ -113,7 +113,7 @@ describe('a stream of what changed', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  it('[OPS-1] [ACC-2] is refused without the scope, and bounded for each principal', async () => {
+  it('[OPS-1] [ACC-2] is refused without the scope, and bounded per principal', async () => {
     const { token } = await createToken(portico, { scopes: ['tools:read'] });
     expect((await portico.api('GET', EVENTS, undefined, { token })).status).toBe(403);
     const few = createPortico({ PORTICO_PRINCIPAL_STREAMS: '1' });

@@ -1,4 +1,4 @@
-/** What load balancers and containers ask without a credential: that the gateway runs, and whether it can serve. */
+/** Health endpoints for load balancers and containers, without a credential: whether the gateway runs, and whether it can serve. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { MIGRATION_NAMES } from '../../../src/servers/health/migration-names.ts';
@@ -12,7 +12,7 @@ async function ask(portico: Portico, path: string) {
   return { status, retryAfter: headers.get('retry-after'), body: await response.json() };
 }
 
-/** A database that counts what it is asked. */
+/** A database that counts its reads. */
 function countedDatabase() {
   const seen = { reads: 0 };
   const counted = new Proxy(env.DB, {
@@ -32,7 +32,7 @@ const keysOf = (byte: number) =>
   JSON.stringify({ active: 'k1', keys: { k1: btoa(String.fromCharCode(byte).repeat(32)) } });
 
 describe('/health/live', () => {
-  it('[OPS-5] says the same always, and reads nothing', async () => {
+  it('[OPS-5] always answers the same, and reads nothing', async () => {
     const { seen, DB } = countedDatabase();
     const portico = createPortico({ DB });
     for (let asked = 0; asked < 20; asked++) {
@@ -44,7 +44,7 @@ describe('/health/live', () => {
 });
 
 describe('/health/ready', () => {
-  it('[OPS-5] is there once storage, migrations and keys are in order', async () => {
+  it('[OPS-5] is ok once storage, migrations and keys are in order', async () => {
     const answer = await ask(createPortico(), '/health/ready');
     expect(answer).toEqual({ status: 200, retryAfter: null, body: { status: 'ok', version } });
   });
@@ -59,13 +59,13 @@ describe('/health/ready', () => {
     expect(seen.reads).toBeLessThanOrEqual(first + 3);
   });
 
-  it('[OPS-5] is not while the database cannot be read', async () => {
+  it('[OPS-5] is not ok while the database cannot be read', async () => {
     await env.DB.exec('ALTER TABLE d1_migrations RENAME TO d1_migrations_gone');
     try {
       const answer = await ask(createPortico(), '/health/ready');
       const body = { status: 'storage_unavailable', version };
       expect(answer).toEqual({ status: 503, retryAfter: '1', body });
-      // That the database can be read is another question.
+      // `/health` does not need the database.
       expect((await ask(createPortico(), '/health')).status).toBe(200);
     } finally {
       await env.DB.exec('ALTER TABLE d1_migrations_gone RENAME TO d1_migrations');
@@ -73,7 +73,7 @@ describe('/health/ready', () => {
     expect((await ask(createPortico(), '/health/ready')).status).toBe(200);
   });
 
-  it('[OPS-5] [OPS-4] is not before the migrations that the code knows, and is with newer ones', async () => {
+  it('[OPS-5] [OPS-4] is not ok before the migrations that the code knows, and is ok with newer ones', async () => {
     const last = await env.DB.prepare('SELECT * FROM d1_migrations ORDER BY id DESC').first();
     const { id, name } = last as { id: number; name: string };
     await env.DB.prepare('DELETE FROM d1_migrations WHERE id = ?').bind(id).run();
@@ -88,9 +88,9 @@ describe('/health/ready', () => {
     expect((await ask(createPortico(), '/health/ready')).status).toBe(200);
   });
 
-  it('[OPS-5] [SEC-1] is not with keys that open nothing of what is kept', async () => {
+  it('[OPS-5] [SEC-1] is not ok with keys that cannot open the stored secrets', async () => {
     const other = () => createPortico({ PORTICO_KEYS: keysOf(9) });
-    // Nothing is kept yet.
+    // Nothing is stored yet.
     expect((await ask(other(), '/health/ready')).status).toBe(200);
     const secret = { value: 'a secret value', origins: ['https://mcp.example.com'] };
     const made = await createPortico().api('PUT', '/api/v1/secrets/PROBED', secret);
@@ -99,7 +99,7 @@ describe('/health/ready', () => {
     expect((await ask(createPortico(), '/health/ready')).status).toBe(200);
   });
 
-  it('[OPS-5] is not once the gateway is stopping', async () => {
+  it('[OPS-5] is not ok once the gateway is stopping', async () => {
     const portico = createPortico({ LOCAL_DRAIN_KEY: 'key' });
     expect((await ask(portico, '/health/ready')).status).toBe(200);
     const headers = { 'portico-drain': 'key' };
@@ -110,7 +110,7 @@ describe('/health/ready', () => {
   });
 
   it.each(['', 'undefined', 'key'])(
-    '[OPS-3] [SEC-4] is stopped by nobody without a key (%j)',
+    '[OPS-3] [SEC-4] cannot be stopped without a key (%j)',
     async key => {
       const headers = { 'portico-drain': key };
       for (const settings of [{}, { LOCAL_DRAIN_KEY: '' }]) {

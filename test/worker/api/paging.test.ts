@@ -1,4 +1,4 @@
-/** Lists of the REST API: pages, filters, cursors and totals, judged in SQL. */
+/** Lists of the REST API: pages, filters, cursors and totals, computed in SQL. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPortico, createToken, register, SERVERS } from '../support/portico.ts';
@@ -19,7 +19,7 @@ const get = async (path: string, query: string): Promise<Page> => {
   return response.json();
 };
 
-/** Follows a list to its end; gives the pages. */
+/** Reads a list to its end; returns the pages. */
 async function pagesOf(path: string, query: string): Promise<Page[]> {
   const pages = [await get(path, query)];
   for (let next = pages[0]?.next_cursor; next !== undefined; next = pages.at(-1)?.next_cursor) {
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('servers', () => {
-  it('[REG-2] come page by page in the order of their names, each once', async () => {
+  it('[REG-2] are listed page by page by name, each once', async () => {
     for (const limit of [1, 7, 25, 26, 27, 500]) {
       const pages = await pagesOf(SERVERS, `limit=${limit}`);
       const names = pages.flatMap(({ servers }) => servers.map(({ name }) => name));
@@ -63,7 +63,7 @@ describe('servers', () => {
     expect(next_cursor).toBeUndefined();
   });
 
-  it('[REG-2] keep their place while others come and go', async () => {
+  it('[REG-2] keep their place while others are added and deleted', async () => {
     const first = await get(SERVERS, 'limit=10&name=blue');
     const gone = first.servers.at(-1)?.name ?? '';
     await env.DB.prepare('UPDATE servers SET name = ? WHERE name = ?').bind('a-Blue', gone).run();
@@ -72,7 +72,7 @@ describe('servers', () => {
     await env.DB.prepare('UPDATE servers SET name = ? WHERE name = ?').bind(gone, 'a-Blue').run();
   });
 
-  it('[REG-2] [REG-8] refuse a query that is none, and name the field', async () => {
+  it('[REG-2] [REG-8] refuse an invalid query, and name the field', async () => {
     const { next_cursor: cursor } = await get(SERVERS, 'limit=5&name=blue');
     const refused: [string, string][] = [
       ['limit=0', 'limit'],
@@ -95,7 +95,7 @@ describe('servers', () => {
     }
   });
 
-  it('[REG-2] a cursor of tokens is none of servers', async () => {
+  it('[REG-2] refuse a cursor of tokens', async () => {
     await createToken(portico, { name: 'one' });
     await createToken(portico, { name: 'two' });
     const { next_cursor: cursor } = await get('/api/v1/tokens', 'limit=1');
@@ -105,7 +105,7 @@ describe('servers', () => {
 });
 
 describe('tokens', () => {
-  it('[ACC-2] come page by page, newest first, by name, and one by one', async () => {
+  it('[ACC-2] are listed page by page, newest first, by name, and one by one', async () => {
     const made: string[] = [];
     for (let i = 0; i < 9; i += 1) {
       made.push((await createToken(portico, { name: `robot-${i}` })).id);
@@ -124,7 +124,7 @@ describe('tokens', () => {
   });
 });
 
-it('[REG-8] what is made says where it is, and a body of another type is refused', async () => {
+it('[REG-8] a created record has a Location, and a body of another type is refused', async () => {
   const bodies: [string, object][] = [
     [
       SERVERS,

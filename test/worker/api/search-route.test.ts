@@ -1,4 +1,4 @@
-/** `POST /api/v1/search`: the request and the response of PRD AG-US2, filters, forms of hosts, and who may. */
+/** `POST /api/v1/search`: the request and the response of PRD AG-US2, filters, forms of hosts, and access. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPerson, rowsOf } from '../support/call-rows.ts';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
@@ -81,13 +81,13 @@ describe('the search', () => {
     expect(scores.every(score => score >= 0 && score <= 1)).toBe(true);
   });
 
-  it('[FIND-1] [AG-US2-AC1] [AG-US2-AC5] searches all servers and says how many tools', async () => {
+  it('[FIND-1] [AG-US2-AC1] [AG-US2-AC5] searches all servers and reports the number of tools', async () => {
     const { json } = await search({ query: QUERY });
     expect(json.metadata).toEqual({ servers_searched: 3, total_tools_searched: 4 });
     expect(await namesOf({ query: 'brew coffee', limit: 1 })).toEqual(['coffee.brew']);
   });
 
-  it('[FIND-1] [AG-US2-AC4] narrows by server, by its name or id, and to what only reads', async () => {
+  it('[FIND-1] [AG-US2-AC4] can be restricted by server, by name or id, and to read-only tools', async () => {
     const id = records['github-mcp']?.id;
     for (const filter of [[id], ['github-mcp'], ['github-mcp', 'no-such-server']]) {
       const { json } = await search({ query: QUERY, server_filter: filter });
@@ -102,12 +102,12 @@ describe('the search', () => {
     expect(skilled.tools).toEqual([]);
   });
 
-  it('[FIND-1] has external servers only', async () => {
+  it('[FIND-1] covers external servers only', async () => {
     const { json } = await search({ query: QUERY, include_external: false });
     expect(json).toEqual({ query: QUERY, tools: [], metadata: nobody });
   });
 
-  it('[FIND-1] [AG-US2-AC3] leaves out a server that was disconnected, and has it again', async () => {
+  it('[FIND-1] [AG-US2-AC3] leaves out a disconnected server, and includes it again later', async () => {
     const path = `/api/v1/aggregator/servers/${records['jira-mcp']?.id}`;
     expect(await namesOf({ query: 'jira ticket' })).toContain('jira-mcp.create_ticket');
     await portico.api('POST', `${path}/disconnect`);
@@ -135,15 +135,15 @@ describe('the search', () => {
   });
 });
 
-describe('who may search', () => {
-  it('[FIND-1] [ACC-3] finds, counts and scores just what it may use', async () => {
+describe("a caller's search", () => {
+  it('[FIND-1] [ACC-3] finds, counts and scores only what the caller may use', async () => {
     const { token } = await createToken(portico, { tools: ['github-mcp.list_*', 'coffee.brew'] });
     const { json } = await search({ query: QUERY }, token);
     expect(json.metadata).toEqual({ servers_searched: 2, total_tools_searched: 2 });
     expect(json.tools.map(({ name }) => name)).not.toContain('github-mcp.create_issue');
   });
 
-  it('[FIND-1] [ACC-2] [SEC-6] needs tools:read, and a refusal is written', async () => {
+  it('[FIND-1] [ACC-2] [SEC-6] requires tools:read, and a refusal is recorded', async () => {
     const person = await createPerson(portico, { scopes: ['tools:call'] });
     expect((await search({ query: QUERY }, person.token)).status).toBe(403);
     const rows = await rowsOf(portico, person);
@@ -152,7 +152,7 @@ describe('who may search', () => {
 });
 
 describe('the form of a host', () => {
-  it('[FIND-2] is that of its own search for tools', async () => {
+  it('[FIND-2] is that of its own tool search', async () => {
     const body = { query: QUERY, limit: 1 };
     const name = 'github-mcp__create_issue';
     const { json: references } = await search(body, undefined, '/api/v1/search?format=anthropic');

@@ -1,4 +1,4 @@
-/** The API for pages of the gateway: whoever is signed in with the browser may do what they may do by what they signed in by. */
+/** The API for pages of the gateway: a signed-in browser has the rights of the credential that it signed in with. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { createPerson, type Person } from '../support/call-rows.ts';
@@ -60,7 +60,7 @@ it.each([
   }
 });
 
-it('[ACC-7] does what a page of our own asks', async () => {
+it('[ACC-7] serves requests of our own pages', async () => {
   serve({ notes: new FakeServer() });
   const browser = await signIn(portico, ada.token);
   const body = { name: 'notes.echo', arguments: { a: 1 } };
@@ -68,7 +68,7 @@ it('[ACC-7] does what a page of our own asks', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"a')]);
 });
 
-it('[ACC-7] [SEC-4] takes the cookie from no page of another origin', async () => {
+it('[ACC-7] [SEC-4] accepts the cookie from no page of another origin', async () => {
   const browser = await signIn(portico, ada.token);
   const read = (headers: Record<string, string>) =>
     portico.fetch('/api/v1/tools', { headers: { cookie: browser.cookie, ...headers } });
@@ -82,7 +82,7 @@ it('[ACC-7] [SEC-4] takes the cookie from no page of another origin', async () =
   expect((await post(browser, body, { origin: 'null' })).status).toBe(403);
 });
 
-it('[ACC-7] is no token: neither as one, nor beside one, nor at /mcp', async () => {
+it('[ACC-7] does not accept the cookie as a token, beside a token, or at /mcp', async () => {
   const browser = await signIn(portico, ada.token);
   const value = browser.cookie.slice(browser.cookie.indexOf('=') + 1);
   const asToken = await portico.api('GET', '/api/v1/tools', undefined, { token: value });
@@ -94,7 +94,7 @@ it('[ACC-7] is no token: neither as one, nor beside one, nor at /mcp', async () 
   expect((await portico.post(message, sent)).status).toBe(401);
 });
 
-it('[ACC-1] [ACC-7] ends with the sign-in, with its token and with its time', async () => {
+it('[ACC-1] [ACC-7] ends with the sign-in, with its token and with its expiry', async () => {
   const status = async (browser: Browser) => (await ask(browser, '/api/v1/tools')).status;
   const person = await createPerson(portico, {});
   const out = await signIn(portico, person.token);

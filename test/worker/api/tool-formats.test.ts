@@ -1,4 +1,6 @@
-/** `GET /api/v1/tools?format=` and `POST /api/v1/tools/execute`: tools in the format of a model's API, and the calls it makes of them. */
+/**
+ * `GET /api/v1/tools?format=` and `POST /api/v1/tools/execute`: tools in the format of a model's API, and the calls that the model makes.
+ */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FORMATS } from '../../../src/models/formats/dialect.ts';
 import { createPerson, rowsOf } from '../support/call-rows.ts';
@@ -36,7 +38,7 @@ const other = new FakeServer({
   tools: ['image', 'fail', 'refuse', 'ask', 'together', 'long'].map(name => toolOf(name)),
 });
 
-/** Calls of `together` are answered once all three of them are there. */
+/** Calls of `together` are answered once all three have arrived. */
 const WANTED = 3;
 const waiting: (() => void)[] = [];
 async function together(post: SeenPost): Promise<Response> {
@@ -93,7 +95,7 @@ const callsOf = (server: FakeServer, name: string) =>
   server.of('tools/call').filter(({ params }) => params['name'] === name);
 
 describe('the export', () => {
-  it('[LLM-1] has the tools in the form of each API, names that lead back and a report of losses', async () => {
+  it('[LLM-1] has the tools in the format of each API, names that map back and a report of losses', async () => {
     const [chat, responses, anthropic, gemini] = await Promise.all(
       FORMATS.map(format => exported(`format=${format}`)),
     );
@@ -125,7 +127,7 @@ describe('the export', () => {
     );
   });
 
-  it('[LLM-1] [ACC-3] is of what a token sees, narrowed where that is asked for', async () => {
+  it('[LLM-1] [ACC-3] has what a token sees, restricted on request', async () => {
     const { token } = await createToken(portico, { tools: ['files.read', 'other.image'] });
     const all = await exported('format=openai-chat', token);
     expect(Object.values(all.names)).toEqual(['files__read', 'other__image']);
@@ -139,7 +141,7 @@ describe('the export', () => {
 });
 
 describe('the execution', () => {
-  it('[LLM-2] executes calls in parallel and answers each in its place', async () => {
+  it('[LLM-2] executes calls in parallel and returns each result in its place', async () => {
     const calls = ['a', 'b', 'c'].map(id => chatCall(id, 'other__together'));
     const { results, messages } = await execute({ format: 'openai-chat', calls });
     expect(results.map(({ id, is_error: failed }) => [id, failed])).toEqual([
@@ -152,7 +154,7 @@ describe('the execution', () => {
     );
   });
 
-  it('[LLM-2] what goes wrong with one call is told in its result, the others are executed', async () => {
+  it('[LLM-2] reports what goes wrong with one call in its result, and executes the others', async () => {
     const { token } = await createToken(portico, { tools: ['files.read', 'other.*'] });
     const calls = [
       chatCall('1', 'files__read', '{"file path":"a.txt","depth":2}'),
@@ -178,7 +180,7 @@ describe('the execution', () => {
     expect(callsOf(files, 'read')).toHaveLength(1);
   });
 
-  it('[LLM-2] images are in the form of each API, and answers are read in theirs', async () => {
+  it('[LLM-2] images are in the format of each API, and answers are read in theirs', async () => {
     const anthropic = await execute({
       format: 'anthropic',
       response: {
@@ -228,7 +230,7 @@ describe('the execution', () => {
     ]);
   });
 
-  it('[LLM-1] [LLM-2] arguments come back under the names of the tool, without what stands for nothing', async () => {
+  it('[LLM-1] [LLM-2] arguments get back the names of the tool, without placeholder nulls', async () => {
     const { names, tools } = await exported('format=gemini&server=files');
     const [declarations] = tools as [{ functionDeclarations: Record<string, unknown>[] }];
     const read = declarations.functionDeclarations.find(({ name }) => name === 'files__read');
@@ -245,7 +247,7 @@ describe('the execution', () => {
     expect(strict.results[0]?.result).toMatchObject({ content: [{ text: '{"file path":"a"}' }] });
   });
 
-  it('[LLM-2] what is too long for a model is cut, and says so', async () => {
+  it('[LLM-2] a result that is too long for a model is cut, with a note', async () => {
     const { results } = await execute({
       format: 'openai-chat',
       calls: [chatCall('l', 'other__long')],
@@ -274,7 +276,7 @@ describe('the execution', () => {
     expect([status, code]).toEqual([422, 'validation_failed']);
   });
 
-  it('[LLM-2] [ACC-2] needs tools:call, and each call has its row in the audit', async () => {
+  it('[LLM-2] [ACC-2] requires tools:call, and each call has its row in the audit', async () => {
     const reader = await createPerson(portico, { scopes: ['tools:read'] });
     const calls = [
       chatCall('1', 'files__read', '{"file path":"a"}'),

@@ -41,7 +41,7 @@ beforeEach(() => void serve(all));
 
 const ALL = [...NAMES.map(name => `a.${name}`), 'b.one', 'b.two'];
 
-it('[REG-3] lists all tools at once where no page is wanted, and every server', async () => {
+it('[REG-3] lists all tools at once without a limit, and every server', async () => {
   const page = await get('');
   expect(namesOf(page)).toEqual(ALL);
   expect(page.servers.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
@@ -55,7 +55,7 @@ it.each([1, 10, 26, 27, 28])('[REG-3] lists each tool once, %i on a page', async
   expect(new Set(pages.map(({ total }) => total))).toEqual(new Set([27]));
 });
 
-it('[REG-3] goes on where a page ended when the last tool of it is gone', async () => {
+it('[REG-3] continues where a page ended, even if its last tool is gone', async () => {
   const first = await get('limit=10');
   const last = namesOf(first).at(-1);
   expect(last).toBe('a.t09');
@@ -72,7 +72,7 @@ it('[REG-3] goes on where a page ended when the last tool of it is gone', async 
   await portico.api('DELETE', `/api/v1/access/rules/${id}`);
 });
 
-it('[REG-3] finds one tool by its name, and nothing by that of another', async () => {
+it('[REG-3] finds one tool by its exact name', async () => {
   const found = await get('tool=b.two');
   expect([namesOf(found), found.total]).toEqual([['b.two'], 1]);
   expect(namesOf(await get('tool=two'))).toEqual([]);

@@ -1,4 +1,4 @@
-/** `POST /api/v1/tools/call` as a stream: what a server tells meanwhile, its result, its questions, and what goes wrong. */
+/** `POST /api/v1/tools/call` as a stream: a server's messages, its result, its server requests, and errors. */
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SseParser } from '../../../src/http/sse-events.ts';
 import { connectAsking } from '../support/asking-clients.ts';
@@ -44,7 +44,7 @@ beforeEach(() => {
 });
 
 describe('a call as a stream', () => {
-  it('[MCP-5] tells progress and messages as they come, and the result last', async () => {
+  it('[MCP-5] sends progress and messages as they come, and the result last', async () => {
     server.call = post => {
       const { progressToken } = post.params['_meta'] as { progressToken: number };
       const note = (method: string, params: object) => ({ jsonrpc: '2.0', method, params });
@@ -71,7 +71,7 @@ describe('a call as a stream', () => {
     });
   });
 
-  it('[MCP-5] asks who reads it, and goes on with the answer', async () => {
+  it('[MCP-5] sends the server request to its reader, and continues with the answer', async () => {
     const ask = {
       method: 'elicitation/create',
       params: { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object' } },
@@ -98,14 +98,14 @@ describe('a call as a stream', () => {
     expect(last?.event).toBe('result');
     const [{ text = '' } = {}] = (last?.data['content'] ?? []) as { text?: string }[];
     expect(JSON.parse(text)).toMatchObject({ inputResponses: answers });
-    // It is of one principal, for one call.
+    // It belongs to one principal and one call.
     expect(await call(again, tokens['bob'])).toMatchObject([
       { event: 'error', data: { code: 'invalid_params', status: 400 } },
     ]);
   });
 
   it.each(['http-legacy', 'sse-legacy'] as const)(
-    '[MCP-5] asks what a server of kind %s asks while the call goes on',
+    '[MCP-5] forwards the requests of a server of kind %s during the call',
     async kind => {
       const { name, server: asking } = await connectAsking(portico, kind);
       const plan = { mark: `stream-${kind}`, rounds: 2 };
@@ -129,7 +129,7 @@ describe('a call as a stream', () => {
     },
   );
 
-  it('[MCP-8] tells what goes wrong as a problem', async () => {
+  it('[MCP-8] reports an error as a problem', async () => {
     expect(await call({ name: 'files.nothing' })).toMatchObject([
       { event: 'error', data: { code: 'tool_not_found', status: 404 } },
     ]);
@@ -141,7 +141,7 @@ describe('a call as a stream', () => {
   });
 
   it.each(['http-modern', 'http-legacy'] as const)(
-    '[MCP-6] is cancelled at a server of kind %s when who reads it goes away',
+    '[MCP-6] is cancelled at a server of kind %s when its reader disconnects',
     async kind => {
       const { name, server: asking } = await connectAsking(portico, kind);
       const plan = { mark: `gone-${kind}`, rounds: 0, hang: true };
@@ -156,7 +156,7 @@ describe('a call as a stream', () => {
   );
 });
 
-it('[MCP-5] takes answers in a stream only, and asks nobody else', async () => {
+it('[MCP-5] accepts answers only in a stream, and a plain call gets an error instead', async () => {
   server.call = post => resultOf(post, { resultType: 'input_required', inputRequests: {} });
   const token = tokens['ada'] ?? '';
   const plain = await portico.api('POST', CALL, { name: 'files.work' }, { token });

@@ -86,7 +86,7 @@ describe('the execution of an answer', () => {
     },
   );
 
-  it('[LLM-2] takes no arguments at all for none only where it is known that the answer is whole', async () => {
+  it('[LLM-2] treats missing arguments as none only if the answer is known to be complete', async () => {
     const message = { role: 'assistant', tool_calls: [chatCall('w', 'files__wipe', '')] };
     const before = called();
     const format = 'openai-chat';
@@ -103,8 +103,8 @@ describe('the execution of an answer', () => {
   });
 });
 
-describe('a call that is none', () => {
-  it('[LLM-2] of Gemini is refused with what was wrong', async () => {
+describe('an unusual call', () => {
+  it('[LLM-2] that Gemini reports as malformed is refused with the reason', async () => {
     const finishMessage = 'Malformed function call: files__wipe(';
     const candidates = [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage }];
     const body = { format: 'gemini', response: { candidates } };
@@ -114,7 +114,7 @@ describe('a call that is none', () => {
     expect(detail).toContain(`${finishMessage}. Tell the model so`);
   });
 
-  it('[LLM-2] as of 2023 is executed, and its result told as of 2023', async () => {
+  it('[LLM-2] in the format of 2023 is executed, and its result has that format', async () => {
     const function_call = { name: 'files__wipe', arguments: '{}' };
     const message = { role: 'assistant', content: null, function_call };
     const choices = [{ message, finish_reason: 'function_call' }];

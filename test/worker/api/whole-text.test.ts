@@ -1,10 +1,10 @@
-/** What is kept of a record is what was sent: text that UTF-8 cannot hold is refused, and what is there stays as it was. */
+/** Records are stored exactly as sent: text with a lone surrogate is refused, and the record stays as it was. */
 import { expect, it } from 'vitest';
 import { createPortico, SERVERS } from '../support/portico.ts';
 import { createRecords } from '../support/records.ts';
 
 const portico = createPortico();
-/** The second half of a character, and the first. */
+/** A low surrogate alone, and a high one at the end. */
 const HALVES = ['\udc00', 'a\ud800'];
 
 const server = {
@@ -19,7 +19,7 @@ it.each<[path: string, body: object, field: string, key: string]>([
   ['/api/v1/principals', { name: 'Ada' }, 'name', 'principals'],
   ['/api/v1/access/rules', rule, 'tool', 'rules'],
   [SERVERS, server, 'description', 'servers'],
-])('[REG-1] %s holds whole characters only', async (path, body, field, key) => {
+])('[REG-1] %s refuses lone surrogates when created', async (path, body, field, key) => {
   const records = createRecords<{ id: string }>(portico, path);
   const refused = { status: 422, code: 'validation_failed', fields: [field] };
   for (const half of HALVES) {
@@ -44,7 +44,7 @@ it.each<[method: string, path: string, body: object, field: string]>([
     'value',
   ],
   ['PUT', '/api/v1/owners', { kind: 'rule', id: 'r', owner: 'file', key: '\udc00' }, 'key'],
-])('[REG-1] %s %s takes whole characters only', async (method, path, body, field) => {
+])('[REG-1] %s %s refuses lone surrogates', async (method, path, body, field) => {
   const answer = await portico.api(method, path, body);
   const { code, errors } = (await answer.json()) as { code: string; errors: { field: string }[] };
   const fields = errors.map(one => one.field);

@@ -1,6 +1,6 @@
 /**
- * Every route that writes, as the OpenAPI document has them, so that none is forgotten: who lacks the scope is refused and leaves one
- * row of that; an administrator's act leaves exactly one row. Bodies are the examples of the document.
+ * Every route that writes, taken from the OpenAPI document so that none is forgotten: a caller without the scope is refused and leaves one
+ * row of that; an administrator's change leaves exactly one row. Bodies are the examples of the document.
  */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
 }
 
-/** Operations that read or call though their method is not GET; calls have an audit of their own. */
+/** Operations that only read or call though their method is not GET; calls have an audit of their own. */
 const NO_ACTS = new Set([
   'POST /api/v1/tools/call',
   'POST /api/v1/tools/execute',
@@ -30,7 +30,7 @@ const NO_ACTS = new Set([
   'POST /api/v1/chat/{id}',
   'POST /api/v1/chat/{id}/stop',
   'DELETE /api/v1/chat/{id}',
-  // Whose token has no principal has no account either (`accounts/accounts.test.ts`).
+  // A token without a principal has no account either (`accounts/accounts.test.ts`).
   'POST /api/v1/accounts',
 ]);
 
@@ -47,7 +47,7 @@ async function loadWrites(): Promise<[title: string, operation: Operation][]> {
           operation,
         ]),
       )
-      // What a connector does with its device token is tried with connectors.
+      // The operations of a connector's device token are tested with connectors.
       .filter(([, { security }]) => security?.[0]?.bearer !== undefined)
       .filter(([title]) => !title.startsWith('GET ') && !NO_ACTS.has(title))
   );
@@ -55,7 +55,7 @@ async function loadWrites(): Promise<[title: string, operation: Operation][]> {
 
 const writes = await loadWrites();
 
-/** Sends an operation to a subject that is made for it; gives the status and the rows it left. */
+/** Sends an operation to a subject created for it; returns the status and the new rows. */
 async function act(title: string, operation: Operation, token: string) {
   const [method = '', template = ''] = title.split(' ');
   const trial: Trial | undefined = TRIALS[title];
@@ -76,13 +76,13 @@ beforeAll(async () => {
 });
 
 describe('the routes that write', () => {
-  it('[SEC-6] are those this test knows a subject for', () => {
+  it('[SEC-6] are exactly those with a trial in this test', () => {
     expect(writes.map(([title]) => title).toSorted()).toEqual(Object.keys(TRIALS).toSorted());
     expect(writes.length).toBeGreaterThan(6);
   });
 
   it.each(writes)(
-    '[ACC-2] [SEC-6] %s is refused to a reader, and that is written',
+    '[ACC-2] [SEC-6] %s is refused to a reader, and that is recorded',
     async (title, operation) => {
       const { status, code, left } = await act(title, operation, reader);
       expect({ status, code }).toEqual({ status: 403, code: 'forbidden' });
@@ -100,7 +100,7 @@ describe('the routes that write', () => {
     },
   );
 
-  it.each(writes)('[ACC-1] %s wants a credential', async title => {
+  it.each(writes)('[ACC-1] %s requires a credential', async title => {
     const [method = '', path = ''] = title.split(' ');
     const response = await portico.api(method, path.replaceAll(/[{}]/g, ''), {}, { token: null });
     expect(response.status).toBe(401);

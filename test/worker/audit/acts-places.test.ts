@@ -1,4 +1,4 @@
-/** Acts that find their place in the chain taken, or the database gone; and who is woken by them. */
+/** Administrative changes whose place in the chain is taken, or whose database fails; and which object they wake. */
 import { toCaller } from '../../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -12,7 +12,7 @@ const ACT = { action: 'test.do', subject: '' };
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Does an act on something of its own. @returns the rows it has */
+/** Makes a change to its own subject. @returns its rows */
 async function rowsOf(adminAudit: AdminAudit, work?: Parameters<AdminAudit['perform']>[3]) {
   const subject = crypto.randomUUID();
   const done = adminAudit.perform(
@@ -33,7 +33,7 @@ async function rowsOf(adminAudit: AdminAudit, work?: Parameters<AdminAudit['perf
   return { thrown, rows: results };
 }
 
-/** A database in which every place is taken, or no row at all can be written. */
+/** A database in which every place is taken, or no row can be written. */
 function database(isMoving: boolean) {
   const shards: string[] = [];
   let seq = 0;
@@ -54,8 +54,8 @@ function database(isMoving: boolean) {
   return { db, shards, tries: () => tries };
 }
 
-describe('an act', () => {
-  it('[SEC-6] has one row, also where what follows its change fails', async () => {
+describe('an administrative change', () => {
+  it('[SEC-6] has one row, also if something fails after it', async () => {
     const adminAudit = new AdminAudit(env.DB);
     const { thrown, rows } = await rowsOf(adminAudit, async commit => {
       await commit({ when: ALWAYS, statements: [], detail: { n: 1 } });
@@ -71,7 +71,7 @@ describe('an act', () => {
     expect(idle.rows).toEqual([]);
   });
 
-  it('[SEC-6] that finds its place taken looks in other chains, fifty times, after longer and longer', async () => {
+  it('[SEC-6] whose place is taken tries other chains, fifty times, after growing pauses', async () => {
     for (const [random, shard] of [
       [0, 'admin-1'],
       [0.999, 'admin-31'],
@@ -83,7 +83,7 @@ describe('an act', () => {
         commit({ when: ALWAYS, statements: [] }),
       );
       await expect(done).rejects.toMatchObject({ code: 'busy' });
-      // The act, and the row of its failure.
+      // The change, and the row of its failure.
       expect(tries()).toBe(100);
       expect(new Set(shards)).toEqual(new Set(['admin', shard]));
       const waits = wait.mock.calls.map(([ms]) => Number(ms)).slice(0, 50);
@@ -92,7 +92,7 @@ describe('an act', () => {
     }
   });
 
-  it('[SEC-6] fails at once where the database takes nothing', async () => {
+  it('[SEC-6] fails at once if the database accepts nothing', async () => {
     const { db, tries } = database(false);
     const done = new AdminAudit(db).perform(admin, 'admin', ACT, commit =>
       commit({ when: ALWAYS, statements: [] }),
@@ -102,8 +102,8 @@ describe('an act', () => {
   });
 });
 
-describe('who looks for old rows', () => {
-  it('[SEC-6] is woken by the first act, and once an hour from then on', async () => {
+describe('the object that prunes old rows', () => {
+  it('[SEC-6] is woken by the first change, and then once an hour', async () => {
     let woken = 0;
     const adminAudit = new AdminAudit(env.DB, () => {
       woken += 1;

@@ -1,4 +1,4 @@
-/** Counts of the audit: by time and by how rows ended, of calls in chunks and of acts alike, for each who may see the rows. */
+/** Counts of the audit: by time and outcome, of calls in chunks and of administrative changes, for each viewer's own rows. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { toCall, insertOld } from '../support/chunks.ts';
@@ -33,7 +33,7 @@ describe('counts', () => {
     await env.DB.prepare('DELETE FROM call_chunks').run();
   });
 
-  it('[SEC-6] [OPS-1] are by time, by how rows ended, and of slow calls', async () => {
+  it('[SEC-6] [OPS-1] are by time and outcome, with the number of slow calls', async () => {
     await insertOld(T0 + HOUR, [
       toCall(T0),
       toCall(T0 + 1, { outcome: 'denied', code: 'tool_not_found' }),
@@ -53,13 +53,13 @@ describe('counts', () => {
     expect((await count(`${SPAN}&kind=acts`)).parts).toEqual([]);
   });
 
-  it('[SEC-6] have calls from the beginning of the span on, not at its end, whenever they were handed over', async () => {
+  it('[SEC-6] include calls that began within the span, whenever they were written', async () => {
     await insertOld(T0 + 26 * HOUR, [toCall(T0 - 1), toCall(T0), toCall(T0 + 24 * HOUR - 1)]);
     await insertOld(T0 + 25 * HOUR, [toCall(T0 + 24 * HOUR)]);
     expect(sumOf(await count(`${SPAN}&kind=calls`), 'done')).toBe(2);
   });
 
-  it('[SEC-6] have a call once, whose beginning was stored too', async () => {
+  it('[SEC-6] count a call once, also if its beginning was stored too', async () => {
     const [open, lost] = [
       toCall(T0 + 5, { outcome: 'unknown' }),
       toCall(T0 + 6, { outcome: 'unknown' }),
@@ -71,7 +71,7 @@ describe('counts', () => {
     expect(sumOf(await count(`${SPAN}&outcome=unknown`), 'unknown')).toBe(1);
   });
 
-  it('[SEC-6] [OPS-1] are the same of chunks that say how their calls ended, and of those that do not', async () => {
+  it('[SEC-6] [OPS-1] are equal for chunks with and without a summary of their calls', async () => {
     const outcomes = ['done', 'denied', 'failed', 'cancelled'] as const;
     for (let n = 0; n < 40; n += 1) {
       const from = T0 - HOUR + n * 0.7 * HOUR;
@@ -84,7 +84,7 @@ describe('counts', () => {
       await insertOld(from + HOUR, calls, n % 5 !== 0);
     }
     for (const query of ['', '&outcome=denied', '&outcome=unknown', '&step=3600', '&step=86400']) {
-      // Of other durations chunks say nothing, so all of them are opened.
+      // Chunks summarize no other duration, so all of them are opened.
       const [said, read] = [await count(SPAN + query), await count(`${SPAN}${query}&slow_ms=4999`)];
       const without = (parts: Counts['parts']) => parts.map(part => ({ ...part, slow: 0 }));
       expect([query, without(said.parts)]).toEqual([query, without(read.parts)]);
@@ -96,7 +96,7 @@ describe('counts', () => {
     expect(sumOf(all, 'done')).toBeGreaterThan(10);
   });
 
-  it('[SEC-6] [ACC-9] are of what somebody may see, and names of others count nothing', async () => {
+  it("[SEC-6] [ACC-9] cover what the viewer may see, and other people's names count nothing", async () => {
     const { id, token } = await createToken(portico);
     const me = await env.DB.prepare('SELECT principal_id AS id FROM tokens WHERE id = ?')
       .bind(id)
@@ -112,7 +112,7 @@ describe('counts', () => {
     expect(refused.status).toBe(403);
   });
 
-  it('[SEC-6] [REG-8] refuse a span that is none, and more parts than there may be', async () => {
+  it('[SEC-6] [REG-8] refuse an invalid span, and more parts than allowed', async () => {
     for (const query of [
       `since=${time(T0)}&until=${time(T0)}`,
       `${SPAN}&step=60`,
@@ -140,7 +140,7 @@ describe('of a hundred thousand calls', () => {
     }
   });
 
-  it('[SEC-6] [OPS-1] the newest are opened, and it is told from when on', async () => {
+  it('[SEC-6] [OPS-1] the newest are opened, and the response says since when', async () => {
     const found = await count(`${SPAN}&step=3600`);
     const since = Date.parse(found.counted_since);
     expect(since).toBeGreaterThan(T0);
@@ -149,7 +149,7 @@ describe('of a hundred thousand calls', () => {
     expect(sumOf(found, 'done')).toBeGreaterThan(15_000);
   });
 
-  it('[SEC-6] [OPS-1] all are counted where chunks say how they ended, and the answer is of all', async () => {
+  it('[SEC-6] [OPS-1] all are counted if chunks have summaries', async () => {
     const said = JSON.stringify({ done: [100, 2] });
     await env.DB.prepare("UPDATE call_chunks SET keys = json_set(keys, '$.counts', json(?))")
       .bind(said)

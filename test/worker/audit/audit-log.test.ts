@@ -14,23 +14,23 @@ import { resultOf } from '../support/fake-server.ts';
 import { call, connect, ERAS, portico } from '../support/live-calls.ts';
 import { createPortico, type RpcAnswer } from '../support/portico.ts';
 
-/** An object that is gone from one moment to the next; its storage stays. */
+/** Ends the object suddenly; its storage stays. */
 const abort = (person: Person) =>
   runInDurableObject(logOf(person), (_log, state) => state.abort('Instance disposed')).catch(
     () => undefined,
   );
 
-/** The leases of all open calls have run out. */
+/** Lets the leases of all open calls expire. */
 const runOut = (person: Person) =>
   runInDurableObject(logOf(person), (_log, { storage }) => {
     storage.sql.exec('UPDATE calls SET lease_until = 0 WHERE outcome IS NULL');
   });
 
-/** Whose calls have their rows before they leave. */
+/** Records calls before they are sent. */
 const recording = createPortico({ PORTICO_AUDIT_CALLS: 'before' });
 
 describe('the object of calls', () => {
-  it('[SEC-6] takes one end for each call, the first', async () => {
+  it('[SEC-6] accepts one end for each call, the first', async () => {
     const person = await createPerson(portico);
     const log = logOf(person);
     const [a, b, c] = Array.from({ length: 3 }, () => crypto.randomUUID()) as [
@@ -58,7 +58,7 @@ describe('the object of calls', () => {
     expect(await heldCalls(person)).toEqual([]);
   });
 
-  it('[ACC-6] [SEC-6] refuses again what it refused, and takes no second token of what may leave', async () => {
+  it('[ACC-6] [SEC-6] refuses a repeated refusal again, and spends no second token for a repeated call', async () => {
     const person = await createPerson(portico);
     const limits = [{ name: '', perMinute: 1, burst: 1 }];
     const asked = async (id: string) =>
@@ -70,7 +70,7 @@ describe('the object of calls', () => {
     expect(refused).toEqual([false, false, true, true]);
   });
 
-  it('[SEC-6] closes a call that nobody speaks of, and nothing said later changes that', async () => {
+  it('[SEC-6] closes a call whose lease expired, and later messages do not change that', async () => {
     const person = await createPerson(portico);
     const [left, alive] = [crypto.randomUUID(), crypto.randomUUID()];
     await logOf(person).begin(beginningOf(person, left));
@@ -93,7 +93,7 @@ describe('the object of calls', () => {
 
   it('[SEC-6] sets its alarm so that no row waits for long', async () => {
     const person = await createPerson(portico);
-    // A day ahead, so that no alarm comes by itself and is gone when it is read.
+    // A day ahead, so that no alarm fires by itself before the test reads it.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
     onTestFinished(() => void vi.useRealTimers());
     const alarmIn = () =>
@@ -111,14 +111,14 @@ describe('the object of calls', () => {
     expect(await alarmIn()).toBeLessThanOrEqual(1_000);
   });
 
-  it('[SEC-6] exports again what it did not see arrive, and loses nothing in between', async () => {
+  it('[SEC-6] repeats an export that was not confirmed, and loses nothing in between', async () => {
     const person = await createPerson(portico);
     const ids = Array.from({ length: 450 }, () => crypto.randomUUID());
     for (const id of ids) await logOf(person).begin(beginningOf(person, id));
     await logOf(person).end(ids.map(id => endOf(id)));
     const rows = await rowsOf(portico, person);
     expect(rows.map(({ seq }) => seq)).toEqual(ids.map((_, i) => i + 1));
-    // As if it had ended after the database had the rows, and before it heard so.
+    // As if the object had ended after the database got the rows, and before the confirmation.
     const last = rows.slice(-2);
     await runInDurableObject(logOf(person), (_log, { storage }) => {
       for (const { id, at, tokenId, action, subject, seq, previousHash, hash } of last) {
@@ -144,7 +144,7 @@ describe('the object of calls', () => {
   });
 
   it.each(ERAS)(
-    '[SEC-6] has the row of a call of a %s client before it leaves, and its end after the answer',
+    '[SEC-6] has the row of a call of a %s client before it is sent, and its end after the answer',
     async era => {
       const person = await createPerson(portico);
       const { name, server, id } = await connect(era, false, recording);
@@ -178,7 +178,7 @@ describe('the object of calls', () => {
     },
   );
 
-  it.each(ERAS)('[SEC-6] may be lost while a call of a %s client is on its way', async era => {
+  it.each(ERAS)('[SEC-6] may be lost while a call of a %s client is running', async era => {
     for (const lose of [abort, (person: Person) => evictDurableObject(logOf(person))]) {
       const { name, server } = await connect(era, false, recording);
       const person = await createPerson(portico);

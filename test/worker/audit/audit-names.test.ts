@@ -1,4 +1,4 @@
-/** Names in the audit: beside the ids of its rows, and in place of ids where it is searched. */
+/** Names in the audit: beside the ids of its rows, and accepted instead of ids in a search. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPerson, rowsOf, type Person } from '../support/call-rows.ts';
 import { FakeServer, serve } from '../support/fake-server.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 
 describe('a row of the audit', () => {
-  it('[SEC-6] carries names beside its ids, also of the export', async () => {
+  it('[SEC-6] has names beside its ids, also in the export', async () => {
     const [row] = await search({ action: 'server.disconnect' });
     const names = {
       principal: ada,
@@ -65,7 +65,7 @@ describe('a row of the audit', () => {
     });
   });
 
-  it('[SEC-6] carries the name of now, and the last one of what is gone', async () => {
+  it('[SEC-6] has the current name, or the last one of a deleted record', async () => {
     await portico.api('PATCH', `${SERVERS}/${server}`, { name: 'hub' });
     expect((await search({ action: 'server.disconnect' }))[0]?.subject_name).toBe('hub');
     const gone = await createToken(portico, { name: 'lost' });
@@ -77,7 +77,7 @@ describe('a row of the audit', () => {
     expect((await search({ subject: unknown }))[0]?.subject_name).toBeNull();
   });
 
-  it('[SEC-6] of a connector names it, where the connector did it and where it was done to it', async () => {
+  it('[SEC-6] of a connector names it, as the actor and as the subject', async () => {
     const made = await portico.api('POST', '/api/v1/connectors', { name: 'build-box' });
     const { token } = await made.json<{ token: string }>();
     const offers = { servers: [{ name: 'files' }] };
@@ -105,7 +105,7 @@ describe('a search of the audit', () => {
     await rowsOf(portico, person);
   });
 
-  it('[SEC-6] takes names of principals, tokens, subjects and servers, or ids', async () => {
+  it('[SEC-6] accepts names of principals, tokens, subjects and servers, or ids', async () => {
     for (const principal of [ada, 'Ada', 'ada'])
       expect(await actionsOf({ principal })).toEqual(['server.disconnect']);
     for (const token of [laptop.id, 'laptop'])
@@ -128,7 +128,7 @@ describe('a search of the audit', () => {
     expect(await actionsOf({ server: 'name' })).toEqual([]);
   });
 
-  it('[SEC-6] finds what is gone by the name it had', async () => {
+  it('[SEC-6] finds a deleted record by its last name', async () => {
     const made = await portico.api('POST', '/api/v1/principals', { name: 'Left' });
     const { id } = await made.json<{ id: string }>();
     const scopes = ['servers:write'];

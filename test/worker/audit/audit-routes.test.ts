@@ -1,4 +1,4 @@
-/** The audit over REST: searched by administrators only, page by page, and checked so that every change of it shows. */
+/** The audit over REST: searched by administrators only, page by page, and verified so that every change of it shows. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPortico, createToken, register, SERVERS } from '../support/portico.ts';
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 describe('a search of the audit', () => {
-  it('[SEC-6] gives what was done, newest first, page by page', async () => {
+  it('[SEC-6] returns rows newest first, page by page', async () => {
     const all = await search('limit=500');
     expect(all.events.map(({ seq }) => seq)).toEqual(all.events.map((_, i) => 12 - i));
     let page = await search('limit=5');
@@ -54,7 +54,7 @@ describe('a search of the audit', () => {
     expect(seen).toEqual(all.events);
   });
 
-  it('[SEC-6] is narrowed by who, what, to what, how it ended and when', async () => {
+  it('[SEC-6] filters by principal, action, subject, outcome and time', async () => {
     const actions = async (query: string) =>
       (await search(query)).events.map(({ action }) => action);
     const ofFirst = ['server.delete', 'server.update', 'server.create'];
@@ -70,13 +70,13 @@ describe('a search of the audit', () => {
     expect(await actions('action=nothing')).toEqual([]);
   });
 
-  it('[SEC-6] [REG-8] refuses a query that is none', async () => {
+  it('[SEC-6] [REG-8] refuses an invalid query', async () => {
     for (const query of ['since=yesterday', 'outcome=fine', 'cursor=x', 'limit=0', 'who=me']) {
       expect([query, (await portico.api('GET', `${AUDIT}?${query}`)).status]).toEqual([query, 422]);
     }
   });
 
-  it('[SEC-6] [ACC-2] is for administrators, and so is the check', async () => {
+  it('[SEC-6] [ACC-2] is for administrators, and so is the verification', async () => {
     for (const path of [AUDIT, `${AUDIT}/verify`]) {
       const response = await portico.api('GET', path, undefined, { token: reader.token });
       expect(response.status).toBe(403);
@@ -84,7 +84,7 @@ describe('a search of the audit', () => {
   });
 });
 
-describe('a check of the audit', () => {
+describe('a verification of the audit', () => {
   const LENGTH = 12;
   let head: { seq: number; hash: string };
 
@@ -92,7 +92,7 @@ describe('a check of the audit', () => {
     head = (await verify())['head'] as typeof head;
   });
 
-  it('[SEC-6] finds a chain that nobody changed intact, at once or in parts', async () => {
+  it('[SEC-6] finds an unchanged chain intact, at once or in parts', async () => {
     expect(await verify()).toEqual({
       shard: 'admin',
       rows: LENGTH,
@@ -163,7 +163,7 @@ describe('an export of the audit', () => {
       .map(line => JSON.parse(line) as Event & { id: string });
   };
 
-  it('[SEC-6] gives every row as it is shown, oldest first, and goes on after one', async () => {
+  it('[SEC-6] returns every row as in the search, oldest first, and continues after a given one', async () => {
     const all = await lines();
     const { events } = await search('limit=500');
     expect(all).toEqual(events.toReversed());
@@ -178,7 +178,7 @@ describe('an export of the audit', () => {
     expect((await search(`subject_prefix=${prefix}`)).events).toHaveLength(3);
   });
 
-  it('[SEC-6] is of calls alone or of acts alone, wherever the rows of calls are', async () => {
+  it('[SEC-6] covers only calls or only administrative changes, wherever the rows of calls are', async () => {
     const acts = await lines();
     const insert = `INSERT INTO audit_events SELECT value, 1, 'call-' || key, 2000, 'p', 't', 'tool.call', 's.t', 'done', NULL, '{}', '', ''
       FROM json_each(?)`;
@@ -195,7 +195,7 @@ describe('an export of the audit', () => {
     }
   });
 
-  it('[SEC-6] comes in parts, whatever its size', async () => {
+  it('[SEC-6] is streamed in parts, whatever its size', async () => {
     const insert = `INSERT INTO audit_events SELECT 'many', value, 'id-' || value, 1000 + value, 'p', 't', 'a', 's', 'done', NULL, '{}', '', ''
       FROM json_each(?)`;
     await sql(insert, JSON.stringify(Array.from({ length: 1_700 }, (_, i) => i + 1)));
@@ -205,7 +205,7 @@ describe('an export of the audit', () => {
     await sql("DELETE FROM audit_heads WHERE shard = 'many'");
   });
 
-  it('[SEC-6] [ACC-2] is for administrators, and refuses what is no query', async () => {
+  it('[SEC-6] [ACC-2] is for administrators, and refuses an invalid query', async () => {
     const refused = await portico.api('GET', `${AUDIT}/export`, undefined, { token: reader.token });
     expect(refused.status).toBe(403);
     for (const [query, status] of [

@@ -1,4 +1,4 @@
-/** The object of somebody's calls: when it wakes, when it tries again, what it writes together, and whose tokens it counts. */
+/** The object of a principal's calls: its alarms, its retries, its batched writes, and the tokens it counts. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 const portico = createPortico();
 let person: Person;
 
-// A day ahead, so that no alarm comes by itself and is gone when it is read.
+// A day ahead, so that no alarm fires by itself before the test reads it.
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + DAY_MS });
   person = await createPerson(portico);
@@ -28,7 +28,7 @@ const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 const sql = (text: string) => env.DB.prepare(text).run();
 const alarm = () => runDurableObjectAlarm(logOf(person));
 
-/** In how many milliseconds the object wakes. */
+/** Milliseconds until the object wakes. */
 const wakes = () =>
   runInDurableObject(logOf(person), async (_log, { storage }) => {
     return Number(await storage.getAlarm()) - Date.now();
@@ -42,7 +42,7 @@ const begin = (more: Parameters<typeof beginningOf>[2] = {}, id: string = crypto
   logOf(person).begin(beginningOf(person, id, more));
 const refused = { outcome: 'denied', code: 'forbidden', detail: {} } as const;
 
-/** Runs work without the database taking rows. */
+/** Runs work while the database accepts no rows. */
 async function withoutRows(work: () => Promise<void>) {
   await sql('ALTER TABLE audit_events RENAME TO away');
   try {
@@ -53,7 +53,7 @@ async function withoutRows(work: () => Promise<void>) {
 }
 
 describe('an object of calls wakes', () => {
-  it('[SEC-6] for the first of what it waits for: a second after an end, 35 seconds after a beginning', async () => {
+  it('[SEC-6] for the earliest of its reasons: a second after an end, 35 seconds after a beginning', async () => {
     const id = crypto.randomUUID();
     await begin({}, id);
     expect(await wakes()).toBe(35_000);
@@ -66,13 +66,13 @@ describe('an object of calls wakes', () => {
     await begin({ refused });
     expect(await wakes()).toBe(600);
     await alarm();
-    // One call is open, since 400 milliseconds.
+    // One call has been open for 400 milliseconds.
     expect(await wakes()).toBe(34_600);
     await begin({ refused });
     expect(await wakes()).toBe(1_000);
   });
 
-  it('[SEC-6] soon for a call that is one too many', async () => {
+  it('[SEC-6] soon for a call beyond the limit', async () => {
     const limits = [{ name: '', perMinute: 6, burst: 1 }];
     await begin({ limits });
     expect(await wakes()).toBe(35_000);
@@ -80,7 +80,7 @@ describe('an object of calls wakes', () => {
     expect(await wakes()).toBe(1_000);
   });
 
-  it('[SEC-6] anew where its alarm is more than two seconds late, and was lost', async () => {
+  it('[SEC-6] again if its alarm is more than two seconds late, and so was lost', async () => {
     const ids = Array.from({ length: 3 }, () => crypto.randomUUID());
     for (const id of ids) await begin({}, id);
     await logOf(person).end([endOf(ids[0] ?? '')]);
@@ -92,7 +92,7 @@ describe('an object of calls wakes', () => {
     expect(await wakes()).toBe(1_000);
   });
 
-  it('[SEC-6] after longer and longer where the database takes nothing, and loses nothing', async () => {
+  it('[SEC-6] after growing pauses if the database accepts nothing, and loses nothing', async () => {
     await begin({ refused });
     await withoutRows(async () => {
       for (const ms of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
@@ -110,8 +110,8 @@ describe('an object of calls wakes', () => {
     });
   });
 
-  it('[SEC-6] for old rows when it is told to, once, and a day later', async () => {
-    // One like that of the acts, which no act has woken.
+  it('[SEC-6] to prune old rows when it is told to, once, and a day later', async () => {
+    // An object like that of the administrative changes, which none has woken.
     const admin = env.AUDIT_LOG.getByName('fresh');
     await admin.wake();
     const first = Date.now();
@@ -126,7 +126,7 @@ describe('an object of calls wakes', () => {
     expect(await prunesAt('fresh')).toBe(Date.now() - 5_000 + DAY_MS);
   });
 
-  it('[SEC-6] again after its alarm was lost, once it is asked to settle, and has brought all to the database', async () => {
+  it('[SEC-6] again after its alarm was lost, once it is asked to settle, and has written all to the database', async () => {
     await begin();
     await begin({ refused });
     await runInDurableObject(logOf(person), (_log, { storage }) => storage.deleteAlarm());
@@ -147,7 +147,7 @@ describe('an object of calls wakes', () => {
     });
   });
 
-  it('[SEC-6] for something else without looking for old rows', async () => {
+  it('[SEC-6] for another reason without pruning old rows', async () => {
     await begin({ refused });
     const at = await prunesAt();
     expect(at).toBe(Date.now() + DAY_MS);
@@ -157,14 +157,14 @@ describe('an object of calls wakes', () => {
     pass(DAY_MS - 1_000);
     await withoutRows(async () => {
       await alarm();
-      // What could not be looked for now is looked for soon.
+      // A pruning that failed is retried soon.
       expect(await prunesAt()).toBe(Date.now() + 5_000);
     });
   });
 });
 
-describe('calls at the same time', () => {
-  /** Begins calls at once, within the object. @returns how many rows there are after each, before anything is awaited */
+describe('concurrent calls', () => {
+  /** Begins calls at once, within the object. @returns the number of rows after each, before anything is awaited */
   const beginMany = (count: number, more: object = {}) =>
     runInDurableObject(logOf(person), async (log: AuditLog, { storage }) => {
       const rows: number[] = [];
@@ -183,17 +183,17 @@ describe('calls at the same time', () => {
     });
   const EIGHT = [1, 2, 3, 4, 5, 6, 7, 8];
 
-  it('[SEC-6] are written one by one, and together from eight open ones on', async () => {
+  it('[SEC-6] are written one by one, and in batches once eight are open', async () => {
     const first = await beginMany(10);
     expect(first).toEqual({ rows: [...EIGHT, 8, 8], waits: 1, after: 10 });
     const open = await heldCalls(person);
     expect(open).toHaveLength(10);
-    // Seven are left, so that one more is written alone.
+    // Seven are left, so one more is written alone.
     await logOf(person).end(open.slice(0, 3).map(({ id }) => endOf(String(id))));
     expect((await beginMany(2)).rows).toEqual([11, 11]);
   });
 
-  it('[SEC-6] that cannot be admitted are refused alone, also among those that come with them', async () => {
+  it('[SEC-6] that cannot be admitted are refused alone, also within a batch', async () => {
     const broken = { limits: undefined as never };
     const tries = () =>
       runInDurableObject(logOf(person), (log: AuditLog) =>
@@ -207,7 +207,7 @@ describe('calls at the same time', () => {
     expect((await tries()).map(({ status }) => status)).toEqual(expected);
   });
 
-  it('[SEC-6] count as open until they end or are forgotten, and not where they never left', async () => {
+  it('[SEC-6] count as open until they end or are forgotten, and not if they were never sent', async () => {
     expect((await beginMany(9, { refused })).waits).toBe(0);
     const limits = [{ name: '', perMinute: 60, burst: 60 }];
     for (let i = 0; i < 9; i += 1) {
@@ -229,7 +229,7 @@ describe('tokens of a principal', () => {
       ...storage.sql.exec('SELECT name FROM buckets').raw(),
     ]);
 
-  it('[ACC-6] are taken once for a call whose Worker asks again', async () => {
+  it('[ACC-6] are taken once for a call that its Worker repeats', async () => {
     const id = crypto.randomUUID();
     const limits = [{ name: '', perMinute: 6, burst: 2 }];
     expect(await begin({ limits }, id)).toEqual({});
@@ -238,7 +238,7 @@ describe('tokens of a principal', () => {
     expect(await begin({ limits })).toEqual({ retryAfterMs: 20_000 });
   });
 
-  it('[ACC-6] are taken without a call too, and no row tells of it', async () => {
+  it('[ACC-6] are also taken without a call, and without a row', async () => {
     const limits = [{ name: '', perMinute: 6, burst: 1 }];
     const lease = (id: string) =>
       logOf(person).lease(person.principalId, { id, limits, waiting: 1, ahead: 0 });
@@ -247,7 +247,7 @@ describe('tokens of a principal', () => {
     expect(await heldCalls(person)).toEqual([]);
   });
 
-  it('[ACC-6] are forgotten once they are all there again', async () => {
+  it('[ACC-6] are forgotten once the bucket is full again', async () => {
     await begin({ limits: [{ name: '', perMinute: 6, burst: 1 }] });
     pass(9_999);
     await alarm();

@@ -1,4 +1,4 @@
-/** Administrative acts and their audit rows: one row for each, done, denied or failed, in a chain that shows an edit. */
+/** Administrative changes and their audit rows: one row for each, done, denied or failed, in a chain that shows an edit. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import {
@@ -23,15 +23,15 @@ const valid = (name: string) => ({
   auto_connect: false,
 });
 
-/** Runs an act and gives the rows it made. */
+/** Makes a change and returns the rows that it added. */
 async function rowsOf(act: () => Promise<Response>): Promise<[number, ChainedEvent[]]> {
   const before = (await chainOf()).length;
   const { status } = await act();
   return [status, (await chainOf()).slice(before)];
 }
 
-describe('administrative acts', () => {
-  it('[SEC-6] stay in an intact chain, whatever a caller names that may do nothing', async () => {
+describe('administrative changes', () => {
+  it('[SEC-6] stay in an intact chain, whatever an unauthorized caller names', async () => {
     const { token } = await createToken(portico, { scopes: ['tools:read'] });
     const { length } = await chainOf();
     const fingerprint = '0'.repeat(64);
@@ -46,7 +46,7 @@ describe('administrative acts', () => {
     expect(await verified.json()).toMatchObject({ rows: length + 4, is_intact: true });
   });
 
-  it('[SEC-6] leave one row each: who, what, outcome, and no secret', async () => {
+  it('[SEC-6] leave one row each, with actor, action and outcome, and without secrets', async () => {
     const created = await portico.api('POST', SERVERS, valid('audited'));
     const { id } = await created.json<ServerView>();
     const path = `${SERVERS}/${id}`;
@@ -83,7 +83,7 @@ describe('administrative acts', () => {
     expect(gone).toMatchObject([{ subject: 'nowhere', outcome: 'failed', code: 'not_found' }]);
   });
 
-  it('[SEC-6] that are denied leave a row of who tried', async () => {
+  it('[SEC-6] that are denied leave a row that names the caller', async () => {
     const reader = await createToken(portico, { scopes: ['servers:read'] });
     const [status, rows] = await rowsOf(() =>
       portico.api('POST', SERVERS, valid('denied'), { token: reader.token }),

@@ -1,4 +1,4 @@
-/** Calls and their audit rows: one for each, with one end, without secrets, however they are recorded. */
+/** Calls and their audit rows: one for each, with one end, without secrets, in every recording mode. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readCalls } from '../../../src/audit/chunks/read-calls.ts';
@@ -34,7 +34,7 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
     person = await createPerson(sender);
   });
 
-  /** The row that a call leaves, and nothing else. */
+  /** The single row that a call leaves. */
   async function rowOf(act: () => Promise<unknown>, who = person) {
     const before = (await rowsOf(sender, who)).length;
     await act();
@@ -119,7 +119,7 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
       expect(JSON.stringify(row)).not.toContain(CANARY);
     });
 
-    it('[SEC-6] that is refused has one row too, whether its tool is hidden or unknown', async () => {
+    it('[SEC-6] that is refused has one row too, equal for a hidden and an unknown tool', async () => {
       const { name, server } = await connect(era, false, sender);
       const other = await connect(era, false, sender);
       const blind = await createPerson(sender, { servers: [other.id] });
@@ -146,7 +146,7 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
       expect(server.of('tools/call')).toEqual([]);
     });
 
-    it('[SEC-6] to a server that is disconnected or rests has one row', async () => {
+    it('[SEC-6] to a server that is disconnected or has an open circuit has one row', async () => {
       const { name, id } = await connect(era, false, sender);
       const asked = call(name, era);
       await env.DB.prepare('UPDATE servers SET circuit_retry_at = ? WHERE id = ?')
@@ -171,7 +171,7 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
       expect(off).toMatchObject({ outcome: 'failed', code: 'server_disconnected' });
     });
 
-    it('[SEC-6] whose client goes away has one row that says so', async () => {
+    it('[SEC-6] whose client disconnects has one row that says so', async () => {
       const { name, server } = await connect(era, false, sender);
       server.call = () => new Promise<Response>(() => {});
       const leaving = new AbortController();
@@ -187,7 +187,7 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
     });
   });
 
-  describe('what is a call', () => {
+  describe('an audited call', () => {
     it('[SEC-6] through REST, and what REST refuses to read', async () => {
       const { name, server } = await connect('legacy', false, sender);
       server.call = received => resultOf(received, { content: [] });
@@ -208,7 +208,7 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
       });
     });
 
-    it('[SEC-6] in a batch each, in a session, and prompts and resources', async () => {
+    it('[SEC-6] may be one of a batch, in a session, or of a prompt or a resource', async () => {
       const server = new FakeServer({
         era: 'legacy',
         sessionful: false,
@@ -236,7 +236,7 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
       expect(new Set(rows.map(({ id }) => id)).size).toBe(5);
     });
 
-    it('[SEC-6] [SEC-2] keeps no secret of its arguments, and a digest that nobody can guess from', async () => {
+    it('[SEC-6] [SEC-2] keeps no secret of its arguments, and a digest from which nobody can guess them', async () => {
       const tool = {
         name: 'echo',
         inputSchema: { type: 'object', properties: { note: { type: 'string', writeOnly: true } } },
@@ -270,7 +270,7 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
   });
 });
 
-it('[SEC-6] leaves nothing, and no object, where it is switched off', async () => {
+it('[SEC-6] leaves no row, and no object, if recording is switched off', async () => {
   const { name, server } = await connect('modern');
   server.call = received => resultOf(received, responseTo(received).result);
   const silent = createPortico({ PORTICO_AUDIT_CALLS: 'off' });

@@ -1,4 +1,4 @@
-/** The chain of chunks: sealed by its object, and broken by whatever is done to the database. */
+/** The chain of chunks: sealed by its object, and broken by any change in the database. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -10,7 +10,7 @@ const { DB } = env;
 const chain = () => env.CALL_CHAIN.getByName('all');
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** No row of a test is so old that it is deleted. */
+/** Recent enough that no row of a test is pruned. */
 const START = Date.now() - 2 * HOUR_MS;
 const portico = createPortico();
 
@@ -29,7 +29,7 @@ async function verify(query = ''): Promise<Verified> {
   return response.json();
 }
 
-/** Chunks of one call each, a minute after each other. */
+/** Writes chunks of one call each, a minute apart. */
 async function writeChunks(count: number, from = START) {
   for (let n = 0; n < count; n += 1) {
     await insertOld(from + n * 60_000, [toCall(from + n * 60_000 - 5, { subject: `git.${n}` })]);
@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 
 describe('the chain of calls', () => {
-  it('[SEC-6] is whole, seal by seal, also in parts', async () => {
+  it('[SEC-6] is intact, seal by seal, also in parts', async () => {
     expect(await verify()).toMatchObject({ rows: 0, is_intact: true, head: { seq: 0 } });
     for (const [count, from] of [
       [3, START],
@@ -82,7 +82,7 @@ describe('the chain of calls', () => {
     ]);
   });
 
-  it('[SEC-6] stays whole where it is sealed by several at once', async () => {
+  it('[SEC-6] stays intact if several seal it at once', async () => {
     for (let round = 0; round < 5; round += 1) {
       await writeChunks(1, START + round * 10 * 60_000);
       const first = chain().keep();
@@ -92,7 +92,7 @@ describe('the chain of calls', () => {
     expect(await verify()).toMatchObject({ rows: 10, is_intact: true, head: { seq: 10 } });
   });
 
-  it('[SEC-6] checks what is not sealed yet by itself', async () => {
+  it('[SEC-6] verifies chunks that are not yet sealed on their own', async () => {
     await writeChunks(2, Date.now() - 70_000);
     expect(await verify()).toMatchObject({ rows: 2, is_intact: true, head: { seq: 1 } });
     const [, young = ''] = await idsOf();
@@ -122,24 +122,24 @@ describe('the chain of calls', () => {
     await chain().keep();
     expect(await verify()).toMatchObject({ rows: 6, is_intact: true });
     await tamper(await idsOf());
-    // Of a chunk that has its hash, or is gone, only its seal is known to be wrong.
+    // For a chunk that matches its hash, or is gone, only its seal is known to be wrong.
     expect(await verify()).toMatchObject({ is_intact: false, first_broken_seq: seq });
   });
 
-  it('[SEC-6] shows that it was rewritten whole', async () => {
+  it('[SEC-6] shows that it was rewritten as a whole', async () => {
     await writeChunks(3);
     await chain().keep();
     await rewrite((await idsOf())[1] ?? '');
     await DB.prepare('DELETE FROM call_seals').run();
-    // As somebody would who has all of the database, and not the object.
+    // Like an attacker who controls the database, but not the object.
     const other = env.CALL_CHAIN.getByName('forger');
     await runInDurableObject(other, (_chain, { storage }) => storage.sql.exec('DELETE FROM seals'));
     await other.keep();
     expect(await verify()).toMatchObject({ is_intact: false });
   });
 
-  it('[SEC-6] is sealed some minutes after chunks came, once for all of them', async () => {
-    // Ahead, so that no alarm comes by itself.
+  it('[SEC-6] is sealed some minutes after chunks arrived, once for all of them', async () => {
+    // Ahead, so that no alarm fires by itself.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + DAY_MS });
     onTestFinished(() => void vi.useRealTimers());
     await writeChunks(5);
@@ -149,13 +149,13 @@ describe('the chain of calls', () => {
     await runDurableObjectAlarm(chain());
     const { results } = await DB.prepare('SELECT seq FROM call_seals').all();
     expect(results).toEqual([{ seq: 5 }]);
-    // What came last may have been too young.
+    // The latest chunk may have been too young.
     expect(await alarmIn()).toBeLessThanOrEqual(300_000);
     await runDurableObjectAlarm(chain());
     expect(await alarmIn()).toBeGreaterThan(300_000);
   });
 
-  it('[SEC-6] is checked from where chunks were deleted because of their age', async () => {
+  it('[SEC-6] is verified from where chunks were pruned because of their age', async () => {
     const old = Date.now() - 400 * DAY_MS;
     await writeChunks(3, old);
     await chain().keep();
@@ -175,7 +175,7 @@ describe('the chain of calls', () => {
       principal: 'portico-retention',
       detail: { chunks: 5, up_to: 5 },
     });
-    // More than the object decided.
+    // More than the object decided to delete.
     await remove('call_chunks');
     expect(await verify()).toMatchObject({ is_intact: false, first_broken_seq: 6 });
   });
@@ -185,7 +185,7 @@ const change = (set: string) => DB.prepare(`UPDATE call_chunks SET ${set}`).run(
 const changeSeal = (set: string) => DB.prepare(`UPDATE call_seals SET ${set}`).run();
 const remove = (from: string) => DB.prepare(`DELETE FROM ${from}`).run();
 
-/** Each of two chunks in the place of the other. */
+/** Swaps two chunks. */
 const swap = (one: string, other: string) =>
   DB.batch([
     DB.prepare(`UPDATE call_chunks SET id = 'x' WHERE id = ?`).bind(one),
@@ -200,7 +200,7 @@ const swapBodies = (one: string, other: string) =>
     .bind(one, other)
     .run();
 
-/** Another chunk in the place of one, with the hash that is right for it. */
+/** Replaces a chunk by another with a correct hash. */
 async function rewrite(id: string) {
   const forged = await toCallChunk(id, [toCall(START, { subject: 'git.nothing' })]);
   await DB.prepare(

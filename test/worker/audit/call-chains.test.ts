@@ -1,4 +1,4 @@
-/** Chains of calls in the database, which show every change, also where one was rewritten whole; and rows that go when they are old. */
+/** Chains of calls in the database show every change, also a complete rewrite; and old rows are pruned. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -23,7 +23,7 @@ import { createPortico, SERVERS } from '../support/portico.ts';
 const portico = createPortico();
 const DAY_MS = 86_400_000;
 
-describe('a check of the chain of calls', () => {
+describe('a verification of the chain of calls', () => {
   let person: Person;
   let rows: ChainedEvent[];
   const verify = async (query = '') => {
@@ -43,7 +43,7 @@ describe('a check of the chain of calls', () => {
     rows = await rowsOf(portico, person);
   });
 
-  /** Puts rows of one's own in place of all. */
+  /** Replaces all rows by forged ones. */
   async function rewrite(change: (row: ChainedEvent) => Partial<ChainedEvent>) {
     let head: ChainHead = GENESIS;
     const forged: ChainedEvent[] = [];
@@ -56,7 +56,7 @@ describe('a check of the chain of calls', () => {
     await env.DB.batch([insertMissing(env.DB, forged)]);
   }
 
-  it('[SEC-6] finds it intact, and knows its name', async () => {
+  it('[SEC-6] finds it intact, and shows its name', async () => {
     expect(rows).toHaveLength(12);
     expect(await verify()).toMatchObject({ is_intact: true, rows: 12, pruned_to: 0 });
     const { shards } = await (
@@ -139,7 +139,7 @@ describe('a check of the chain of calls', () => {
   });
 });
 
-describe('an alarm that was lost', () => {
+describe('a lost alarm', () => {
   it('[SEC-6] keeps no rows from the database once another call ends', async () => {
     const person = await createPerson(portico);
     const make = async () => {
@@ -149,7 +149,7 @@ describe('an alarm that was lost', () => {
     };
     await make();
     await runInDurableObject(logOf(person), (_log, { storage }) => storage.deleteAlarm());
-    // A full disk lasts: the time of the alarm goes by.
+    // The disk stays full past the time of the alarm.
     await scheduler.wait(4_000);
     expect(await listChain(env.DB, person.shard, 1, 10)).toHaveLength(0);
     await make();
@@ -159,7 +159,7 @@ describe('an alarm that was lost', () => {
     );
   });
 
-  it('[SEC-6] keeps none once its object is asked, which is woken for open calls again', async () => {
+  it('[SEC-6] keeps none once its object is asked, which sets an alarm for open calls again', async () => {
     const person = await createPerson(portico);
     const [ended, open] = [crypto.randomUUID(), crypto.randomUUID()];
     for (const id of [ended, open]) await logOf(person).begin(beginningOf(person, id));
@@ -187,7 +187,7 @@ describe('old rows', () => {
     return (await found.json<{ events: { subject: string; detail: object }[] }>()).events;
   };
 
-  it('[SEC-6] of calls go after their time, with a row that says so, and the rest is checked', async () => {
+  it('[SEC-6] of calls are deleted after their retention, with a row that says so, and the rest is verified', async () => {
     const person = await createPerson(portico);
     const now = Date.now();
     for (const at of [now - 400 * DAY_MS, now - 366 * DAY_MS, now - 364 * DAY_MS, now]) {
@@ -210,11 +210,11 @@ describe('old rows', () => {
     expect(await adminAudit()).toHaveLength(1);
   });
 
-  it('[SEC-6] of acts go too, and the chain of acts stays whole', async () => {
+  it('[SEC-6] of administrative changes are deleted too, and their chain stays intact', async () => {
     await portico.api('DELETE', `${SERVERS}/nowhere`);
     const old = Date.now() - 400 * DAY_MS;
     const rows = await listChain(env.DB, 'admin', 1, 10_000);
-    // A chain as it would have been, had its first rows been written then.
+    // The chain as if its first rows had been written long ago.
     let head: ChainHead = GENESIS;
     const aged: ChainedEvent[] = [];
     for (const row of rows) {

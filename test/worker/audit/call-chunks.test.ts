@@ -1,4 +1,4 @@
-/** Chunks of calls in the database: each once, found again in the order of time whatever the chunks overlap. */
+/** Chunks of calls in the database: each stored once, and read in the order of time however they overlap. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEvent, AuditFilter, AuditPosition } from '../../../src/audit/audit-schema.ts';
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 describe('a chunk', () => {
-  it('[SEC-6] is there once, and only where it was not late or early', async () => {
+  it('[SEC-6] is stored once, and only if it was neither late nor early', async () => {
     const now = Date.now();
     const chunk = await toCallChunk(toTimeId(now), [toCall(now - 5)]);
     expect(await writeChunk(DB, chunk)).toMatchObject({ isThere: true });
@@ -31,7 +31,7 @@ describe('a chunk', () => {
     expect(results).toEqual([{ id: chunk.id, calls: 1 }]);
   });
 
-  it('[EDGE-2] costs one row that is written, however many calls it holds', async () => {
+  it('[EDGE-2] costs one written row, however many calls it holds', async () => {
     const now = Date.now();
     const calls = Array.from({ length: 200 }, (_, i) => toCall(now - i));
     const { id, fromAt, toAt, keys, hash, body } = await toCallChunk(toTimeId(now), calls);
@@ -41,7 +41,7 @@ describe('a chunk', () => {
     expect(meta.rows_written).toBe(1);
   });
 
-  it('[SEC-6] gives back what was put in, and says so where somebody changed it', async () => {
+  it('[SEC-6] returns what was put in, and reveals a change', async () => {
     const calls = [toCall(1), toCall(2, { detail: { text: '\u{1F600} "\\ \u2028', n: 1e300 } })];
     const chunk = await toCallChunk(toTimeId(3), calls);
     expect(await toEvents(chunk)).toEqual(calls);
@@ -52,9 +52,9 @@ describe('a chunk', () => {
     }
   });
 
-  it('[SEC-6] is read up to a bound, however small somebody packed it', async () => {
+  it('[SEC-6] is read up to a bound, however well it was compressed', async () => {
     const withText = (text: string) => toCallChunk(toTimeId(3), [toCall(1, { detail: { text } })]);
-    // A sign of four bytes lies across the end of a piece wherever that is.
+    // A character of four bytes lies across the end of a piece at every offset.
     const long = '\u{1F600}a'.repeat(1_000_000);
     const [read] = await toEvents(await withText(long));
     expect(read?.detail['text'] === long).toBe(true);
@@ -67,7 +67,7 @@ describe('a chunk', () => {
 const START = Date.UTC(2026, 9, 1);
 const HOUR_MS = 3_600_000;
 
-/** Chunks of several isolates at once: most of calls of some seconds, some with calls of hours before. */
+/** Chunks of several isolates at once: most with calls of some seconds, some with calls of hours before. */
 async function writeHistory(chunks: number, perChunk: number): Promise<AuditEvent[]> {
   const random = createRandom();
   const all: AuditEvent[] = [];
@@ -106,7 +106,7 @@ const FILTERS: [AuditFilter, (event: AuditEvent) => boolean][] = [
 ];
 
 describe(`calls in chunks (seed ${SEED})`, () => {
-  it('[SEC-6] come page by page in the order of their time, each once, through every filter', async () => {
+  it('[SEC-6] are read page by page in the order of their time, each once, through every filter', async () => {
     const all = await writeHistory(70, 12);
     for (const order of ['newest', 'oldest'] as const) {
       for (const [filter, matches] of FILTERS) {
@@ -128,7 +128,7 @@ describe(`calls in chunks (seed ${SEED})`, () => {
     }
   });
 
-  it('[SEC-6] come once with their end, where they were stored when they left too', async () => {
+  it('[SEC-6] are read once with their end, if they were also stored when they were sent', async () => {
     const random = createRandom();
     const wanted: AuditEvent[] = [];
     let at = START;
@@ -144,7 +144,7 @@ describe(`calls in chunks (seed ${SEED})`, () => {
       );
       for (const call of open) {
         const end = { ...call, outcome: random.pick(['done', 'failed'] as const), detail: {} };
-        // Some ended hours later, and of some nobody knows.
+        // Some ended hours later, and the end of some is unknown.
         const isEnded = random.chance(0.8);
         const ms = random.chance(0.1) ? 3 * HOUR_MS : random.below(30_000);
         if (isEnded) pending.push({ at: at + ms, call: end });
@@ -152,7 +152,7 @@ describe(`calls in chunks (seed ${SEED})`, () => {
       }
       const over = pending.filter(each => each.at <= at).map(({ call }) => call);
       pending.splice(0, pending.length, ...pending.filter(each => each.at > at));
-      // An end may be written before what it is the end of.
+      // An end may be written before its beginning.
       await insertOld(at, random.chance(0.5) ? [...open, ...over] : [...over, ...open]);
     }
     for (const { at: endedAt, call } of pending) await insertOld(endedAt, [call]);
@@ -186,7 +186,7 @@ describe(`calls in chunks (seed ${SEED})`, () => {
     }
   });
 
-  it('[SEC-6] come in order where many chunks were handed over in one millisecond', async () => {
+  it('[SEC-6] are in order if many chunks were written in one millisecond', async () => {
     const all: AuditEvent[] = [];
     for (let n = 0; n < 30; n += 1) {
       const calls = [toCall(START - n), toCall(START - 1_000 + n)];

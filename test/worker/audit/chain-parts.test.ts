@@ -1,4 +1,4 @@
-/** The check of a part of a chain: where it begins and ends, what it says of a row that is gone before it, and how it goes on. */
+/** The verification of a part of a chain: its bounds, the report of a missing row before it, and how it continues. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ChainedEvent } from '../../../src/audit/audit-schema.ts';
@@ -43,22 +43,22 @@ afterEach(async () => {
   await env.DB.batch([...clear, insertMissing(env.DB, rows)]);
 });
 
-describe('a check of a part of a chain', () => {
+describe('a verification of a part of a chain', () => {
   const intact = { status: 200, is_intact: true };
   const broken = { status: 200, is_intact: false };
 
-  it('[SEC-6] counts its rows and says where the next begins', async () => {
+  it('[SEC-6] counts its rows and reports where the next part begins', async () => {
     expect(await verify('from=1&limit=4')).toMatchObject({ ...intact, rows: 4, next_from: 5 });
     const rest = await verify('from=5&limit=4');
     expect(rest).toMatchObject({ ...intact, rows: 2 });
     expect(rest).not.toHaveProperty('next_from');
     expect(await verify('from=3&limit=1')).toMatchObject({ ...intact, rows: 1, next_from: 4 });
-    // Right behind the end there is nothing, and nothing is wrong.
+    // Right after the end there is nothing, and nothing is wrong.
     expect(await verify('from=7&limit=4')).toMatchObject({ ...intact, rows: 0 });
     expect(await verify('from=8&limit=4')).toMatchObject({ status: 422 });
   });
 
-  it('[SEC-6] shows that the row before it is gone, or one within it', async () => {
+  it('[SEC-6] shows that the row before it is missing, or one within it', async () => {
     await without(3);
     expect(await verify('from=4&limit=2')).toMatchObject({
       ...broken,
@@ -70,12 +70,12 @@ describe('a check of a part of a chain', () => {
       rows: 1,
       first_broken_seq: 3,
     });
-    // What it does not come by it says nothing of.
+    // A part without the missing row reports nothing.
     expect(await verify('from=1&limit=2')).toMatchObject({ ...intact, rows: 2, next_from: 3 });
     expect(await verify('from=5&limit=2')).toMatchObject({ ...intact, rows: 2 });
   });
 
-  it('[SEC-6] counts the rows that were right before the last one, which is gone', async () => {
+  it('[SEC-6] counts the valid rows before the last one, which is missing', async () => {
     await without(6);
     expect(await verify('from=2')).toMatchObject({ ...broken, rows: 4, first_broken_seq: 6 });
     expect(await verify('from=6')).toMatchObject({ ...broken, rows: 0, first_broken_seq: 6 });

@@ -1,4 +1,4 @@
-/** What the object of calls knows of its chain beside the database: rows that are not its own, and checks while calls end. */
+/** What the object of calls stores about its chain besides the database: foreign rows, and verifications while calls end. */
 import { toCaller } from '../../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
@@ -40,7 +40,7 @@ it('[SEC-6] calls stay in their object while the database has another row in the
   expect(await heldCalls(person)).toEqual([]);
 });
 
-it('[SEC-6] a check asks the object again where calls ended since, and only there', async () => {
+it('[SEC-6] a verification asks the object again only where calls ended since', async () => {
   const person = await createCalls(3);
   const heads = (await rowsOf(portico, person)).map(({ seq, hash }) => ({ seq, hash }));
   const [, second = GENESIS, third = GENESIS] = heads;
@@ -63,7 +63,7 @@ it('[SEC-6] a check asks the object again where calls ended since, and only ther
   expect(await check(second)).toEqual({ asked: 2, isIntact: false, firstBrokenSeq: 3 });
 });
 
-it('[SEC-6] a row that holds no object is shown as unreadable, and is not intact', async () => {
+it('[SEC-6] a row whose detail is no object is shown as unreadable, and is not intact', async () => {
   const person = await createCalls(1);
   const [row] = await rowsOf(portico, person);
   for (const detail of ['no JSON', '[1]', 'null']) {
@@ -74,7 +74,7 @@ it('[SEC-6] a row that holds no object is shown as unreadable, and is not intact
   }
 });
 
-it('[SEC-6] [ACC-2] whoever is no administrator learns nothing of rows and chains', async () => {
+it('[SEC-6] [ACC-2] who is no administrator learns nothing of rows and chains', async () => {
   const { token } = await createToken(portico, { scopes: ['servers:read'] });
   const paths = [`export?after=${crypto.randomUUID()}`, 'shards', 'verify?from=1000000'];
   for (const path of paths) {
@@ -83,7 +83,7 @@ it('[SEC-6] [ACC-2] whoever is no administrator learns nothing of rows and chain
   }
 });
 
-it('[SEC-6] a search by a name finds what has it or had it last, not what had it once', async () => {
+it('[SEC-6] a search by name finds the record with that current or last name, not with a former one', async () => {
   const made = await portico.api('POST', '/api/v1/principals', { name: 'maiden' });
   const { id } = await made.json<{ id: string }>();
   const { token } = await createToken(portico, { principal: id, scopes: ['servers:write'] });

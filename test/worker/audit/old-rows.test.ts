@@ -1,4 +1,4 @@
-/** Which rows of the audit are old, to the millisecond, how many go at once, and what is left that says so. */
+/** Which rows of the audit are old, to the millisecond, how many are deleted at once, and the row that records it. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.useRealTimers());
 
-/** Calls that were made so long ago, in milliseconds, and are in the database. */
+/** Stores calls of these ages, in milliseconds, in the database. */
 async function callsFrom(...agesMs: number[]) {
   for (const age of agesMs) {
     const id = crypto.randomUUID();
@@ -35,7 +35,7 @@ async function callsFrom(...agesMs: number[]) {
   await rowsOf(portico, person);
 }
 
-/** Looks for old rows. @returns when that is done next, in milliseconds from now */
+/** Prunes old rows. @returns when pruning is next due, in milliseconds from now */
 const prune = async () => {
   await runInDurableObject(logOf(person), async (_log, { storage }) => {
     const due = String(Date.now());
@@ -53,14 +53,14 @@ const verify = async () => {
   const path = `/api/v1/audit/verify?shard=${encodeURIComponent(person.shard)}`;
   return (await portico.api('GET', path)).json();
 };
-/** What acts of pruning tell, the last one first. */
+/** The details of pruning rows, the last one first. */
 const adminAudit = async () => {
   const found = await portico.api('GET', '/api/v1/audit?action=audit.prune&limit=500');
   const { events } = await found.json<{ events: { subject: string; detail: object }[] }>();
   return events.filter(({ subject }) => subject === person.shard).map(({ detail }) => detail);
 };
 
-it('[SEC-6] a row is kept for 365 days, and goes a millisecond later', async () => {
+it('[SEC-6] a row is kept for 365 days, and deleted a millisecond later', async () => {
   await callsFrom(365 * DAY_MS + 1, 365 * DAY_MS, 0);
   expect(await prune()).toBe(DAY_MS);
   expect(await left()).toEqual([2, 3]);
@@ -71,14 +71,14 @@ it('[SEC-6] a row is kept for 365 days, and goes a millisecond later', async () 
   expect([await left(), (await adminAudit()).length]).toEqual([[2, 3], 1]);
 });
 
-it('[SEC-6] a row that is old stays behind one that is not, in the order of the chain', async () => {
+it('[SEC-6] an old row is kept after one that is not old, in the order of the chain', async () => {
   await callsFrom(0);
   await callsFrom(400 * DAY_MS);
   expect(await prune()).toBe(DAY_MS);
   expect(await left()).toEqual([1, 2]);
 });
 
-it('[SEC-6] a chain of which every row was old is whole', async () => {
+it('[SEC-6] a chain whose rows were all old is intact', async () => {
   await callsFrom(400 * DAY_MS, 400 * DAY_MS);
   expect(await prune()).toBe(DAY_MS);
   expect(await left()).toEqual([]);
@@ -88,7 +88,7 @@ it('[SEC-6] a chain of which every row was old is whole', async () => {
   expect(await verify()).toMatchObject({ is_intact: true, rows: 1, pruned_to: 2 });
 });
 
-it('[SEC-6] nothing is old where rows are kept for ever', async () => {
+it('[SEC-6] nothing is old with unlimited retention', async () => {
   await callsFrom(400 * DAY_MS);
   const next = await runInDurableObject(logOf(person), async (_log, state) => {
     const forEver = { PORTICO_AUDIT_DAYS: '0' };
@@ -103,7 +103,7 @@ it('[SEC-6] nothing is old where rows are kept for ever', async () => {
   expect([await left(), next]).toEqual([[1], DAY_MS]);
 });
 
-it('[SEC-6] many old rows go a thousand at a time, twenty thousand at once, and the rest soon', async () => {
+it('[SEC-6] many old rows are deleted a thousand at a time, twenty thousand per run, and the rest soon', async () => {
   await callsFrom(0);
   await env.DB.prepare('DELETE FROM audit_events WHERE shard = ?').bind(person.shard).run();
   const insert = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20500)

@@ -1,4 +1,4 @@
-/** The audit for who administers nothing: their own calls, by the list and the export alike; what others did is as if it never was. */
+/** The audit for people who are no administrators: their own calls, in list and export; what others did looks as if it never happened. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPerson, rowsOf, type Person } from '../support/call-rows.ts';
@@ -66,7 +66,7 @@ describe('a member', () => {
     expect(event).toMatchObject({ principal: ada.principalId, outcome: 'done' });
   });
 
-  it('[SEC-6] [ACC-9] finds nothing by names of others, as by names of nobody', async () => {
+  it('[SEC-6] [ACC-9] finds nothing by names of others, as by unknown names', async () => {
     const boToken = await tokenIdOf(bo.token);
     const others = [
       'principal=Bo',
@@ -86,7 +86,7 @@ describe('a member', () => {
     }
   });
 
-  it('[SEC-6] [ACC-9] goes on behind a row of their own only', async () => {
+  it('[SEC-6] [ACC-9] can continue only after a row of their own', async () => {
     const [own] = await eventsOf(ada.token);
     const [other] = await eventsOf(bo.token);
     const admin = await portico.api('GET', `${AUDIT}?action=server.create`);
@@ -100,7 +100,7 @@ describe('a member', () => {
     expect(await after(act?.id)).toEqual(unknown);
   });
 
-  it('[SEC-6] [ACC-9] learns no name of a server by its id, or by what it was called', async () => {
+  it('[SEC-6] [ACC-9] learns no name of a server by its id, or by a former name', async () => {
     const [created] = (
       await (await portico.api('GET', `${AUDIT}?action=server.create`)).json<{ events: Event[] }>()
     ).events;
@@ -110,7 +110,7 @@ describe('a member', () => {
     expect(await eventsOf(ada.token, `server=${created?.subject}`)).toEqual([]);
   });
 
-  it('[SEC-6] [ACC-9] is told of a hidden tool what is told of one that does not exist', async () => {
+  it('[SEC-6] [ACC-9] sees the same for a hidden tool as for one that does not exist', async () => {
     const eve = await createPerson(portico, { name: 'Eve' });
     const rule = { effect: 'deny', subject: { kind: 'principal', id: eve.principalId } };
     await portico.api('POST', '/api/v1/access/rules', { ...rule, server: 'notes' });
@@ -125,7 +125,7 @@ describe('a member', () => {
     expect(new Set(told.map(text => text.replaceAll('noted', 'notes'))).size).toBe(1);
   });
 
-  it('[SEC-6] [ACC-2] wants a token that may use tools, and checks no chain', async () => {
+  it('[SEC-6] [ACC-2] needs a token that may use tools, and cannot verify chains', async () => {
     const { token } = await createToken(portico, { scopes: ['servers:read', 'secrets:write'] });
     for (const path of [AUDIT, `${AUDIT}/export`])
       expect((await get(token, path)).status).toBe(403);
@@ -160,11 +160,11 @@ describe('of several tokens of a person', () => {
       (await eventsOf(token, 'kind=acts')).map(({ action }) => action);
     expect(await acts(bo.token)).toEqual(['token.create']);
     expect(await acts(client.token)).toEqual([]);
-    // Who administers sees all.
+    // An administrator sees all.
     expect((await eventsOf(strong.token)).length).toBeGreaterThan(6);
   });
 
-  it('[SEC-6] [ACC-7] a sign-in sees the calls of the clients, and a program that was let in its own', async () => {
+  it('[SEC-6] [ACC-7] a sign-in sees the calls of the clients, and an authorized program its own', async () => {
     const eve = await createPerson(portico, { name: 'Eve' });
     const clientId = await createClient();
     const program = await connect(portico, clientId, eve.token, { resource: ORIGIN });

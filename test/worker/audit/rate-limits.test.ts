@@ -1,4 +1,4 @@
-/** Limits of calls: exact whatever happens at once, for a principal and for one at a server, and told in each door's own way. */
+/** Limits of calls: exact under concurrency, for a principal and for one at a server, and reported in the form of each entry point. */
 import { evictDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createPerson, heldCalls, logOf, rowsOf } from '../support/call-rows.ts';
@@ -48,7 +48,7 @@ describe('a limit of calls', () => {
     expect([rows.length, count('done'), count('denied')]).toEqual([1_000, 100, 900]);
   });
 
-  it('[ACC-6] is one for all servers, and one for each', async () => {
+  it('[ACC-6] applies to all servers together, and to each', async () => {
     const portico = createPortico({ PORTICO_RATE_LIMIT: '5', PORTICO_SERVER_RATE_LIMIT: '3' });
     serve({ first: new FakeServer({ era: 'modern' }), second: new FakeServer() });
     await registerConnected(portico, 'first');
@@ -88,7 +88,7 @@ describe('a limit of calls', () => {
     expect(await heldCalls(person)).toEqual([]);
   });
 
-  it('[ACC-6] counts what is refused for another reason, and a burst beside the rate', async () => {
+  it('[ACC-6] counts calls that are refused for another reason, and allows a burst beside the rate', async () => {
     const { name } = await connect('modern');
     const portico = createPortico({ PORTICO_RATE_LIMIT: '1', PORTICO_RATE_BURST: '3' });
     const { token } = await createPerson(portico);
@@ -101,7 +101,7 @@ describe('a limit of calls', () => {
     expect(reasons).toEqual([-32602, undefined, -32602, 'rate_limited']);
   });
 
-  it.each(ERAS)('[ACC-6] is told to a %s client with the time to wait', async era => {
+  it.each(ERAS)('[ACC-6] is reported to a %s client with the time to wait', async era => {
     const { name, server } = await connect('modern');
     server.call = received => resultOf(received, { resultType: 'complete', content: [] });
     const portico = createPortico({ PORTICO_RATE_LIMIT: '1' });
@@ -141,7 +141,7 @@ describe('a limit of calls', () => {
   });
 });
 
-describe('the shield', () => {
+describe('the address rate limit', () => {
   const request = (address: string | undefined, path = '/mcp') => ({
     path,
     init: { method: 'POST', headers: address === undefined ? {} : { 'cf-connecting-ip': address } },
@@ -162,7 +162,7 @@ describe('the shield', () => {
     return portico.fetch(at, init);
   };
 
-  it('[ACC-6] refuses an address before it looks at a credential, by what the platform says only', async () => {
+  it("[ACC-6] refuses an address before it checks a credential, and trusts only the platform's address", async () => {
     const portico = createPortico({ SHIELD: addressLimit(key => key !== '203.0.113.9') });
     const refused = await send(portico, '203.0.113.9');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
@@ -174,7 +174,7 @@ describe('the shield', () => {
     expect(asked).toEqual(['203.0.113.9', '203.0.113.9', '203.0.113.8']);
   });
 
-  it('[ACC-6] lets pass where it is out of order', async () => {
+  it('[ACC-6] lets requests pass if it is broken', async () => {
     const broken = { limit: () => Promise.reject(new Error('out of order')) };
     expect((await send(createPortico({ SHIELD: broken }), '203.0.113.9')).status).toBe(401);
   });

@@ -1,4 +1,7 @@
-/** Leases of tokens at the real object: drawn once for a request, given back once, and the same bucket for calls that are recorded before they leave. */
+/**
+ * Leases of tokens at the real object: drawn once per request, returned once, from the same bucket as calls that are recorded before they
+ * are sent.
+ */
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LeasedLimits } from '../../../src/gateway/call-log/leased-limits.ts';
@@ -12,7 +15,7 @@ let person: Person;
 
 beforeEach(async () => {
   person = await createPerson(portico);
-  // Nothing comes back meanwhile, however long it takes.
+  // Nothing is refilled meanwhile, however long it takes.
   vi.useFakeTimers({ toFake: ['Date'] });
 });
 afterEach(() => void vi.useRealTimers());
@@ -27,7 +30,7 @@ const tokens = () =>
   });
 
 describe('a lease', () => {
-  it('[ACC-6] is drawn once for a request that is repeated, and given back once', async () => {
+  it('[ACC-6] is drawn once for a repeated request, and returned once', async () => {
     const first = await lease('a', 4, 50);
     expect(first).toEqual({ passed: 4, spare: 12, lastsMs: HOLD_MS });
     pass(1_000);
@@ -39,7 +42,7 @@ describe('a lease', () => {
     expect(await tokens()).toBe(94);
   });
 
-  it('[ACC-6] gives back no more than it had, and nothing once its step is over', async () => {
+  it('[ACC-6] returns no more than it had, and nothing once its step is over', async () => {
     await lease('a', 1, 5);
     await logOf(person).giveBack('a', 1_000);
     expect(await tokens()).toBe(99);
@@ -51,7 +54,7 @@ describe('a lease', () => {
     expect(await tokens()).toBe(99);
   });
 
-  it('[ACC-6] is of the bucket that recorded calls draw on, also when the object loses its memory', async () => {
+  it('[ACC-6] uses the bucket of recorded calls, also when the object loses its memory', async () => {
     expect(await lease('a', 90)).toMatchObject({ passed: 90 });
     await evictDurableObject(logOf(person));
     const begin = () => logOf(person).begin(beginningOf(person, crypto.randomUUID(), { limits }));

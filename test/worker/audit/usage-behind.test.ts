@@ -1,4 +1,4 @@
-/** Usage while more calls wait to be added up than somebody who looks waits for. */
+/** Usage while more calls wait to be added up than a request waits for. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
@@ -9,7 +9,7 @@ const { DB } = env;
 const chain = () => env.CALL_CHAIN.getByName('all');
 const portico = createPortico();
 const HOUR_MS = 3_600_000;
-/** As many make a part. */
+/** A part has this many calls. */
 const PART = 5_000;
 const CHUNKS = 30;
 const CALLS = 500;
@@ -38,9 +38,9 @@ async function writeCalls(): Promise<number[]> {
   return times;
 }
 
-/** From now on nobody who looks has time for a second part: with each look at the clock a second has gone by. */
+/** From now on no request has time for a second part: each reading of the clock advances it by a second. */
 function hurry(): void {
-  // Ahead, so that no alarm comes by itself.
+  // Ahead, so that no alarm fires by itself.
   let now = Date.now() + 24 * HOUR_MS;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now += 1_000));
   onTestFinished(() => clock.mockRestore());
@@ -53,7 +53,7 @@ async function look(): Promise<{ calls: number; until: number }> {
   return { calls, until: Date.parse(page.counted_until) };
 }
 
-it('[OPS-7] tells until when it has counted, and the object goes on by itself', async () => {
+it('[OPS-7] reports until when it has counted, and the object continues by itself', async () => {
   const times = await writeCalls();
   hurry();
   expect(await look()).toEqual({ calls: PART, until: times[PART / CALLS] });
@@ -64,7 +64,7 @@ it('[OPS-7] tells until when it has counted, and the object goes on by itself', 
   expect(all.until).toBeGreaterThan(times.at(-1) ?? Number.NaN);
 });
 
-/** The first row of the table. */
+/** The first row of the exported table. */
 async function exportTable(): Promise<{ calls: number; until: number }> {
   const response = await portico.api('GET', '/api/v1/usage/export?by=tool');
   expect(response.status).toBe(200);
@@ -75,7 +75,7 @@ async function exportTable(): Promise<{ calls: number; until: number }> {
   return { calls: Number(valueOf('calls')), until: Date.parse(valueOf('counted_until')) };
 }
 
-it('[OPS-7] gives a table of all calls, for which whoever exports it waits', async () => {
+it('[OPS-7] exports a table of all calls, and the export waits for them', async () => {
   const times = await writeCalls();
   hurry();
   const table = await exportTable();
@@ -83,7 +83,7 @@ it('[OPS-7] gives a table of all calls, for which whoever exports it waits', asy
   expect(table.until).toBeGreaterThan(times.at(-1) ?? Number.NaN);
 });
 
-it('[OPS-7] a table says until when it has counted, where the rest cannot be added up', async () => {
+it('[OPS-7] a table reports until when it has counted, if the rest cannot be added up', async () => {
   const times = await writeCalls();
   hurry();
   await look();

@@ -1,4 +1,4 @@
-/** Usage equals the rows of calls, whenever what adds them up is cut off, repeated or run twice at once. */
+/** Usage equals the rows of calls, even if adding them up is cut off, repeated or run twice at once. */
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import { beforeEach, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ beforeEach(async () => {
   await DB.prepare(`UPDATE usage_progress SET chunk_id = ''`).run();
 });
 
-/** A database whose writes are lost, or made and not heard of. */
+/** A database whose writes are lost, or carried out without an acknowledgement. */
 const faulty = new Proxy(DB, {
   get(target, name) {
     if (name !== 'batch') return Reflect.get(target, name).bind(target) as unknown;
@@ -101,7 +101,7 @@ it(`[OPS-7] counts each row once through faults (seed ${SEED})`, async () => {
       drawCall(at - random.below(20_000)),
     );
     made += calls.length;
-    // Some are stored when they leave, and with their end here or later, or never; or their end is there first.
+    // Some are stored when they are sent, and with their end here, later, or never; or their end is stored first.
     const durable = calls.filter(() => random.chance(0.4));
     const opened = durable.map(call => ({
       ...call,
@@ -126,7 +126,7 @@ it(`[OPS-7] counts each row once through faults (seed ${SEED})`, async () => {
   expect(results).toEqual([{ calls: made }]);
 });
 
-it('[OPS-7] counts rows of the object of a principal once, in whatever parts they come', async () => {
+it("[OPS-7] counts rows of a principal's object once, in whatever parts they arrive", async () => {
   const rows: ChainedEvent[] = [];
   let head = GENESIS;
   for (let n = 0; n < 30; n += 1) {
@@ -151,7 +151,7 @@ it('[OPS-7] counts rows of the object of a principal once, in whatever parts the
   expect(await DB.prepare(`SELECT ${columns} FROM usage`).first()).toEqual(wanted);
 });
 
-it('[OPS-7] adds up one part where somebody waits no longer, and none twice where two look', async () => {
+it('[OPS-7] adds up one part if the request waits no longer, and none twice for two requests', async () => {
   const CHUNKS = 250;
   const MAX_CHUNKS = 100;
   for (let n = 0; n < CHUNKS; n += 1) await insertOld(START + n * 1_000, [drawCall(START)]);
@@ -180,7 +180,7 @@ it('[OPS-7] adds up one part where somebody waits no longer, and none twice wher
   });
 });
 
-it('[OPS-7] seals one part where somebody waits no longer, and all of it where they do', async () => {
+it('[OPS-7] seals one part if the request waits no longer, and else all', async () => {
   const SEALED_AT_ONCE = 2_000;
   await DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?)

@@ -1,4 +1,4 @@
-/** Usage: sums of the rows of calls, each call once, whatever becomes of the object that adds them up. */
+/** Usage: sums of the rows of calls, each call once, whatever happens to the object that adds them up. */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const chain = () => env.CALL_CHAIN.getByName('all');
 const portico = createPortico();
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Noon of yesterday: nothing is of another day by chance. */
+/** Noon of yesterday, so that nothing falls on another day. */
 const NOON = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
 const DAY = new Date(NOON).toISOString().slice(0, 10);
 
@@ -50,7 +50,7 @@ const call = (n: number, more: Partial<AuditEvent> = {}): AuditEvent =>
   });
 
 describe('usage', () => {
-  it('[OPS-7] adds up how calls ended, how long they took and what they carried', async () => {
+  it('[OPS-7] adds up outcomes, durations and sizes', async () => {
     const detail = { server: 's1', is_error: false, duration_ms: 80, argument_chars: 10 };
     await insertOld(NOON + MINUTE_MS, [
       call(1, { detail: { ...detail, result_chars: 500 } }),
@@ -88,7 +88,7 @@ describe('usage', () => {
     expect(second).toMatchObject({ calls: 1, denied: 1, server: '', tool: '', mean_ms: null });
   });
 
-  it('[OPS-7] tells it by principal, group, server and day, and of some of them only', async () => {
+  it('[OPS-7] groups by principal, group, server and day, and filters', async () => {
     const { id: ada } = await make('Ada', ['dev', 'all']);
     const { id: bob } = await make('Bob', ['all']);
     const of = (principalId: string, n: number, more: Partial<AuditEvent> = {}) =>
@@ -131,7 +131,7 @@ describe('usage', () => {
     expect(await usage('&by=tool&group=none')).toEqual([]);
   });
 
-  it('[OPS-7] gives each row once, page by page', async () => {
+  it('[OPS-7] returns each row once, page by page', async () => {
     const calls = Array.from({ length: 12 }, (_, n) =>
       Array.from({ length: 1 + (n % 3) }, (__, m) => call(n * 10 + m, { subject: `git.t${n}` })),
     ).flat();
@@ -152,7 +152,7 @@ describe('usage', () => {
     expect(all.reduce((sum, item) => sum + item.calls, 0)).toBe(calls.length);
   });
 
-  it('[OPS-7] [SEC-6] shows people what they called, and a token what was done with it', async () => {
+  it('[OPS-7] [SEC-6] shows people their own calls, and a token those made with it', async () => {
     const { id: ada } = await make('Cyd');
     const made = await createToken(portico, { principal: ada, scopes: ['tools:read'] });
     await register(portico, 'git');
@@ -179,7 +179,7 @@ describe('usage', () => {
     }
   });
 
-  it('[OPS-7] gives a table that no spreadsheet takes for formulas', async () => {
+  it('[OPS-7] exports a table that no spreadsheet reads as formulas', async () => {
     await insertOld(NOON + MINUTE_MS, [
       call(1, { principalId: '=cmd|x', subject: 'git.say "hi", all' }),
     ]);
@@ -199,7 +199,7 @@ describe('usage', () => {
     },
   );
 
-  it('[OPS-7] counts a call once that was stored when it left and with its end', async () => {
+  it('[OPS-7] counts a call once that was stored when it was sent and with its end', async () => {
     const open = (n: number) => call(n, { id: toTimeId(NOON + n), outcome: 'unknown' });
     const [early, late, lost, turned] = [open(1), open(2), open(3), open(4)];
     const ended = (event: AuditEvent) => ({ ...event, outcome: 'done' as const });
@@ -213,7 +213,7 @@ describe('usage', () => {
     expect(await sums()).toEqual([[4, 1]]);
   });
 
-  it('[OPS-7] counts in one row what is beyond the rows of a day', async () => {
+  it('[OPS-7] adds further tools of a day into one row beyond its bound', async () => {
     await DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
        INSERT INTO usage SELECT ?, 'x', 't', 'tool.call', 's', 't' || i, 'git', 1, 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 FROM n`,
@@ -236,7 +236,7 @@ describe('usage', () => {
     ]);
   });
 
-  it('[OPS-7] does nothing where the database has no place for it', async () => {
+  it('[OPS-7] does nothing if the database lacks its tables', async () => {
     await DB.batch([
       DB.prepare('ALTER TABLE usage_progress RENAME TO kept_progress'),
       DB.prepare('ALTER TABLE usage RENAME TO kept_usage'),

@@ -1,4 +1,4 @@
-/** The console's page and its files: for who is signed in, under a policy that lets nothing else in. */
+/** The console's page and its files: for signed-in people, under a policy that allows nothing else. */
 import { beforeAll, expect, it } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
 import { createPerson } from '../support/call-rows.ts';
@@ -30,7 +30,7 @@ it('[OPS-1] [ACC-7] is one page for every path, once somebody is signed in', asy
   expect(new Set(pages.map(String)).size).toBe(1);
 });
 
-it('[OPS-1] [SEC-4] lets nothing in but its own files', async () => {
+it('[OPS-1] [SEC-4] allows nothing but its own files', async () => {
   const page = await createBrowser(portico).get('/console?token');
   const policy = page.headers.get('content-security-policy') ?? '';
   expect(policy.split('; ')).toEqual([
@@ -66,7 +66,7 @@ it.each(['../index.html', '%2e%2e/index.html', 'nothing.js', 'source.txt', ''])(
   },
 );
 
-it('[ACC-7] tells whoever asks who they are, and nothing more', async () => {
+it('[ACC-7] shows callers who they are, and nothing more', async () => {
   const person = await createPerson(portico, { name: 'Bob', scopes: ['tools:read'] });
   const me = async (sent: object) =>
     (await portico.api('GET', '/api/v1/token', undefined, sent)).json();

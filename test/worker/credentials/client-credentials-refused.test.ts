@@ -1,4 +1,6 @@
-/** Client credentials where something is amiss: a finding of its own, nothing forbidden fetched, no secret sent or said. */
+/**
+ * Client credentials when something is wrong: each case has its own error, nothing forbidden is fetched, and no secret is sent or shown.
+ */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { FakeAuthorizationServer } from '../support/fake-authorization-server.ts';
@@ -41,7 +43,7 @@ const withAuth = (name: string, more: object = {}) => ({
   },
 });
 
-/** What the registry says of a server that cannot be reached for its credential. */
+/** The error that the registry shows for a server without a usable credential. */
 async function finding(name: string, more: object = {}): Promise<string> {
   const { id } = await register(portico, name, withAuth(name, more));
   const { last_error } = await whenServer(portico, id, ({ status }) => status === 'ERROR');
@@ -91,7 +93,7 @@ describe('a token endpoint that', () => {
       },
       'cannot be reached',
     ],
-  ])('[UP-4] [SEC-2] [SEC-3] %s is a finding of its own', async (what, answer, reason) => {
+  ])('[UP-4] [SEC-2] [SEC-3] %s has its own error', async (what, answer, reason) => {
     const name = `refuses-${what.replaceAll(/\W/g, '')}`.slice(0, 60).toLowerCase();
     const authority = new FakeAuthorizationServer(name);
     authority.replaced.set('/token', answer);
@@ -106,7 +108,7 @@ describe('a token endpoint that', () => {
   it.each([
     ['reads Basic as it is written', 'with-plain', (text: string) => text, 2],
     ['decodes Basic', 'with-form', decoding, 1],
-  ] as const)('[UP-4] %s knows the client, asked once more where it must be', async (...of) => {
+  ] as const)('[UP-4] %s accepts the client, after a second request if needed', async (...of) => {
     const [, name, read, times] = of;
     const [client_id, client_secret] = ['my-client_1.0+x', 'a+b%2D:c'];
     const authority = new FakeAuthorizationServer(name);
@@ -205,7 +207,7 @@ describe('metadata that', () => {
     expect([...origins].filter(origin => !origin.includes(name))).toEqual([]);
   });
 
-  it('[UP-4] [SEC-1] names another authorization server later gets nothing of what was given before', async () => {
+  it('[UP-4] [SEC-1] later names another authorization server gets no secret that was meant for the former', async () => {
     const first = new FakeAuthorizationServer('first-authority');
     const second = new FakeAuthorizationServer('second-authority');
     let authority = first;
@@ -233,7 +235,7 @@ describe('metadata that', () => {
 });
 
 describe('a client secret that is a named secret', () => {
-  it('[SEC-1] [UP-4] goes to its origins only, given or discovered', async () => {
+  it('[SEC-1] [UP-4] goes only to its origins, configured or discovered', async () => {
     const authority = new FakeAuthorizationServer('bound');
     place('bound', authority);
     const put = (origins: string[]) =>

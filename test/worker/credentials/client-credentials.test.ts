@@ -1,4 +1,4 @@
-/** Client credentials: where tokens come from, when they are fetched, and what is never fetched or said. */
+/** Client credentials: where tokens come from, when they are fetched, and what is never fetched or shown. */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -29,7 +29,7 @@ interface Place {
   challenge: string;
 }
 
-/** A server that takes the tokens of its authorization server only. */
+/** A server that accepts only the tokens of its authorization server. */
 function place(
   name: string,
   authority: FakeAuthorizationServer,
@@ -73,7 +73,7 @@ const basic = (id: string, secret: string) => `Basic ${btoa(`${id}:${secret}`)}`
 afterEach(() => void vi.useRealTimers());
 
 describe('a token endpoint', () => {
-  it('[UP-4] that is given is asked with scope, resource and audience', async () => {
+  it('[UP-4] that is configured is asked with scope, resource and audience', async () => {
     const authority = new FakeAuthorizationServer('given');
     const { server } = place('given', authority);
     const token_url = `${authority.origin}/token`;
@@ -132,7 +132,7 @@ describe('a token endpoint', () => {
     ]);
   });
 
-  it('[UP-4] is found by OpenID Connect too, and gets the secret in the body where it wants it so', async () => {
+  it('[UP-4] is found by OpenID Connect too, and gets the secret in the body if it requires that', async () => {
     const authority = new FakeAuthorizationServer('oidc');
     const at = place('oidc', authority);
     const issuer = `${authority.origin}/tenant`;
@@ -159,7 +159,7 @@ describe('a token endpoint', () => {
 });
 
 describe('a token', () => {
-  it('[UP-4] is fetched once, however many isolates want one', async () => {
+  it('[UP-4] is fetched once, however many isolates need one', async () => {
     const authority = new FakeAuthorizationServer('once');
     place('once', authority);
     const { id } = await connect('once', { token_url: `${authority.origin}/token` });
@@ -170,7 +170,7 @@ describe('a token', () => {
     expect(authority.grants).toHaveLength(1);
   });
 
-  it('[UP-4] is replaced before it ends: the monitor wakes for it', async () => {
+  it('[UP-4] is replaced before it expires: the monitor wakes for it', async () => {
     const authority = new FakeAuthorizationServer('short', { lifetime: 20 });
     place('short', authority);
     const before = Date.now();
@@ -184,13 +184,13 @@ describe('a token', () => {
   });
 
   it.each(['legacy', 'modern'] as const)(
-    '[UP-4] [UP-2] that a %s server refuses fails that call once and is replaced, once, sessions stay',
+    '[UP-4] [UP-2] that a %s server refuses fails that call once and is replaced once, and sessions stay',
     async era => {
       const name = `refused-${era}`;
       const authority = new FakeAuthorizationServer(name);
       const { server } = place(name, authority, { era });
       await connect(name, { token_url: `${authority.origin}/token` });
-      // What an isolate knows gets no older meanwhile: each still has the token that is refused.
+      // The isolates' caches do not expire meanwhile: each still has the refused token.
       vi.useFakeTimers({ toFake: ['Date'] });
       const isolates = Array.from({ length: 10 }, () => createPortico());
       for (const isolate of isolates) expect((await call(name, isolate)).status).toBe(200);
@@ -210,7 +210,7 @@ describe('a token', () => {
     },
   );
 
-  it('[SEC-1] [SEC-2] lies sealed in storage, and neither it nor the secret is seen anywhere', async () => {
+  it('[SEC-1] [SEC-2] is sealed in storage, and neither it nor the secret is visible anywhere', async () => {
     const authority = new FakeAuthorizationServer('sealed');
     const { server } = place('sealed', authority);
     const { id } = await connect('sealed', { token_url: `${authority.origin}/token` });

@@ -1,4 +1,4 @@
-/** People sign in at a server's authorization server: where their browser goes, and what is taken for an answer. */
+/** People sign in at a server's authorization server: where their browser is sent, and which responses are accepted. */
 import { describe, expect, it } from 'vitest';
 import {
   GrantRefused,
@@ -19,8 +19,8 @@ import {
   REQUEST,
 } from '../support/code-flow.ts';
 
-describe('the address to sign in', () => {
-  it('[UP-4] keeps what is in it and says who asks for what', async () => {
+describe('the authorization URL', () => {
+  it('[UP-4] keeps its own parameters and adds those of the request', async () => {
     const { at, authorizer } = await found('sign-in');
     const url = await flow.toAuthorizationUrl(authorizer, CLIENT, REQUEST);
     expect(`${url.origin}${url.pathname}`).toBe(`${at.issuer}/authorize`);
@@ -48,7 +48,7 @@ describe('the address to sign in', () => {
     expect(url.hash).toBe('');
   });
 
-  it('[UP-4] has no scope where none is asked for, and asks anew for what needs it', async () => {
+  it('[UP-4] has no scope if none is requested, and prompts again where needed', async () => {
     const { authorizer } = await found('scopeless');
     const without = await flow.toAuthorizationUrl(authorizer, CLIENT, {
       ...REQUEST,
@@ -66,7 +66,7 @@ describe('the address to sign in', () => {
     'https://10.0.0.1/',
     'javascript:alert(1)',
     'data:text/html,x',
-  ])('[UP-4] [SEC-3] %s is none', async address => {
+  ])('[UP-4] [SEC-3] %s is refused', async address => {
     const { authorizer } = await found('bad-place', { authorization_endpoint: address });
     await expect(flow.toAuthorizationUrl(authorizer, CLIENT, REQUEST)).rejects.toThrow(
       'not allowed',
@@ -74,8 +74,8 @@ describe('the address to sign in', () => {
   });
 });
 
-describe('an answer', () => {
-  it('[UP-4] brings tokens, for the resource, with the verifier', async () => {
+describe('a response', () => {
+  it('[UP-4] yields tokens, for the resource, with the verifier', async () => {
     const { at, authorizer } = await found('answers');
     at.granted = { refresh_token: 'rt-1', scope: 'b  a', expires_in: '3600', id_token: 'no.jwt' };
     expect(await flow.exchange(authorizer, CLIENT, REQUEST, answerOf(good))).toEqual({
@@ -112,7 +112,7 @@ describe('an answer', () => {
       { client_id: 'https://gateway.example.com/oauth/client-metadata.json' },
       null,
     ],
-  ])('[UP-4] is shown by %j', async (client, form, authorization) => {
+  ])('[UP-4] authenticates the client by %j', async (client, form, authorization) => {
     const { at, authorizer } = await found('shown');
     await flow.exchange(authorizer, client, REQUEST, answerOf(good));
     expect(at.tokens).toMatchObject([{ authorization, form }]);

@@ -1,4 +1,4 @@
-/** Credentials on their way to a server: references filled, changes seen, and nothing sent where something is amiss. */
+/** Credentials on their way to a server: references filled, changes applied, and nothing sent if something is wrong. */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeServer, serve, type FakeServerOptions } from '../support/fake-server.ts';
@@ -19,7 +19,7 @@ async function put(name: string, value: string, origin: string): Promise<void> {
   expect((await portico.api('PUT', `${SECRETS}/${name}`, body)).status).toBe(200);
 }
 
-/** A server with a credential, connected. */
+/** Connects a server with a credential. */
 async function connect(name: string, config: object, options: FakeServerOptions = {}) {
   const server = new FakeServer(options);
   serve({ [name]: server });
@@ -68,7 +68,7 @@ describe('a named secret', () => {
     },
   );
 
-  it('[UP-4] [UP-2] that is changed gets sessions at the server opened anew', async () => {
+  it('[UP-4] [UP-2] that is changed causes new sessions at the server', async () => {
     await put('SESSION', 'value-1', 'keyed');
     await connect('keyed', { headers: { 'X-Key': '${SESSION}' } });
     const { server } = { server: new FakeServer() };
@@ -89,7 +89,7 @@ describe('a named secret', () => {
     expect(seen[2]?.[0]).not.toBe(seen[0]?.[0]);
   });
 
-  it('[SEC-2] [SEC-8] is not repeated by what a server says of an error', async () => {
+  it("[SEC-2] [SEC-8] is removed from a server's error", async () => {
     await put('ECHOED', 'value"with\\quotes', 'echoed');
     const config = { auth: { type: 'bearer', token: '${ECHOED}' } };
     const { server } = await connect('echoed', config, { era: 'modern' });
@@ -103,7 +103,7 @@ describe('a named secret', () => {
   });
 });
 
-describe('what is amiss in storage', () => {
+describe('a problem in storage', () => {
   const amiss: [string, (id: string, name: string) => D1PreparedStatement][] = [
     [
       'a secret that is gone',

@@ -1,4 +1,4 @@
-/** Who lets people into a server: the order of places, the issuer to the letter, PKCE, the scope, several authorization servers. */
+/** Discovery of a server's authorization server: the order of URLs, the exact issuer, PKCE, the scope, several authorization servers. */
 import { describe, expect, it } from 'vitest';
 import { CodeFlow } from '../../../src/credentials/oauth/code-flow.ts';
 import { OtherIssuer } from '../../../src/credentials/oauth/code-flow-schema.ts';
@@ -9,8 +9,8 @@ const PROTECTED = '/.well-known/oauth-protected-resource';
 const json = (body: unknown, init?: ResponseInit) => () => Response.json(body, init);
 const missing = () => new Response('no', { status: 404 });
 
-describe('the places', () => {
-  it('[UP-4] of the resource: what the challenge names, and nothing else', async () => {
+describe('the URLs', () => {
+  it('[UP-4] of the resource: the one that the challenge names, and no other', async () => {
     const at = new OauthUpstream('named');
     at.challenge = `Bearer resource_metadata=${at.origin}/elsewhere/meta`;
     at.replaced.set(`${at.origin}/elsewhere/meta`, json(at.resource));
@@ -57,7 +57,7 @@ describe('the places', () => {
     expect(at.requests.slice(2)).toEqual([`GET ${first}`, `GET ${second}`, `GET ${third}`]);
   });
 
-  it('[UP-4] are not asked of the server again where a call has its challenge', async () => {
+  it('[UP-4] are not requested from the server again if a call has its challenge', async () => {
     const at = new OauthUpstream('told');
     const found = await flow.find(at.url, { challenge: { scope: 'a b' } });
     expect(found).toMatchObject({ scope: 'a b', issuer: at.issuer });
@@ -81,14 +81,14 @@ describe('the issuer', () => {
     });
   });
 
-  it('[UP-4] with a slash on both sides is the same', async () => {
+  it('[UP-4] may end with a slash on both sides', async () => {
     const at = new OauthUpstream('slashed');
     at.metadata['issuer'] = `${at.issuer}/`;
     at.resource = { resource: at.url, authorization_servers: [`${at.issuer}/`] };
     expect(await flow.find(at.url)).toMatchObject({ issuer: `${at.issuer}/` });
   });
 
-  it('[UP-4] [SEC-1] of an own client is the only one that is gone to, and may be one that the server does not name', async () => {
+  it('[UP-4] [SEC-1] of an own client is the only one used, and may be one that the server does not name', async () => {
     const at = new OauthUpstream('own-client');
     at.resource = {
       resource: at.url,
@@ -126,7 +126,7 @@ describe('an authorization server', () => {
     await expect(flow.find(at.url)).rejects.toThrow(reason);
   });
 
-  it('[UP-4] that is not named is not guessed at', async () => {
+  it('[UP-4] that is not named is not guessed', async () => {
     const at = new OauthUpstream('unnamed');
     at.replaced.set(`${at.origin}${PROTECTED}/mcp`, missing);
     at.replaced.set(
@@ -142,7 +142,7 @@ describe('an authorization server', () => {
     ['another path', at => ({ resource: `${at.origin}/mc` }), 'another resource'],
     ['a fragment', at => ({ resource: `${at.url}#x` }), 'another resource'],
     ['no text', () => ({ resource: 7 }), 'another resource'],
-  ])('[UP-4] [SEC-3] is not asked where the resource is of %s', async (_what, resource, reason) => {
+  ])('[UP-4] [SEC-3] is not asked if the resource is of %s', async (_what, resource, reason) => {
     const at = new OauthUpstream('other-resource');
     at.resource = { authorization_servers: [at.issuer], ...resource(at) };
     await expect(flow.find(at.url)).rejects.toThrow(reason);
@@ -153,7 +153,7 @@ describe('an authorization server', () => {
     ['in the challenge', 'http://169.254.169.254/meta', undefined],
     ['in the resource', undefined, 'https://10.0.0.1'],
     ['on loopback', undefined, 'http://localhost:8080'],
-  ])('[UP-4] [SEC-3] at a private address %s is not asked', async (_what, named, issuer) => {
+  ])('[UP-4] [SEC-3] at a private address %s is not contacted', async (_what, named, issuer) => {
     const at = new OauthUpstream('private');
     if (named) at.challenge = `Bearer resource_metadata="${named}"`;
     at.resource = { resource: at.url, authorization_servers: [issuer ?? at.issuer] };
@@ -170,7 +170,7 @@ describe('of several authorization servers', () => {
     return { at, first, place };
   };
 
-  it('[UP-4] the first that will do is taken', async () => {
+  it('[UP-4] the first suitable one is used', async () => {
     const { at, first, place } = withTwo('several');
     expect(await flow.find(at.url)).toMatchObject({ issuer: at.issuer });
     at.replaced.set(
@@ -198,7 +198,7 @@ describe('of several authorization servers', () => {
     );
   });
 
-  it('[UP-4] the reason is that of the first where none will do', async () => {
+  it('[UP-4] the reason is that of the first if none is suitable', async () => {
     const { at, first, place } = withTwo('none-fits');
     at.replaced.set(
       place,

@@ -1,4 +1,4 @@
-/** The gateway registers itself at a server's authorization server: what it says, and what it takes for an answer. */
+/** The gateway registers itself at a server's authorization server: its request, and which responses it accepts. */
 import { describe, expect, it } from 'vitest';
 import type { UpstreamClient } from '../../../src/credentials/oauth/code-flow-schema.ts';
 import { CANARY, failure, flow, found, GIVEN, json, REDIRECT } from '../support/code-flow.ts';
@@ -50,7 +50,7 @@ describe('registration', () => {
       { client_secret: null, token_endpoint_auth_method: 'none' },
       { method: 'none', clientSecret: undefined },
     ],
-  ])('[UP-4] where the issuer takes %s', async (_what, methods, asked, answer, made) => {
+  ])('[UP-4] if the issuer takes %s', async (_what, methods, asked, answer, made) => {
     const { at, authorizer } = await found('registers', {
       token_endpoint_auth_methods_supported: methods,
     });
@@ -131,7 +131,7 @@ describe('registration', () => {
       'nothing that the gateway has is taken',
       { token_endpoint_auth_methods_supported: ['private_key_jwt'] },
     ],
-  ])('[UP-4] is not tried where %s', async (_what, metadata) => {
+  ])('[UP-4] is not tried if %s', async (_what, metadata) => {
     const { at, authorizer } = await found('registers-nobody', metadata);
     expect(await failure(flow.register(authorizer, GIVEN))).toMatchObject({ reason: 'other' });
     expect(at.registered).toEqual([]);

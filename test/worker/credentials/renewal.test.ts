@@ -1,4 +1,4 @@
-/** Tokens of people's accounts are renewed and revoked: what is a refusal, what passes, and what is not repeated. */
+/** Tokens of people's accounts are renewed and revoked: which failures are refusals, which are temporary, and what is not repeated. */
 import { describe, expect, it, vi } from 'vitest';
 import {
   answerOf,
@@ -16,7 +16,7 @@ import {
 } from '../support/code-flow.ts';
 
 describe('tokens', () => {
-  it('[UP-4] are renewed for their resource; a new refresh token takes the place of the old', async () => {
+  it('[UP-4] are renewed for their resource; a new refresh token replaces the old one', async () => {
     const { at, authorizer } = await found('renews');
     at.granted = { refresh_token: 'rt-2', expires_in: 60 };
     expect(await flow.refresh(placeOf(authorizer), CLIENT, 'rt-1')).toEqual({
@@ -28,7 +28,7 @@ describe('tokens', () => {
     at.granted = {};
     expect(await flow.refresh(placeOf(authorizer), PUBLIC, 'rt-2')).toMatchObject({
       refreshToken: undefined,
-      // Told by nobody: it can be renewed, so it is within the hour.
+      // Without a stated lifetime: it can be renewed, so it is renewed within the hour.
       lifetimeMs: 3_600_000,
     });
     expect(at.tokens.map(({ form }) => form)).toEqual([
@@ -129,7 +129,7 @@ describe('tokens', () => {
     expect(at.tokens).toHaveLength(1);
   });
 
-  it('[UP-4] that nobody answers for are unavailable after a time', async () => {
+  it('[UP-4] without a response are unavailable after a timeout', async () => {
     const { at, authorizer, tokenAt } = await found('silent');
     const ended = new AbortController();
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => ended.signal);
@@ -143,7 +143,7 @@ describe('tokens', () => {
     });
   });
 
-  it('[UP-4] are unavailable where the place to renew them is none', async () => {
+  it('[UP-4] are unavailable if the token endpoint is invalid', async () => {
     const { authorizer } = await found('placeless');
     const place = { ...placeOf(authorizer), tokenEndpoint: '' };
     expect(await failure(flow.refresh(place, CLIENT, 'rt-1'))).toMatchObject({
@@ -151,7 +151,7 @@ describe('tokens', () => {
     });
   });
 
-  it('[UP-4] [SEC-3] are asked for at no private address', async () => {
+  it('[UP-4] [SEC-3] are not requested from a private address', async () => {
     const { authorizer } = await found('moved');
     const place = { ...placeOf(authorizer), tokenEndpoint: 'http://169.254.169.254/token' };
     expect(await failure(flow.refresh(place, CLIENT, 'rt-1'))).toMatchObject({
@@ -159,7 +159,7 @@ describe('tokens', () => {
     });
   });
 
-  it('[UP-4] are asked for in the other form of Basic where the client is not known in the first, and only then', async () => {
+  it('[UP-4] are requested with the other form of Basic only if the client is unknown in the first', async () => {
     const { at, authorizer, tokenAt } = await found('two-forms');
     const client = { ...CLIENT, clientId: 'my client', clientSecret: 'a+b' };
     const plain = basic('my client', 'a+b');
@@ -183,7 +183,7 @@ describe('tokens', () => {
 });
 
 describe('revocation', () => {
-  it('[UP-4] is asked for as the client, and not where there is none', async () => {
+  it('[UP-4] is requested as the client, and not without an endpoint', async () => {
     const { at, authorizer } = await found('revokes');
     expect(await flow.revoke(placeOf(authorizer), CLIENT, 'rt-1')).toBe(true);
     expect(await flow.revoke(placeOf(authorizer), PUBLIC, 'rt-2')).toBe(true);
@@ -199,7 +199,7 @@ describe('revocation', () => {
     ['refuses', json({ error: 'unauthorized_client' }, { status: 400 }), 'unauthorized_client'],
     ['does not know the client', () => new Response('no', { status: 401 }), 'invalid_client'],
     ['fails', () => new Response('no', { status: 503 }), undefined],
-  ])('[UP-4] that %s is told', async (_what, answer, reason) => {
+  ])('[UP-4] that %s is reported', async (_what, answer, reason) => {
     const { at, authorizer } = await found('revokes-not');
     at.replaced.set(`${at.issuer}/revoke`, answer);
     expect((await failure(flow.revoke(placeOf(authorizer), CLIENT, 'rt-1'))).reason).toBe(reason);

@@ -1,4 +1,4 @@
-/** A server that repeats what it was sent to authenticate with: nobody is told, whatever the server wraps it in. */
+/** A server that echoes the credential it was sent: no client gets it, whatever the server wraps it in. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeAuthorizationServer } from '../support/fake-authorization-server.ts';
 import {
@@ -20,7 +20,7 @@ import {
 
 const portico = createPortico();
 const TOKEN = 'tok/en+4711"with\\marks&more';
-/** A request with the headers that its era wants. */
+/** Sends a request with the headers of its era. */
 const post = (
   { message, headers }: { message: unknown; headers: Record<string, string> },
   path = '/mcp',
@@ -30,7 +30,7 @@ const PASSWORD = 'canary pass:5513/x';
 const COOKIE = 'canary-cookie-5514';
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnktc3ViamVjdCJ9.c2lnbmF0dXJlLW9mLWNhbmFyeQ';
 
-/** All of the headers that came, in the forms in which a server may write them. */
+/** All received headers, in the forms in which a server may write them. */
 function told({ headers }: SeenPost): Record<string, unknown> {
   const sent = Object.fromEntries(headers);
   const bare = (sent['authorization'] ?? '').replace(/^\S+ /, '');
@@ -40,7 +40,7 @@ function told({ headers }: SeenPost): Record<string, unknown> {
   return { sent, bare, base64, percent, nested: JSON.stringify(sent), signed };
 }
 
-/** What a client must not read, in any of these forms. */
+/** The forms of the secrets that a client must not read. */
 function leaksIn(text: string, secrets: readonly string[]): string[] {
   const forms = secrets.flatMap(secret => {
     const json = JSON.stringify(secret).slice(1, -1);
@@ -73,7 +73,7 @@ const KINDS: [string, object, string[]][] = [
 
 describe.each(['legacy', 'modern'] as const)('a %s server', era => {
   it.each(KINDS)(
-    '[SEC-2] repeats %s in a result, an error and a log',
+    '[SEC-2] echoes %s in a result, an error and a log',
     async (kind, config, secrets) => {
       const name = `repeats-${era}-${KINDS.findIndex(([one]) => one === kind)}`;
       const server = new FakeServer({ era });
@@ -115,7 +115,7 @@ describe.each(['legacy', 'modern'] as const)('a %s server', era => {
           modern('tools/call', { name: `${name}.echo`, arguments: {}, _meta: meta }),
         ]) {
           const text = await (await post(request)).text();
-          // What another status says is not passed on at all.
+          // The body of any other status is not passed on at all.
           const isMarked = text.includes('[redacted]') || way === 'another status';
           expect([way, leaksIn(text, secrets), isMarked]).toEqual([way, [], true]);
         }
@@ -123,7 +123,7 @@ describe.each(['legacy', 'modern'] as const)('a %s server', era => {
     },
   );
 
-  it('[SEC-2] repeats its token in definitions and instructions', async () => {
+  it('[SEC-2] echoes its token in definitions and instructions', async () => {
     const name = `tells-${era}`;
     const server = new FakeServer({ era });
     server.instructions = `Send ${API_KEY}.`;
@@ -142,7 +142,7 @@ describe.each(['legacy', 'modern'] as const)('a %s server', era => {
 });
 
 describe('bytes of a server', () => {
-  it('[SEC-2] [MCP-7] are found in any pieces, and all others stay as they came', async () => {
+  it('[SEC-2] [MCP-7] are searched in chunks of any size, and all others are unchanged', async () => {
     const name = 'pieces';
     const server = new FakeServer({ era: 'modern' });
     await connect(name, server, { headers: { 'X-Api-Key': API_KEY } });
@@ -163,7 +163,7 @@ describe('bytes of a server', () => {
     expect(await answer.text()).toContain(`"x":{${before},"k":"<[redacted]>"}`);
   });
 
-  it('[SEC-2] [MCP-7] go on at once where nothing of a credential has begun', async () => {
+  it('[SEC-2] [MCP-7] pass at once unless a credential may have begun', async () => {
     const name = 'flowing';
     const server = new FakeServer({ era: 'modern' });
     await connect(name, server, { headers: { 'X-Api-Key': API_KEY } });

@@ -1,4 +1,4 @@
-/** Rotation of the key ring: everything that is sealed moves, edits meanwhile stay, and what cannot be opened is told. */
+/** Rotation of the key ring: everything sealed moves, concurrent edits stay, and what cannot be opened is reported. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseEvents } from '../../../src/audit/audit-store.ts';
@@ -80,7 +80,7 @@ describe('rotation', () => {
     expect(steps.map(step => [step.rotated, step.remaining, step.unreadable])).toEqual([
       [4, 6, 0],
       [4, 2, 0],
-      // The access token holds what was sealed for another field.
+      // The access token holds a value that was sealed for another field.
       [1, 1, 1],
       [0, 1, 0],
     ]);
@@ -99,7 +99,7 @@ describe('rotation', () => {
     for (const { sealed } of rows.results) expect(sealed).toMatch(/^1:k2\./);
   });
 
-  it('[SEC-1] makes envelopes of headers from before there were any', async () => {
+  it('[SEC-1] turns headers from before envelopes into envelopes', async () => {
     const { id } = await (await register('former', { headers: { a: 'b' } })).json<ServerView>();
     const old = createKeyRing(ring('k1', 1));
     const bound = `1|${id}|${ORIGIN}|headers`;
@@ -111,7 +111,7 @@ describe('rotation', () => {
     expect(row?.['headers_sealed']).toMatch(/^1:k2\./);
   });
 
-  it('[SEC-1] never takes back an edit that is made meanwhile', async () => {
+  it('[SEC-1] never reverts a concurrent edit', async () => {
     await put('EDITED', 'before');
     const [stale] = await findStale(env.DB, 'secret', '1:k2.', '', 10);
     await put('EDITED', 'after');
@@ -127,7 +127,7 @@ describe('rotation', () => {
     expect(await report()).toMatchObject({ remaining: 0 });
   });
 
-  it('[SEC-1] is not taken back by an edit that leaves the credential alone', async () => {
+  it('[SEC-1] is not reverted by an edit that leaves the credential unchanged', async () => {
     const { id } = await (await register('edited', { headers: { a: 'b' } })).json<ServerView>();
     const before = await findServer(env.DB, id);
     if (!before) throw new Error('The server is not there');
@@ -140,7 +140,7 @@ describe('rotation', () => {
     expect(after?.credential.headersSealed).toMatch(/^1:k2\./);
   });
 
-  it('[SEC-1] passes over what it cannot open, and says how much that is', async () => {
+  it('[SEC-1] skips what it cannot open, and reports how much that is', async () => {
     for (const name of ['A', 'B', 'C']) await put(name);
     await env.DB.prepare(
       "UPDATE secrets SET sealed = replace(sealed, '1:k1.', '1:k0.') WHERE name = 'B'",
@@ -158,7 +158,7 @@ describe('rotation', () => {
     });
   });
 
-  it('[SEC-1] [SEC-6] [ACC-2] is for admins, each step leaves a row, and no key is told', async () => {
+  it('[SEC-1] [SEC-6] [ACC-2] is for admins, each step leaves a row, and no key is shown', async () => {
     await put('ROW');
     const writer = await createToken(first, { scopes: ['secrets:write', 'servers:write'] });
     for (const [method, path, body] of [
@@ -196,7 +196,7 @@ describe('rotation', () => {
 });
 
 describe('a client token', () => {
-  it('[SEC-1] [ACC-1] moves to the active key when it is used, and works all the while', async () => {
+  it('[SEC-1] [ACC-1] moves to the active key when it is used, and keeps working', async () => {
     const { id, token } = await createToken(first);
     const keyOf = async () =>
       (await env.DB.prepare('SELECT key_id FROM tokens WHERE id = ?').bind(id).first())?.['key_id'];
@@ -228,7 +228,7 @@ describe('a client token', () => {
     expect(await report(first)).toMatchObject({ tokens_remaining: 0 });
   });
 
-  it('[SEC-1] [ACC-1] that was rotated moves by either of its values; one that expired holds no key back', async () => {
+  it("[SEC-1] [ACC-1] that was rotated moves by either of its values; an expired one does not delay a key's removal", async () => {
     const { id, token } = await createToken(first);
     const path = `/api/v1/tokens/${id}/rotate`;
     const rotated = await first.api('POST', path, { grace_seconds: 600 });

@@ -1,4 +1,4 @@
-/** Named secrets: what the API takes and shows, what is refused, and that nothing but the server sees a value. */
+/** Named secrets: what the API accepts and shows, what is refused, and that only the server sees a value. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { parseEvents } from '../../../src/audit/audit-store.ts';
@@ -37,7 +37,7 @@ async function fieldsOf(response: Response): Promise<string[]> {
 }
 
 describe('a secret', () => {
-  it('[SEC-1] [SEC-2] goes in, is listed with its servers, and never comes out', async () => {
+  it('[SEC-1] [SEC-2] is stored, listed with its servers, and never returned', async () => {
     const made = await put('FIRST', CANARY, ['https://first.example.com/', originOf('first')]);
     expect(made.status).toBe(200);
     expect(await made.clone().json()).toMatchObject({
@@ -92,7 +92,7 @@ describe('a secret', () => {
     expect(await dumpDatabase()).toBe(before);
   });
 
-  it('[SEC-1] is not deleted or cut off while a server refers to it', async () => {
+  it('[SEC-1] is not deleted or restricted while a server refers to it', async () => {
     await put('HELD', CANARY, [originOf('held')]);
     const created = await create('held', { auth: { type: 'bearer', token: '${HELD}' } });
     const { id } = await created.json<ServerView>();
@@ -108,7 +108,7 @@ describe('a secret', () => {
     expect((await portico.api('DELETE', `${SECRETS}/HELD`)).status).toBe(404);
   });
 
-  it('[SEC-1] [OPS-8] is replaced only as it was read, where that is asked for', async () => {
+  it('[SEC-1] [OPS-8] is replaced only at the revision that was read, if requested', async () => {
     const write = (value: string, headers: Record<string, string>) => {
       const body = { value, origins: [originOf('guarded')] };
       return portico.api('PUT', `${SECRETS}/GUARDED`, body, { headers });
@@ -131,7 +131,7 @@ describe('a secret', () => {
       ]);
     }
     expect([await isValue('second'), await dumpDatabase()]).toEqual([true, before]);
-    // Of several at once over one revision, one is written.
+    // Of several concurrent writes over one revision, one succeeds.
     const all = await Promise.all(
       Array.from({ length: 5 }, (_, i) => write(`at-once-${i}`, { 'if-match': '"r2"' })),
     );
@@ -139,7 +139,7 @@ describe('a secret', () => {
     expect((await list()).find(({ name }) => name === 'GUARDED')).toMatchObject({ revision: 3 });
   });
 
-  it('[SEC-1] that is deleted while servers are registered with it stays, or is what they wait for', async () => {
+  it('[SEC-1] that is deleted while servers are registered with it stays, or the servers wait for it', async () => {
     for (let round = 0; round < 5; round += 1) {
       const name = `RACE_${round}`;
       await put(name, CANARY, [originOf(`race-${round}`)]);
@@ -213,7 +213,7 @@ describe('references', () => {
     expect(edited.join('\n')).toContain(message);
   });
 
-  it('[SEC-1] are shown, literal values are not, and both go with the origin', async () => {
+  it('[SEC-1] are shown, literal values are not, and both are lost with the origin', async () => {
     await put('SHOWN', CANARY, [originOf('shown'), originOf('moved')]);
     const headers = {
       'X-Key': 'Token ${SHOWN}',

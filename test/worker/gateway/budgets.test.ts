@@ -1,4 +1,7 @@
-/** Budgets of calls are exact over isolates, outlive memory, end at midnight, and are of all of a caller's groups; who has none pays nothing. */
+/**
+ * Budgets of calls are exact over isolates, survive lost memory, end at midnight, and apply for all of a caller's groups; callers without
+ * one cost nothing.
+ */
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -19,7 +22,7 @@ const DAY_MS = 86_400_000;
 const NOON_MS = DAY_MS / 2;
 const MINUTE_MS = 60_000;
 
-/** It is noon of the day after this, so that no test meets midnight by chance. */
+/** Sets the clock to the next day's noon, so that no test meets midnight by chance. */
 beforeEach(() => {
   const noon = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS + NOON_MS;
   vi.useFakeTimers({ toFake: ['Date'], now: noon });
@@ -36,14 +39,14 @@ const toPrincipal = ({ principalId: id }: Person, calls: number) =>
   budgets.create({ subject: { kind: 'principal', id }, calls_per_day: calls });
 const toGroup = (name: string, calls: number) =>
   budgets.create({ subject: { kind: 'group', name }, calls_per_day: calls });
-/** Somebody in groups. */
+/** A person in these groups. */
 async function member(groups: readonly string[]): Promise<Person> {
   const person = await createPerson(portico);
   const at = `/api/v1/principals/${person.principalId}`;
   expect((await portico.api('PATCH', at, { groups })).status).toBe(200);
   return person;
 }
-/** How many of some calls, one after the other, are made; and why others are not. */
+/** Makes calls one after the other. @returns how many were made, and why others were not */
 async function made(through: Portico, { token }: Person, server: string, times: number) {
   const reasons: unknown[] = [];
   for (let n = 0; n < times; n += 1) reasons.push(reasonOf(await callOnce(through, token, server)));
@@ -57,7 +60,7 @@ describe('a budget of calls', () => {
     const isolates = [0, 1].map(() => createPortico({ PORTICO_CALL_TIMEOUT_MS: '120000' }));
     const person = await createPerson(portico);
     const budget = await toPrincipal(person, 40);
-    // What is on its way to the database has left before the clock is moved, since the database keeps its own.
+    // Pending writes finish before the clock is moved, since the database keeps its own.
     const passAll = async (ms: number) => {
       await Promise.all(isolates.map(isolate => isolate.settle()));
       pass(ms);
@@ -108,7 +111,7 @@ describe('a budget of calls', () => {
     },
   );
 
-  it('[ACC-6] of a group is of its members together, and a refusal counts against no other', async () => {
+  it('[ACC-6] of a group is shared by its members, and a refusal counts against no other budget', async () => {
     const { name } = await connect('modern');
     const [wide, narrow] = [groupName(), groupName()];
     const first = await member([wide]);
@@ -122,11 +125,11 @@ describe('a budget of calls', () => {
       expect(await budgets.get(id)).toMatchObject({ used_today: 1 });
     }
     expect(await made(portico, first, name, 7)).toEqual([5, 'budget_reached']);
-    // Who is in no group has no part in it.
+    // A person in no group is not affected.
     expect(await made(portico, await member([]), name, 3)).toEqual([3]);
   });
 
-  it('[ACC-6] that is changed keeps what was used, and so does one that is made again', async () => {
+  it('[ACC-6] that is changed keeps what was used, and so does one that is created again', async () => {
     const { name } = await connect('modern');
     const person = await createPerson(portico);
     const { id } = await toPrincipal(person, 2);
@@ -136,7 +139,7 @@ describe('a budget of calls', () => {
     await budgets.edit(id, { calls_per_day: 1 });
     expect(await made(portico, person, name, 1)).toEqual([0, 'budget_reached']);
     pass(NOON_MS);
-    // What was used beyond a smaller budget is no debt of the next day.
+    // Use beyond a reduced budget is no debt of the next day.
     expect(await made(portico, person, name, 2)).toEqual([1, 'budget_reached']);
     await budgets.remove(id);
     expect(await made(portico, person, name, 2)).toEqual([2]);
@@ -144,7 +147,7 @@ describe('a budget of calls', () => {
     expect(await made(portico, person, name, 1)).toEqual([0, 'budget_reached']);
   });
 
-  it('[ACC-6] counts no call that does not leave, and shows nothing that is hidden', async () => {
+  it('[ACC-6] counts no call that is not sent, and reveals nothing hidden', async () => {
     const { name } = await connect('modern');
     const person = await createPerson(portico);
     const { id } = await toPrincipal(person, 1);
@@ -152,11 +155,11 @@ describe('a budget of calls', () => {
     expect(reasonOf(unknown)).toBe(-32602);
     expect(await budgets.get(id)).toMatchObject({ used_today: 0 });
     expect(await made(portico, person, name, 2)).toEqual([1, 'budget_reached']);
-    // What is unknown looks as before.
+    // An unknown name gives the same answer as before.
     expect(await callOnce(portico, person.token, 'nobody')).toEqual(unknown);
   });
 
-  it.each(ERAS)('[ACC-6] is told to a %s client, and over REST, with its end', async era => {
+  it.each(ERAS)('[ACC-6] is reported to a %s client, and over REST, with its end', async era => {
     const { name } = await connect('modern');
     const group = groupName();
     const { token } = await member([group]);
@@ -176,7 +179,7 @@ describe('a budget of calls', () => {
     expect(await refused.json()).toMatchObject({ code: 'budget_reached', detail: told });
   });
 
-  it('[ACC-6] takes back once what did not leave, and never a day', async () => {
+  it('[ACC-6] gives back calls that were not sent once, and never for another day', async () => {
     const group = groupName();
     const counter = counterOf('group', group);
     const limits = [{ name: '', perMinute: 0, burst: 10, isDaily: true as const }];
@@ -193,7 +196,7 @@ describe('a budget of calls', () => {
       passed: 3,
       retryAfterMs: expect.any(Number) as unknown,
     });
-    // The clock of another machine is of the day before.
+    // The clock of another machine shows the day before.
     pass(-DAY_MS);
     expect(await draw('c', 1)).toMatchObject({ passed: 0 });
     pass(DAY_MS);
@@ -204,7 +207,7 @@ describe('a budget of calls', () => {
     expect(await draw('e', 11)).toMatchObject({ passed: 10 });
   });
 
-  it('[ACC-6] is leased until midnight at most, and what comes back after it is worth nothing', async () => {
+  it('[ACC-6] is leased until midnight at most, and returns after it count for nothing', async () => {
     const group = groupName();
     const counter = counterOf('group', group);
     const limits = [{ name: '', perMinute: 0, burst: 100, isDaily: true as const }];
@@ -224,7 +227,7 @@ describe('a budget of calls', () => {
     expect(await counter.budgetUsed()).toBe(1);
   });
 
-  it('[ACC-6] [EDGE-3] costs nothing to who has none: no object is asked', async () => {
+  it('[ACC-6] [EDGE-3] costs a caller without one nothing: no object is asked', async () => {
     const { name } = await connect('modern');
     await toGroup(groupName(), 1);
     const person = await createPerson(portico);

@@ -1,4 +1,4 @@
-/** Caching fields of modern lists: the least of what the servers say, never past our own bound, never shared. */
+/** Caching fields of modern lists: the minimum over the servers, within our own bound, never shared. */
 import { describe, expect, it } from 'vitest';
 import { FakeServer, serve, type FakeServerOptions } from '../support/fake-server.ts';
 import {
@@ -11,7 +11,7 @@ import {
 
 const CEILING_MS = 5_000;
 
-/** Servers by name with what their lists say; `ttlOf` reads a list that reaches some of them. */
+/** Creates servers with these list results; `ttlOf` reads a list over some of them. */
 async function createServers(
   members: Record<string, { era?: FakeServerOptions['era']; list: object }>,
 ) {
@@ -31,7 +31,7 @@ async function createServers(
 }
 
 describe('ttlMs and cacheScope of a list', () => {
-  it('[MCP-4] are the least of the servers within reach, and private', async () => {
+  it('[MCP-4] are the minimum over the visible servers, and private', async () => {
     const read = await createServers({
       long: { list: { ttlMs: 300_000, cacheScope: 'public' } },
       short: { list: { ttlMs: 2_000, cacheScope: 'public' } },
@@ -44,7 +44,7 @@ describe('ttlMs and cacheScope of a list', () => {
     expect(await read(['long', 'short', 'none'])).toEqual([0, 'private']);
   });
 
-  it('[MCP-4] are sound whatever a server says', async () => {
+  it('[MCP-4] are valid, whatever a server sends', async () => {
     const read = await createServers({
       negative: { list: { ttlMs: -7 } },
       text: { list: { ttlMs: 'soon' } },

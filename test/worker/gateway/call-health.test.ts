@@ -1,4 +1,4 @@
-/** What calls tell of a server's health: counted in the isolate, kept by the monitor, shown as windows and metrics. */
+/** What calls report about a server's health: counted in the isolate, stored by the monitor, shown as windows and metrics. */
 import { countAsked } from '../support/asked-objects.ts';
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -22,11 +22,11 @@ afterEach(() => portico.settle());
 
 const fail = () => new Response('{}', { status: 500 });
 const succeed = (post: SeenPost) => resultOf(post, { content: [] });
-/** Whatever calls had to tell has been told. */
+/** Waits until all reports of calls were sent. */
 const told = () => portico.settle();
 
 describe('calls', () => {
-  it('[AG-US5-AC7] are counted with their failures, reasons and times', async () => {
+  it('[AG-US5-AC7] are counted with their failures, reasons and durations', async () => {
     const server = new FakeServer({ sessionful: false });
     serve({ counted: server });
     const { id } = await registerConnected(portico, 'counted');
@@ -50,7 +50,7 @@ describe('calls', () => {
   });
 
   it.each(['legacy', 'modern'] as const)(
-    '[AG-US5-AC7] of %s clients count too, in JSON and in streams, and what is no fault of the server does not',
+    '[AG-US5-AC7] of %s clients count too, in JSON and in streams, and faults of others do not',
     async era => {
       const server = new FakeServer({ era });
       const name = `kinds-${era}`;
@@ -86,7 +86,7 @@ describe('calls', () => {
     },
   );
 
-  it('[AG-US5-AC3] that are answered stand in for a check', async () => {
+  it('[AG-US5-AC3] that succeed replace a check', async () => {
     const server = new FakeServer();
     serve({ busy: server });
     const { id } = await registerConnected(portico, 'busy');
@@ -104,7 +104,7 @@ describe('calls', () => {
     expect(server.of('ping')).toHaveLength(pings + 1);
   });
 
-  it('[REG-4] that fail too often make a server DEGRADED, and few failures among many no more', async () => {
+  it('[REG-4] that fail too often make a server DEGRADED, until failures become rare', async () => {
     const server = new FakeServer();
     serve({ shaky: server });
     const { id } = await registerConnected(portico, 'shaky');
@@ -164,7 +164,7 @@ describe('calls', () => {
 
   it('[REG-4] cost no object and no query of their own', async () => {
     serve({ light: new FakeServer({ sessionful: false }) });
-    // Reports come when all calls are over, and no call lasts so long that it asks for a line.
+    // Reports are sent after all calls have ended, and no call lasts long enough to open a channel.
     const slow = createPortico({ PORTICO_REPORT_INTERVAL_MS: '3000' });
     await registerConnected(slow, 'light');
     await callTool(slow, 'light.echo');
@@ -180,7 +180,7 @@ describe('calls', () => {
 });
 
 describe('reports', () => {
-  it('[SEC-4] are kept for an hour, and of a server that is gone not at all', async () => {
+  it('[SEC-4] are kept for an hour, and deleted with their server', async () => {
     serve({ kept: new FakeServer() });
     const { id } = await registerConnected(portico, 'kept');
     await runInDurableObject(monitorOf(id), async (_, { storage }) => {
@@ -204,7 +204,7 @@ describe('reports', () => {
 });
 
 describe('a report of good calls', () => {
-  it('[EDGE-2] [REG-4] writes one row, and is known after an eviction', async () => {
+  it('[EDGE-2] [REG-4] writes one row, and survives an eviction', async () => {
     serve({ cheap: new FakeServer({ sessionful: false }) });
     const { id } = await registerConnected(portico, 'cheap');
     const good = { ...ONE, generation: 1, lastGoodAt: Date.now(), isRowWhole: false };
@@ -228,7 +228,7 @@ describe('a report of good calls', () => {
 });
 
 describe('metrics', () => {
-  it('[AG-US5-AC7] [OPS-2] tell of every server to those who may read servers', async () => {
+  it('[AG-US5-AC7] [OPS-2] show every server to those who may read servers', async () => {
     serve({ measured: new FakeServer() });
     const { id } = await registerConnected(portico, 'measured');
     await callTool(portico, 'measured.echo', 4);

@@ -1,4 +1,4 @@
-/** Calls through the gateway: unchanged, as they come, and with a reason where they fail. */
+/** Calls through the gateway: unchanged, streamed as they come, and with a reason when they fail. */
 import { describe, expect, it } from 'vitest';
 import { resultOf, streamOf, type SeenPost } from '../support/fake-server.ts';
 import {
@@ -40,7 +40,7 @@ describe.each(ERAS)('a call of a %s client', era => {
     },
   );
 
-  it('[MCP-4] [MCP-7] hands on what comes before the response, in order, under its own id', async () => {
+  it('[MCP-4] [MCP-7] forwards what comes before the response, in order, under its own id', async () => {
     const { name, server } = await connect('legacy');
     server.call = post =>
       streamOf(
@@ -62,7 +62,7 @@ describe.each(ERAS)('a call of a %s client', era => {
     expect(events[2]?.result?.content).toEqual([{ type: 'text', text: 'done' }]);
   });
 
-  it('[MCP-4] hands it on as it comes, not at the end', async () => {
+  it('[MCP-4] forwards it as it comes, not at the end', async () => {
     const { name, server } = await connect('legacy');
     let stream: ReturnType<typeof createStream> | undefined;
     server.call = post => {
@@ -78,7 +78,7 @@ describe.each(ERAS)('a call of a %s client', era => {
     expect(await readNext(reader)).toEqual([]);
   });
 
-  it('[MCP-4] is answered with JSON where the client takes no stream', async () => {
+  it('[MCP-4] is answered with JSON if the client accepts no stream', async () => {
     const { name, server } = await connect('legacy');
     server.call = post => streamOf(progress(1), responseTo(post));
     const { message, headers } = call(name, era);
@@ -95,7 +95,7 @@ describe.each(ERAS)('a call of a %s client', era => {
   it.each<[string, (stream: ReturnType<typeof createStream>) => void]>([
     ['upstream_truncated', stream => stream.breakOff()],
     ['upstream_no_response', stream => stream.close()],
-  ])('[MCP-12] ends with %s where the stream ends without its response', async (code, end) => {
+  ])('[MCP-12] ends with %s if the stream ends without its response', async (code, end) => {
     const { name, server } = await connect('legacy');
     let stream: ReturnType<typeof createStream> | undefined;
     server.call = post => {
@@ -118,7 +118,7 @@ describe.each(ERAS)('a call of a %s client', era => {
     expect(server.of('tools/call')).toHaveLength(1);
   });
 
-  it('[MCP-9] to a tool nobody has gets the code of the era', async () => {
+  it('[MCP-9] to an unknown tool gets the code of the era', async () => {
     const { name, server } = await connect('legacy');
     for (const [tool, code, message] of [
       [`${name}.nothing`, era === 'legacy' ? -32601 : -32602, `Tool not found: ${name}.nothing`],
@@ -133,7 +133,7 @@ describe.each(ERAS)('a call of a %s client', era => {
     expect(server.of('tools/call')).toEqual([]);
   });
 
-  it('[MCP-12] to a server that hangs ends in time and holds up no other', async () => {
+  it('[MCP-12] to a hanging server times out and delays no other', async () => {
     const { name, server } = await connect('legacy');
     const hasty = createPortico({ PORTICO_CALL_TIMEOUT_MS: '2000' });
     let other: Response | undefined;
@@ -158,7 +158,7 @@ describe.each(ERAS)('a call of a %s client', era => {
     ]);
   });
 
-  it('[SEC-4] whose answer is larger than allowed is told so', async () => {
+  it('[SEC-4] with a larger response than allowed fails with that reason', async () => {
     const { name, server } = await connect('legacy');
     const small = createPortico({ PORTICO_MAX_ANSWER_BYTES: '2048' });
     const { message, headers } = call(name, era);

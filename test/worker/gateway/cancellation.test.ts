@@ -1,4 +1,4 @@
-/** `notifications/cancelled` of a legacy client: it ends its own call, at the upstream too, and no other. */
+/** `notifications/cancelled` of a legacy client ends its own call, also at the upstream, and no other. */
 import { countAsked } from '../support/asked-objects.ts';
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -18,13 +18,13 @@ import {
 } from '../support/portico.ts';
 
 const portico = createPortico();
-/** Another isolate: the notification need not come to the one that makes the call. */
+/** Another isolate: the notification need not reach the one that makes the call. */
 const elsewhere = createPortico();
 let name: string;
 let server: FakeServer;
 let count = 0;
 
-/** A call that lasts until it is released. */
+/** Makes calls last until they are released. */
 function holdCalls() {
   const held: { post: SeenPost; release: () => void }[] = [];
   server.call = post =>
@@ -49,14 +49,14 @@ const cancel = async (session: string, requestId: unknown, from = elsewhere) => 
   };
   expect((await from.post(message, { headers: inSession(session) })).status).toBe(202);
 };
-/** A call looks this often for word of its end in its own isolate, and asks for a line when it has lasted. */
+/** The interval in which a call polls its own isolate for its cancellation; after it, a call opens a channel. */
 const LOOK_MS = 250;
 const holdLooks = () => holdRequestTimersThat(ms => ms === LOOK_MS);
-/** After this silence an answer begins as a stream, whatever it will be. */
+/** After this silence an answer begins as a stream, whatever follows. */
 const SILENCE_MS = 1_000;
 const ownerOf = async (session: string) =>
   `session:${(await new SealedIds(createKeyRing(env.PORTICO_KEYS)).open(session))?.id}`;
-/** So many calls of a session have a line. */
+/** Waits until this many calls of a session have a channel. */
 const lined = async (session: string, lines: number) => {
   const object = env.CLIENT_SESSION.getByName(await ownerOf(session));
   const open = () => runInDurableObject(object, (_, state) => state.getWebSockets().length);
@@ -76,7 +76,7 @@ describe('a cancelled call', () => {
     ['before its line is there', 'a', false],
     ['in its middle', 'long id '.repeat(100), true],
   ])(
-    '[MCP-4] [UP-3] %s ends, at the server too, and is answered with nothing',
+    '[MCP-4] [UP-3] %s ends, also at the server, and gets no answer',
     async (_when, id, hasLine) => {
       holdTimers(SILENCE_MS);
       const looks = holdLooks();
@@ -92,7 +92,7 @@ describe('a cancelled call', () => {
     },
   );
 
-  it('[MCP-4] [MCP-12] [REG-4] of the same isolate asks no object: for no line, and for no look at its server', async () => {
+  it('[MCP-4] [MCP-12] [REG-4] of the same isolate asks no object: neither for a channel, nor for a check of its server', async () => {
     holdTimers(SILENCE_MS);
     const looks = holdLooks();
     const held = holdCalls();
@@ -117,7 +117,7 @@ describe('a cancelled call', () => {
     });
   }
 
-  it('[MCP-4] [UP-3] is found when the object has left memory', async () => {
+  it('[MCP-4] [UP-3] is found after the object lost its memory', async () => {
     holdTimers(SILENCE_MS);
     const looks = holdLooks();
     const held = holdCalls();
@@ -131,7 +131,7 @@ describe('a cancelled call', () => {
     expect((await answer).status).toBe(202);
   });
 
-  it('[MCP-4] [UP-3] that streams says nothing more', async () => {
+  it('[MCP-4] [UP-3] that streams sends nothing more', async () => {
     server.call = post => {
       const { progressToken } = post.params['_meta'] as { progressToken: unknown };
       const progress = {
@@ -166,7 +166,7 @@ describe('a cancelled call', () => {
 });
 
 describe('every other call', () => {
-  it('[MCP-4] goes on: of another id, another type of id, another session', async () => {
+  it('[MCP-4] continues: of another id, another type of id, another session', async () => {
     holdTimers(SILENCE_MS);
     const looks = holdLooks();
     const held = holdCalls();
@@ -182,7 +182,7 @@ describe('every other call', () => {
     for (const text of rest) expect(text).toContain('late');
   });
 
-  it('[MCP-4] goes on, where a cancellation came too late, was for nothing, or is no cancellation', async () => {
+  it('[MCP-4] continues if a cancellation came too late, names no call, or is malformed', async () => {
     const session = await initialize(portico);
     for (const requestId of [99, 'x', null, {}, undefined]) await cancel(session, requestId);
     expect((await call(session, 5)).status).toBe(200);
@@ -190,7 +190,7 @@ describe('every other call', () => {
     expect(await (await call(session, 6)).text()).toContain('"id":6');
   });
 
-  it('[MCP-12] that is short asks no object for a line', async () => {
+  it('[MCP-12] that is short opens no channel', async () => {
     const session = await initialize(portico);
     await call(session, 1);
     const looks = holdLooks();

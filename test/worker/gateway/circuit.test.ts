@@ -1,4 +1,4 @@
-/** The circuit breaker where calls meet it: every isolate obeys what the monitor alone decides, and no call is ever the trial. */
+/** The circuit breaker and calls: every isolate obeys the monitor's decision, and no call is ever the trial. */
 import { countAsked } from '../support/asked-objects.ts';
 import { env } from 'cloudflare:workers';
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
@@ -30,7 +30,7 @@ const fail = () => new Response('{}', { status: 500 });
 const call = (name: string, from = portico) =>
   from.api('POST', '/api/v1/tools/call', { name: `${name}.echo` });
 
-/** A server that answered and then fails whatever it is asked, until its circuit is open. */
+/** A server that answered once and then always fails, until its circuit is open. */
 async function openCircuit(name: string) {
   const server = new FakeServer({ sessionful: false });
   serve({ [name]: server });
@@ -48,16 +48,16 @@ async function openCircuit(name: string) {
 const healthOf = (id: string) =>
   runInDurableObject(monitorOf(id), (_, { storage }) => storage.get<Remembered>('health'));
 
-/** An hour, in milliseconds: nothing that is due then happens in a test. */
+/** An hour, in milliseconds: work that is due then does not run in a test. */
 const LONG_MS = 3_600_000;
 
-/** The open circuit of a server is tried in a while and nothing else of it is due, as where nobody wanted it for long. */
+/** Schedules the trial of an open circuit in `inMs` and nothing else, as if nobody had wanted the server for long. */
 async function rest(id: string, inMs = LONG_MS): Promise<void> {
   await whenQuiet(id);
   await runDurableObjectAlarm(monitorOf(id));
   const longAt = Date.now() + LONG_MS;
   const retryAt = Date.now() + inMs;
-  // Its next round is some time away: what it remembers is replaced, and nothing else is due.
+  // Its next check cycle is some time away: its state is replaced, and nothing else is due.
   await evictDurableObject(monitorOf(id));
   await runInDurableObject(monitorOf(id), async (_, { storage }) => {
     const held = await storage.get<Remembered>('health');
@@ -77,7 +77,7 @@ const rowOf = (id: string) =>
     .first<{ circuit_retry_at: number | null }>();
 
 describe('an open circuit', () => {
-  it('[UP-5] refuses calls before they leave, everywhere, and says when to come back', async () => {
+  it('[UP-5] refuses calls before they are sent, everywhere, and says when to retry', async () => {
     const { server, codes } = await openCircuit('refused');
     expect(codes.filter(code => code !== 'circuit_open')).not.toEqual([]);
     const before = server.of('tools/call').length;
@@ -94,7 +94,7 @@ describe('an open circuit', () => {
     expect(server.of('tools/call')).toHaveLength(before);
   });
 
-  it('[UP-5] touches no object and no upstream for a refused call', async () => {
+  it('[UP-5] asks no object and no upstream for a refused call', async () => {
     await openCircuit('untouched');
     await call('untouched', elsewhere);
     const monitors = countAsked(env.SERVER_MONITOR);
@@ -104,7 +104,7 @@ describe('an open circuit', () => {
     expect([monitors(), sessions()]).toEqual([0, 0]);
   });
 
-  it('[UP-5] is tried by the monitor in its time, of which a bad trial leaves no trace, and closed by a good one', async () => {
+  it('[UP-5] is tried by the monitor when due; a failed trial leaves no trace, and a good one closes it', async () => {
     const { id, server } = await openCircuit('tried');
     await rest(id, 0);
     const readTraces = async () => [
@@ -132,7 +132,7 @@ describe('an open circuit', () => {
     );
   });
 
-  it('[UP-5] is tried soon when a call is refused that nobody made for long', async () => {
+  it('[UP-5] is tried soon when a call is refused after a long pause', async () => {
     const { id, server } = await openCircuit('wanted');
     server.outage = undefined;
     await rest(id);
@@ -143,7 +143,7 @@ describe('an open circuit', () => {
     expect(await rowOf(id)).toEqual({ circuit_retry_at: null });
   });
 
-  it('[UP-5] is closed by a call that was answered since, with no trial', async () => {
+  it('[UP-5] is closed by a call that was answered since, without a trial', async () => {
     const { id, server } = await openCircuit('late');
     await rest(id);
     server.outage = undefined;
@@ -176,7 +176,7 @@ describe('an open circuit', () => {
     await whenQuiet(id);
   });
 
-  it('[UP-5] is closed by whoever connects the server anew, and gone with a disconnect', async () => {
+  it('[UP-5] is closed by a new connect, and removed by a disconnect', async () => {
     const { id, server } = await openCircuit('anew');
     await portico.api('POST', `${SERVERS}/${id}/disconnect`);
     expect(await rowOf(id)).toEqual({ circuit_retry_at: null });

@@ -1,5 +1,5 @@
 /**
- * Tools that a server offers only to clients which can be asked: listed for them, callable by them, unknown to all others, and
+ * Tools that a server offers only to clients with certain capabilities: listed for them, callable by them, unknown to all others, and
  * approved like every other tool.
  */
 import { describe, expect, it, vi } from 'vitest';
@@ -29,7 +29,7 @@ const ALL = {
   elicitation: { form: {}, url: {} },
 } satisfies Capabilities;
 
-/** Offers a tool for each thing its client declares, and one for two of them together. */
+/** A tool for each declared capability, and one for two of them together. */
 function toolsFor(declared: Record<string, unknown> = {}): unknown[] {
   const { roots, sampling, elicitation } = declared as Record<string, Record<string, unknown>>;
   return [
@@ -42,7 +42,7 @@ function toolsFor(declared: Record<string, unknown> = {}): unknown[] {
 
 const ALL_NAMES = ['ask-model', 'ask-where', 'echo', 'open-page', 'see-roots'];
 
-/** Sends a request as a client of an era that declared these capabilities. */
+/** A client of an era that declared these capabilities. */
 async function clientOf(portico: Portico, era: Era, path: string, capabilities: Capabilities) {
   let own: Sent = {};
   if (era === 'legacy') {
@@ -78,9 +78,9 @@ async function connect(name: string, more: object = {}) {
   return { server, portico, record, path: `/mcp/servers/${name}` };
 }
 
-describe('tools that depend on what the client can be asked', () => {
+describe("tools that depend on the client's capabilities", () => {
   it.each(ERAS)(
-    '[MCP-4] [MCP-5] are listed for, and callable by, %s clients that can',
+    '[MCP-4] [MCP-5] are listed for, and callable by, %s clients with them',
     async era => {
       const { portico, record, path } = await connect(`asks-${era}`);
       expect(record.tool_count).toBe(5);
@@ -106,7 +106,7 @@ describe('tools that depend on what the client can be asked', () => {
     },
   );
 
-  it('[MCP-4] are looked for in few sessions, all of which are ended, and not again while nothing changes', async () => {
+  it('[MCP-4] are discovered in few sessions, all of which are ended, and not again while nothing changes', async () => {
     const { server, portico, record } = await connect('counted');
     const opened = server.of('initialize').length;
     expect(opened).toBeLessThanOrEqual(13);
@@ -116,7 +116,7 @@ describe('tools that depend on what the client can be asked', () => {
     await portico.settle();
   });
 
-  it('[SEC-7] are held like any other tool where they come later', async () => {
+  it('[SEC-7] are held like any other tool if they appear later', async () => {
     const { server, portico, record, path } = await connect('later');
     const client = await clientOf(portico, 'legacy', path, ALL);
     expect(await client.names()).toEqual(ALL_NAMES);
@@ -132,7 +132,7 @@ describe('tools that depend on what the client can be asked', () => {
     expect(await client.names()).toEqual(ALL_NAMES);
   });
 
-  it('[MCP-4] stay where the looks for them fail for a while', async () => {
+  it('[MCP-4] stay while their discovery fails for a while', async () => {
     const { server, portico, record, path } = await connect('shaky');
     const client = await clientOf(portico, 'legacy', path, ALL);
     expect(await client.names()).toEqual(ALL_NAMES);

@@ -1,6 +1,6 @@
 /**
- * Calls under way at a server that is taken down: they end as they would have, or are cut when the time of draining is over (eight
- * seconds in this project, which the tests let pass), with a reason for the caller and a word to the server.
+ * Running calls at a server that is taken down: they end normally, or are cut when the drain time is over (eight seconds in this project,
+ * which the tests let pass), with a reason for the caller and a message to the server.
  */
 import { countAsked } from '../support/asked-objects.ts';
 import { env } from 'cloudflare:workers';
@@ -25,9 +25,9 @@ import {
 } from '../support/portico.ts';
 
 const portico = createPortico();
-/** Another isolate: acts need not come to the one that makes the calls. */
+/** Another isolate: changes need not reach the one that makes the calls. */
 const elsewhere = createPortico();
-/** A call that lasts this long asks its server's monitor for a line. */
+/** A call that lasts this long opens a channel to its server's monitor. */
 const LINE_AFTER_MS = 2_000;
 const holdLines = () => holdRequestTimersThat(ms => ms === LINE_AFTER_MS);
 afterEach(async () => {
@@ -64,7 +64,7 @@ async function createHolding(name: string, options: FakeServerOptions = {}) {
     const data = text.startsWith('{') ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? '{}');
     return (JSON.parse(data) as RpcAnswer).result;
   };
-  /** Calls begin and are known to the monitor. */
+  /** Waits until this many calls run and are known to the monitor. */
   const begun = async (count: number) => {
     await vi.waitFor(() => expect(held).toHaveLength(count), PATIENT);
     lines.elapse();
@@ -73,7 +73,7 @@ async function createHolding(name: string, options: FakeServerOptions = {}) {
   return { id, server, held, lines, call, begun };
 }
 
-/** Holds the timers that cut calls: the time of draining, less what telling took. */
+/** Holds the timers that cut calls: the drain time, less the delay of the notification. */
 const holdCuts = () => holdPlatformTimersThat(ms => ms > 6_000 && ms <= 8_000);
 const pendingAt = (id: string) =>
   runInDurableObject(
@@ -90,7 +90,7 @@ const CUT = { isError: true, _meta: { 'portico/reason': 'server_disconnected' } 
 
 describe('a disconnect', () => {
   it.each(ERAS)(
-    '[REG-3] [AG-US6-AC2] [AG-US6-AC3] counts a %s call under way and lets it end as it would have',
+    '[REG-3] [AG-US6-AC2] [AG-US6-AC3] counts a running %s call and lets it end normally',
     async era => {
       const { id, held, call, begun } = await createHolding(`ends-${era}`, { era });
       const answer = call(era);
@@ -105,7 +105,7 @@ describe('a disconnect', () => {
     },
   );
 
-  it('[AG-US6-AC3] before a call has a line is heard by it when it has one', async () => {
+  it('[AG-US6-AC3] before a call has a channel reaches it when it opens one', async () => {
     const { id, held, lines, call } = await createHolding('young');
     const cuts = holdCuts();
     const answer = call('modern');
@@ -120,7 +120,7 @@ describe('a disconnect', () => {
   });
 
   it.each(ERAS)(
-    '[REG-3] [AG-US6-AC3] cuts a %s call that does not end: a reason for the caller, a word to the server',
+    '[REG-3] [AG-US6-AC3] cuts a %s call that does not end: a reason for the caller, a message to the server',
     async era => {
       const { id, server, held, call, begun } = await createHolding(`hangs-${era}`, { era });
       const cuts = holdCuts();
@@ -166,7 +166,7 @@ describe('a disconnect', () => {
     expect((await call('modern', 2, elsewhere))?.isError).toBe(true);
   });
 
-  it('[AG-US6-AC3] that is taken back in time lets calls go on', async () => {
+  it('[AG-US6-AC3] that is reverted in time lets calls continue', async () => {
     const { id, held, call, begun } = await createHolding('back');
     const cuts = holdCuts();
     const answer = call('modern');
@@ -222,8 +222,8 @@ describe('a delete', () => {
   });
 });
 
-describe('a call that is short', () => {
-  it('[MCP-12] asks no monitor for a line, and leaves no timer that would', async () => {
+describe('a short call', () => {
+  it('[MCP-12] opens no channel to a monitor, and leaves no timer that would', async () => {
     serve({ short: new FakeServer({ sessionful: false }) });
     await registerConnected(portico, 'short');
     const { message, headers } = ask('modern', 'tools/call', { name: 'short.echo' });

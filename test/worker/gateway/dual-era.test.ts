@@ -1,6 +1,6 @@
 /**
- * Servers that speak both eras: each client is served in its own, also where the server offers other things in it, and a server that
- * gives up an era is found out.
+ * Servers of both eras: each client is served in its own, also if the server offers other items in it, and the gateway notices when a
+ * server drops an era.
  */
 import { describe, expect, it, vi } from 'vitest';
 import { FakeServer, resultOf, serve, toolOf, type SeenPost } from '../support/fake-server.ts';
@@ -21,7 +21,7 @@ type Era = (typeof ERAS)[number];
 
 const isModern = ({ headers }: SeenPost) => headers.get('mcp-protocol-version') === '2026-07-28';
 
-/** A server of both eras that tells in which it was called. */
+/** A server of both eras whose answers name the era of the call. */
 function createDual(options: ConstructorParameters<typeof FakeServer>[0] = {}): FakeServer {
   const server = new FakeServer({ era: 'both', ...options });
   server.call = post => {
@@ -59,7 +59,7 @@ const session = async (portico: Portico): Promise<Sent> => ({
 });
 
 describe('a server of both eras', () => {
-  it('[MCP-5] [UP-1] is spoken to in the era of each client, without a request more for a call', async () => {
+  it('[MCP-5] [UP-1] is called in the era of each client, without an extra request', async () => {
     const server = createDual();
     serve({ dual: server });
     const portico = createPortico();
@@ -77,7 +77,7 @@ describe('a server of both eras', () => {
     ]);
   });
 
-  it('[MCP-5] is modern for all where its legacy era keeps no session and can ask nobody', async () => {
+  it('[MCP-5] is modern for all if its legacy era has no sessions and can send no server requests', async () => {
     serve({ plain: createDual({ sessionful: false }) });
     const portico = createPortico();
     await registerConnected(portico, 'plain');
@@ -112,7 +112,7 @@ describe('a server of both eras', () => {
   it.each([
     ['legacy', 'modern'],
     ['modern', 'legacy'],
-  ] as const)('[UP-1] that gives up its %s era serves all in the %s one', async (lost, kept) => {
+  ] as const)('[UP-1] that drops its %s era serves all in the %s one', async (lost, kept) => {
     const server = createDual();
     const name = `no-${lost}`;
     serve({ [name]: server });

@@ -1,6 +1,6 @@
 /**
- * Who makes a call of a modern client at a legacy server that may ask it: the client's object, until the tool asked nothing in five
- * calls; then the Worker, which hands it over where the server asks after all. On Cloudflare always the object.
+ * Where a call of a modern client to a legacy server with server requests is made: in the client's object, until the tool sent no server
+ * request in five calls; then in the Worker, which hands it over if the server sends one after all. On Cloudflare always in the object.
  */
 import { describe, expect, it } from 'vitest';
 import { answersOf, callModern, connectAsking, toldBy } from '../support/asking-clients.ts';
@@ -26,7 +26,7 @@ async function connect(portico: Portico, kind: Kind = 'http-legacy') {
   return { name, server, call, callOften };
 }
 
-describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
+describe('[EDGE-2] [MCP-5] a tool without server requests', () => {
   it('is called by the Worker after five calls, with the same capabilities', async () => {
     const { counts: objects } = watchObjects();
     const { callOften } = await connect(createPortico());
@@ -36,7 +36,7 @@ describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
     expect(objects()).toEqual({ begun: 6, taken: 0 });
   });
 
-  it('is called by the object again once it asked', async () => {
+  it('is called by the object again after a server request', async () => {
     const portico = createPortico();
     const { counts: objects } = watchObjects();
     const { name, server, call, callOften } = await connect(portico);
@@ -52,7 +52,7 @@ describe('[EDGE-2] [MCP-5] a tool that asks nothing', () => {
     expect(objects()).toEqual({ begun: 6, taken: 1 });
   });
 
-  it('is called by the object where progress was told', async () => {
+  it('is called by the object if it sent progress', async () => {
     const { counts: objects } = watchObjects();
     const { call } = await connect(createPortico());
     for (let n = 0; n < 7; n += 1) await call({ progress: true });

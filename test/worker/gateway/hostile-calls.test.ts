@@ -1,4 +1,4 @@
-/** Calls whose names and arguments are made to keep the gateway busy: they are answered, and recorded within their bounds. */
+/** Calls with names and arguments built to keep the gateway busy: they are answered, and recorded within their bounds. */
 import { describe, expect, it } from 'vitest';
 import { createPerson, rowsOf } from '../support/call-rows.ts';
 import { MAX_NAME_CHARS } from '../../../src/shared/util/name-limits.ts';
@@ -30,7 +30,7 @@ describe('a batch of fifty calls', () => {
     const rows = await rowsOf(portico, person);
     expect(rows).toHaveLength(50);
     expect(rows.every(({ subject }) => (subject ?? '').length <= 205)).toBe(true);
-    // A longer one is refused with its whole batch, before anything looks at it.
+    // A longer one is refused with its whole batch, before it is parsed further.
     const refused = await send(named(CHARS));
     expect([refused.status, await refused.json()]).toMatchObject([
       400,
@@ -38,7 +38,7 @@ describe('a batch of fifty calls', () => {
     ]);
   });
 
-  it('[SEC-4] [MCP-7] with hostile arguments reaches the server as it is', async () => {
+  it('[SEC-4] [MCP-7] with hostile arguments reaches the server unchanged', async () => {
     const server = new FakeServer({ era: 'modern' });
     serve({ flooded: server });
     await registerConnected(portico, 'flooded');

@@ -1,4 +1,7 @@
-/** Errors of a server that are as long as an answer may be: they pass as they came, or are refused by name, and never end in an error of ours. */
+/**
+ * Errors of a server that are as long as a response may be: they pass unchanged, or are refused with a reason, and never become an internal
+ * error.
+ */
 import { describe, expect, it } from 'vitest';
 import { FakeServer, serve, streamOf, type SeenPost } from '../support/fake-server.ts';
 import { createPortico, legacy, modern, registerConnected } from '../support/portico.ts';
@@ -48,7 +51,7 @@ describe.each(['legacy', 'modern'] as const)('at a %s server', era => {
     expect(await rest.text()).not.toContain('"internal"');
   });
 
-  it('[SEC-4] [MCP-12] one that is longer than an answer may be, or came with its status, is named', async () => {
+  it('[SEC-4] [MCP-12] one that is longer than a response may be, or came with its status, is refused with the reason', async () => {
     const server = new FakeServer({ era });
     const name = `over-${era}`;
     serve({ [name]: server });

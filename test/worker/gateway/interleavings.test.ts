@@ -1,8 +1,8 @@
 /**
- * Random interleavings of calls, questions, answers, meddling, cancellations and lost memory, held against the model of
- * `session-model.ts`: each call has exactly one outcome, and no answer reaches another client or another call. All clients use
- * the same JSON-RPC ids. A failure names its seed; PORTICO_TEST_SEED replays that one interleaving, and begins a run of as many as
- * PORTICO_TEST_INTERLEAVINGS says; else it is a share of a thousand (`../../unit/seeded.ts`).
+ * Random interleavings of calls, server requests, answers, foreign answers, cancellations and lost memory, compared with the model of
+ * `session-model.ts`: each call has exactly one outcome, and no answer reaches another client or another call. All clients use the same
+ * JSON-RPC ids. A failure names its seed; PORTICO_TEST_SEED replays that one interleaving and starts a run of PORTICO_TEST_INTERLEAVINGS of
+ * them; by default a share of a thousand is run (`../../unit/seeded.ts`).
  */
 import { expect, it } from 'vitest';
 import { createRandom, drawn, SEED } from '../../unit/seeded.ts';
@@ -12,7 +12,7 @@ import type { Step } from '../support/session-model.ts';
 
 const { PORTICO_TEST_SEED: replayed, PORTICO_TEST_INTERLEAVINGS: wanted } = process.env;
 const count = Number(wanted ?? (replayed === undefined ? drawn(1_000) : 1));
-/** Interleavings under way at once, each with clients of its own, at the same servers. */
+/** Concurrent interleavings, each with clients of its own, at the same servers. */
 const LANES = 5;
 const BATCHES = 5;
 

@@ -1,4 +1,4 @@
-/** Lists come from the catalog: 1,000 tools over 10 servers, no upstream asked, no object touched. */
+/** Lists come from the catalog: 1,000 tools over 10 servers, without a request to an upstream or an object. */
 import { env } from 'cloudflare:workers';
 import { listDurableObjectIds } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import {
 const SERVERS = 10;
 const TOOLS = 100;
 
-/** A namespace that counts whatever is asked of it. */
+/** A namespace that notes each call on it. */
 function counting<T extends object>(namespace: T, touched: string[]): T {
   return new Proxy(namespace, {
     get(target, member) {
@@ -30,10 +30,10 @@ function counting<T extends object>(namespace: T, touched: string[]): T {
   });
 }
 
-/** What was asked of any upstream. */
+/** All requests to upstreams. */
 let requests: string[] = [];
 
-/** Ten servers that were discovered. */
+/** Ten servers after discovery. */
 beforeAll(async () => {
   const servers = Array.from({ length: SERVERS }, (_, s) => {
     const tools = Array.from({ length: TOOLS }, (_unused, t) =>
@@ -51,7 +51,7 @@ beforeAll(async () => {
   requests.length = 0;
 });
 
-/** An isolate that has never seen them, and what it asks of objects and of KV. */
+/** An isolate that has not seen them yet, and its requests to objects and KV. */
 function createIsolate() {
   const touched: string[] = [];
   const reads: string[] = [];
@@ -64,7 +64,7 @@ function createIsolate() {
 }
 
 describe('tools/list', () => {
-  it('[MCP-3] [REG-5] [UP-5] of 1,000 tools asks no upstream and touches no object, in both eras', async () => {
+  it('[MCP-3] [REG-5] [UP-5] of 1,000 tools asks no upstream and no object, in both eras', async () => {
     const { portico, touched } = createIsolate();
     const objects = (await listDurableObjectIds(env.CLIENT_SESSION)).length;
     const session = await initialize(portico);
@@ -117,7 +117,7 @@ describe('tools/list', () => {
     expect(reads).toEqual([]);
   });
 
-  it('[MCP-3] would see an object or an upstream that was asked', async () => {
+  it('[MCP-3] a request to an object or an upstream would be noticed', async () => {
     const touched: string[] = [];
     counting(env.CLIENT_SESSION, touched).idFromName('x');
     expect(touched).toEqual(['idFromName']);
@@ -126,7 +126,7 @@ describe('tools/list', () => {
     expect(seen).toEqual(['GET https://seen.example.com/mcp']);
   });
 
-  it('[MCP-3] [MCP-4] says what each era wants said', async () => {
+  it('[MCP-3] [MCP-4] has the members that each era requires', async () => {
     const { message, headers } = ask('modern', 'tools/list');
     const portico = createPortico();
     const { result } = await (await portico.post(message, { headers })).json<RpcAnswer>();
@@ -139,7 +139,7 @@ describe('tools/list', () => {
     expect(Object.keys(old.result ?? {})).toEqual(['tools']);
   });
 
-  it('[MCP-4] refuses a cursor that is not ours', async () => {
+  it('[MCP-4] refuses a foreign cursor', async () => {
     const portico = createPortico();
     for (const era of ['legacy', 'modern'] as const) {
       for (const cursor of ['x', 7]) {

@@ -1,4 +1,4 @@
-/** What happens in the middle of a call: its client goes away, or its server speaks. */
+/** Events during a call: its client disconnects, or its server sends messages. */
 import { exports } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { streamOf } from '../support/fake-server.ts';
@@ -14,12 +14,12 @@ import {
 } from '../support/live-calls.ts';
 import { ADMIN, ORIGIN, PATIENT, SERVERS } from '../support/portico.ts';
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   it.each([
     ['legacy', 1],
     ['modern', 0],
   ] as const)(
-    '[UP-3] before the answer aborts the request to a %s server and says so where it must',
+    '[UP-3] before the answer aborts the request to a %s server and sends a cancellation if required',
     async (upstream, told) => {
       const { name, server } = await connect(upstream);
       const client = new AbortController();
@@ -39,7 +39,7 @@ describe('a client that goes away', () => {
     },
   );
 
-  it('[UP-3] in the middle of a stream ends it at the server, which is told in its session', async () => {
+  it('[UP-3] in the middle of a stream ends it at the server, which gets a cancellation in its session', async () => {
     const { name, server } = await connect('legacy', true);
     let stream: ReturnType<typeof createStream> | undefined;
     server.call = post => {
@@ -66,7 +66,7 @@ describe('a client that goes away', () => {
 
 describe('a connection that is dropped', () => {
   it.each(['before the answer', 'in the middle of it'])(
-    '[UP-3] %s ends the call, across the border of the runtime too',
+    '[UP-3] %s ends the call, also across the boundary of the runtime',
     async when => {
       const { name, server, id } = await connect('legacy', true);
       const credential = { authorization: `Bearer ${ADMIN}` };
@@ -99,7 +99,7 @@ describe('a connection that is dropped', () => {
   );
 });
 
-describe('a server that speaks in the middle of a call', () => {
+describe('a server that sends a message during a call', () => {
   it('[MCP-5] gets its ping answered, and the client sees nothing of it', async () => {
     const { name, server } = await connect('legacy');
     server.call = post =>
@@ -114,7 +114,7 @@ describe('a server that speaks in the middle of a call', () => {
     ]);
   });
 
-  it('[REG-5] and tells of a change is looked at again', async () => {
+  it('[REG-5] that announces a change is discovered again', async () => {
     const { name, server } = await connect('legacy');
     const lists = server.of('tools/list').length;
     server.call = post =>

@@ -32,7 +32,7 @@ const tools = [
 
 let made = 0;
 
-/** A server under a name of its own, since storage outlives a test. */
+/** A server with its own name, since storage outlives a test. */
 async function createMirror(era: 'legacy' | 'modern') {
   made += 1;
   const own = `mirror-${made}`;
@@ -66,7 +66,7 @@ describe('a tool with mirrored parameters', () => {
     expect(server.of('tools/call').at(-1)?.headers.get('mcp-name')).toBe('query');
   });
 
-  it('[MCP-4] [MCP-5] gets them from a legacy client and over REST, which send none', async () => {
+  it('[MCP-4] [MCP-5] gets them for a legacy client and over REST, which send none', async () => {
     const { portico, seen, own } = await createMirror('modern');
     const args = '{"region":"a b","count":9007199254740993}';
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${own}.query","arguments":${args}}}`;
@@ -83,7 +83,7 @@ describe('a tool with mirrored parameters', () => {
     expect(seen()).toEqual([['mcp-param-count', '7']]);
   });
 
-  it('[MCP-4] at a legacy server gets none, and the client is checked all the same', async () => {
+  it("[MCP-4] at a legacy server gets none, and the client's are still checked", async () => {
     const { call, seen } = await createMirror('legacy');
     expect((await call({ region: 'a' }, { 'mcp-param-region': 'a' })).status).toBe(200);
     expect(seen()).toEqual([]);
@@ -97,7 +97,7 @@ describe('a tool with mirrored parameters', () => {
     ['claimed for nothing', {}, { 'mcp-param-region': 'a' }],
     ['another number', { count: 42 }, { 'mcp-param-count': '41' }],
   ])(
-    '[MCP-4] [SEC-4] is not called where a header is %s: 400 and -32020',
+    '[MCP-4] [SEC-4] is not called if a header is %s: 400 and -32020',
     async (_what, args, headers) => {
       const { server, call } = await createMirror('modern');
       const response = await call(args, headers as Record<string, string>);
@@ -107,7 +107,7 @@ describe('a tool with mirrored parameters', () => {
     },
   );
 
-  it('[MCP-4] compares integers as numbers and ignores headers nobody declared', async () => {
+  it('[MCP-4] compares integers as numbers and ignores undeclared headers', async () => {
     const { call, seen } = await createMirror('modern');
     const headers = { 'mcp-param-count': '42.0', 'mcp-param-other': 'x' };
     expect((await call({ count: 42 }, headers)).status).toBe(200);
@@ -117,7 +117,7 @@ describe('a tool with mirrored parameters', () => {
   });
 });
 
-it('[MCP-4] [REG-5] a server that refuses a header as its schema changed is looked at again', async () => {
+it('[MCP-4] [REG-5] a server that refuses a header because its schema changed is discovered again', async () => {
   const { server, call, portico, own } = await createMirror('modern');
   const refusal = { code: -32020, message: 'Header mismatch' };
   server.call = ({ id }) => Response.json({ jsonrpc: '2.0', id, error: refusal }, { status: 400 });
@@ -136,7 +136,7 @@ async function namesListed(portico: Portico, server: string) {
 
 describe('discovery', () => {
   it.each(['legacy', 'modern'] as const)(
-    '[MCP-4] [REG-5] leaves out a tool with an invalid annotation of a %s server and says so',
+    '[MCP-4] [REG-5] leaves out a tool with an invalid annotation of a %s server and reports that',
     async era => {
       const { portico, record, own } = await createMirror(era);
       expect(await namesListed(portico, own)).toEqual(['query', 'free']);

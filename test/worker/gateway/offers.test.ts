@@ -1,4 +1,4 @@
-/** What an endpoint of many servers says at the beginning: the instructions of those that are seen, and extensions that are one server's. */
+/** What an endpoint of many servers advertises: the instructions of the visible servers, and the extensions of single servers. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FakeServer, resultOf, serve } from '../support/fake-server.ts';
 import {
@@ -69,13 +69,13 @@ describe.each(['legacy', 'modern'] as const)('in the %s era', era => {
     ]);
   });
 
-  it('[MCP-3] one server speaks for itself, unchanged', async () => {
+  it('[MCP-3] the instructions of a single server are unchanged', async () => {
     const { instructions } = await begin(era, '/mcp/servers/alpha');
     expect(instructions).toBe(servers.alpha.instructions);
     expect(await begin(era, '/mcp/servers/gamma')).not.toHaveProperty('instructions');
   });
 
-  it('[ACC-3] [ACC-9] nobody reads those of a server that is hidden', async () => {
+  it('[ACC-3] [ACC-9] those of a hidden server are not shown', async () => {
     const { token } = await createToken(portico, { servers: ['beta'] });
     const { instructions = '' } = await begin(era, '/mcp', token);
     expect(instructions).toContain('Server beta:');
@@ -84,7 +84,7 @@ describe.each(['legacy', 'modern'] as const)('in the %s era', era => {
     expect(await begin(era, '/mcp', none)).not.toHaveProperty('instructions');
   });
 
-  it('[FIND-2] an endpoint of three tools does not repeat them', async () => {
+  it('[FIND-2] an endpoint with the three meta tools does not repeat them', async () => {
     const { instructions = '' } = await begin(era, '/mcp?tools=search');
     expect(instructions.split('\n').slice(2)).toEqual([
       'Servers here:',
@@ -97,7 +97,7 @@ describe.each(['legacy', 'modern'] as const)('in the %s era', era => {
     expect(own).toBe(servers.alpha.instructions);
   });
 
-  it('[MCP-4] an extension is offered where it is plain whose it is', async () => {
+  it('[MCP-4] an extension is offered if its server is unambiguous', async () => {
     const { token } = await createToken(portico, { servers: ['beta', 'gamma'] });
     const offered = async (path: string, of?: string) =>
       Object.keys((await begin(era, path, of)).capabilities.extensions ?? {}).toSorted();
@@ -108,7 +108,7 @@ describe.each(['legacy', 'modern'] as const)('in the %s era', era => {
   });
 });
 
-it('[MCP-1] a modern client is told of every revision that is spoken', async () => {
+it('[MCP-1] a modern client gets every supported revision', async () => {
   const { supportedVersions } = await begin('modern');
   expect(supportedVersions).toEqual([
     '2026-07-28',

@@ -1,8 +1,8 @@
 /**
- * What each kind of request asks of stores and objects, with default settings, and how often it waits for them one after the other. Only
- * what the Worker asks is counted: what objects do for it is in the ledger of `npm run bench:edge`.
+ * What each kind of request asks of stores and objects, with default settings, and how often it waits for them in sequence. Only requests
+ * of the Worker are counted: the ledger of `npm run bench:edge` has those of objects.
  *
- * A number here becomes larger only with a reason in its commit: each is paid for, or waited for, with every request.
+ * A number here becomes larger only with a reason in its commit: every request pays for it, or waits for it.
  */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { RequestTimers } from '../../../src/http/deadline.ts';
@@ -16,7 +16,7 @@ import { createRemote, type Remote } from '../support/remote.ts';
 const REQUESTS = 4;
 const PAUSE_MS = 3_000;
 
-/** Requests of one kind: each made as the one before it. */
+/** Requests of one kind, each made like the one before. */
 interface Requests {
   make(): Promise<unknown>;
   hasLeft(): boolean;
@@ -46,7 +46,7 @@ const callOf =
     };
   };
 
-/** A list, or a search. */
+/** Prepares a list or a search. */
 const answeredHere =
   (make: (portico: Portico) => Promise<Response>): Prepare =>
   async portico => {
@@ -67,7 +67,7 @@ const list = answeredHere(portico => {
 });
 const search = answeredHere(portico => portico.api('POST', '/api/v1/search', { query: 'echo' }));
 
-/** A call in whose middle its client is asked, with the round that answers it. */
+/** Prepares a call with a server request to its client, and the retry that answers it. */
 const asking =
   (kind: 'http-modern' | 'http-legacy'): Prepare =>
   async portico => {
@@ -86,10 +86,10 @@ const asking =
     };
   };
 
-/** Of so many requests together. */
+/** Counts for this many requests together. */
 type Counts = Record<string, number>;
 
-/** What is told once for all that were gathered. */
+/** What is sent once for all gathered calls. */
 const CHUNK: Counts = { 'd1.trips': 1, 'd1.rowsWritten': 1, 'd1.rowsRead': 2 };
 const TOLD: Counts = { ...CHUNK, 'ServerMonitor.requests': 1 };
 const NONE = { before: 0, after: 0 };
@@ -121,13 +121,13 @@ const WARM: readonly Case[] = [
   {
     kind: 'a question of a legacy server to a modern client',
     prepare: asking('http-legacy'),
-    // The object makes the call, and is asked once for each round.
+    // The object makes the call, and is asked once for each retry.
     hops: { before: 0, after: 2 },
     counts: { ...TOLD, 'ClientSession.requests': 2 * REQUESTS },
   },
 ];
 
-/** What is more than it may be. */
+/** The counts above their maximum. */
 function above(counts: Counts, most: Counts): Counts {
   const entries = Object.entries(counts).filter(([name, n]) => n > (most[name] ?? 0));
   return Object.fromEntries(entries);
@@ -157,11 +157,11 @@ async function measure(
 function stopTime(): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   onTestFinished(() => void vi.useRealTimers());
-  // A machine that is busy makes no short call a long one.
+  // A busy machine must not turn a short call into a long one.
   vi.spyOn(RequestTimers.prototype, 'set').mockReturnValue(() => {});
 }
 
-it.each(WARM)('[EDGE-1] [EDGE-2] counts what $kind costs', async ({ prepare, hops, counts }) => {
+it.each(WARM)('[EDGE-1] [EDGE-2] counts the cost of $kind', async ({ prepare, hops, counts }) => {
   const remote = createRemote(GATHER);
   const portico = createPortico(remote.bindings);
   const settle = holdGathering();
@@ -188,7 +188,7 @@ it.each(['modern', 'legacy'] as const)(
 
 it.each([
   ['modern', 2],
-  // Who calls, the catalog, and the session at the server with its stream.
+  // The caller, the catalog, and the session at the server with its stream.
   ['legacy', 4],
 ] as const)('[EDGE-1] waits in a %s call on a new isolate %i times at most', async (era, most) => {
   const remote = createRemote(GATHER);
@@ -207,7 +207,7 @@ it.each([
   expect(hops.after).toBe(0);
 });
 
-it('[EDGE-1] finds a read that somebody adds', async () => {
+it('[EDGE-1] detects an added read', async () => {
   const remote = createRemote();
   const { DB, CALL_CHAIN } = remote.bindings;
   const read = () => DB.prepare('SELECT 1').first();

@@ -1,6 +1,6 @@
 /**
- * Questions in the middle of a call to a legacy client: whose answers count, who is asked at all, and what a server hears of a
- * client that cannot be asked or went away.
+ * Server requests during a call of a legacy client: whose answers count, which clients are asked at all, and what a server gets if the
+ * client lacks the capability or disconnects.
  */
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -26,7 +26,7 @@ import {
 const portico = createPortico();
 const LEGACY_KINDS = ['http-legacy', 'http-standing', 'sse-legacy'] as const;
 
-/** The questions of a call, once there are so many. */
+/** Waits until the call has this many server requests. */
 async function asked({ questions }: LegacyCall, count = 1) {
   await vi.waitFor(() => expect(questions.length).toBeGreaterThanOrEqual(count), PATIENT);
   return questions;
@@ -38,14 +38,14 @@ async function outcomeOf(call: LegacyCall): Promise<RpcAnswer> {
   return outcome;
 }
 
-/** The end of a call whose question was refused: to a legacy server, which goes on, or for a modern one, which cannot. */
+/** The result of a call whose server request was refused: a legacy server continues, a modern one cannot. */
 const refusalOf = (kind: Kind): object =>
   kind === 'http-modern'
     ? { isError: true, _meta: { 'portico/reason': 'upstream_needs_input' } }
     : { content: [{ text: expect.stringContaining('"code":-32601') as unknown }] };
 
 describe.each(KINDS)('a legacy client that is asked by %s', kind => {
-  it('[MCP-4] [MCP-5] answers several questions in any order', async () => {
+  it('[MCP-4] [MCP-5] answers several server requests in any order', async () => {
     const { name, server } = await connectAsking(portico, kind);
     const session = await openSession(portico);
     const plan: Plan = { mark: 'order', rounds: 2, together: 3 };
@@ -91,7 +91,7 @@ describe.each(KINDS)('a legacy client that is asked by %s', kind => {
     expect([server.call('mine')?.answers.length, server.stray]).toEqual([1, []]);
   });
 
-  it('[MCP-5] is not asked what it cannot answer', async () => {
+  it('[MCP-5] is not sent a server request that it cannot answer', async () => {
     const { name, server } = await connectAsking(portico, kind);
     const capabilities = { elicitation: {} };
     const session = await openSession(portico, { capabilities });
@@ -104,7 +104,7 @@ describe.each(KINDS)('a legacy client that is asked by %s', kind => {
   });
 
   it.each(['tools/call', 'initialize', 'nonsense', ''])(
-    '[MCP-5] [SEC-8] is never sent a request that is no question: %j',
+    '[MCP-5] [SEC-8] is never sent an unknown server request: %j',
     async method => {
       const { name } = await connectAsking(portico, kind);
       const session = await openSession(portico);
@@ -122,7 +122,7 @@ describe.each(LEGACY_KINDS)('a client of %s', kind => {
     ['in the middle of the answer', { hang: true, progress: true }, 0],
     ['while it is asked', { rounds: 1 }, 1],
   ] as const)(
-    '[MCP-4] [UP-3] that goes away %s has its call cancelled',
+    '[MCP-4] [UP-3] that disconnects %s has its call cancelled',
     async (_when, plan, questions) => {
       const { name, server } = await connectAsking(portico, kind);
       const session = await openSession(portico);
@@ -142,7 +142,7 @@ describe.each(LEGACY_KINDS)('a client of %s', kind => {
 });
 
 it.each(['http-legacy', 'sse-legacy'] as const)(
-  '[MCP-5] a client of %s that is modern and did not say that it can be asked hears what is missing',
+  '[MCP-5] a modern client of %s without the capability is told what is missing',
   async kind => {
     const { name, server } = await connectAsking(portico, kind);
     for (const capabilities of [{}, { sampling: {} }]) {
@@ -159,7 +159,7 @@ it.each(['http-legacy', 'sse-legacy'] as const)(
   },
 );
 
-describe('a modern server that asks', () => {
+describe('a modern server with a server request', () => {
   const plan: Plan = { mark: 'asks', rounds: 1 };
 
   it.each<[string, () => Promise<RpcAnswer>]>([

@@ -1,6 +1,6 @@
 /**
- * What broke other gateways, tried on this one (the ids are in `test/cve-regressions.ts`): every route of the API's own
- * description and every MCP endpoint, with credentials, headers, origins and names that must change nothing.
+ * Failures of other gateways, tried on this one (the ids are in `test/cve-regressions.ts`): every route of the API's own description and
+ * every MCP endpoint, with credentials, headers, origins and names that must have no effect.
  */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ScopeSchema, type Scope } from '../../../src/shared/identity/principal.ts';
@@ -71,7 +71,7 @@ beforeEach(() => {
   seen = serve({ kept: server });
 });
 
-/** A credential that is none: a real one with something wrong. */
+/** An invalid credential: a real one with one defect. */
 function spoilt(random: Random): string {
   const at = random.below(ADMIN.length);
   const char = random.pick([...'AZaz09-_=.:;, %\\/+é']);
@@ -86,8 +86,8 @@ function spoilt(random: Random): string {
   return encodeURI(`${scheme} ${value}`);
 }
 
-describe(`a credential that is none, seed ${SEED}`, () => {
-  it('[ACC-1] opens no route in 200 forms, and none without one, whatever the body says it is', async () => {
+describe(`an invalid credential, seed ${SEED}`, () => {
+  it('[ACC-1] opens no route in 200 forms, and none without one, whatever the body claims', async () => {
     const random = createRandom(SEED);
     const values = Array.from({ length: 200 }, () => spoilt(random));
     const own = values.filter(value => /^bearer +/iu.test(value) && value.endsWith(` ${ADMIN}`));
@@ -110,7 +110,7 @@ describe(`a credential that is none, seed ${SEED}`, () => {
     expect(seen.length).toBe(before);
   });
 
-  it('[ACC-2] a scope opens what asks for it, and nothing else', async () => {
+  it('[ACC-2] a scope opens routes that require it, and no others', async () => {
     const wrong: unknown[] = [];
     for (const scope of ScopeSchema.options.filter(known => known !== 'admin')) {
       const { token } = await createToken(portico, { scopes: [scope] });
@@ -144,7 +144,7 @@ describe(`a credential that is none, seed ${SEED}`, () => {
   );
 });
 
-/** Headers by which others were led astray. */
+/** Headers that misled other gateways. */
 function strayHeader(random: Random): [name: string, value: string] {
   const stem = random.pick([
     'forwarded',
@@ -198,7 +198,7 @@ describe(`a header of a client, seed ${SEED}`, () => {
   });
 });
 
-/** What other products fill in. */
+/** Placeholders that other products fill in. */
 const PLACEHOLDERS = ['HOME', 'PATH', 'PORTICO_KEYS', 'PORTICO_ADMIN_TOKEN', 'user.id'].flatMap(
   name => [
     `{{${name}}}`,
@@ -215,7 +215,7 @@ const PLACEHOLDERS = ['HOME', 'PATH', 'PORTICO_KEYS', 'PORTICO_ADMIN_TOKEN', 'us
 );
 
 describe(`${PLACEHOLDERS.length} placeholders of others`, () => {
-  it('[UP-4] [SEC-1] stand for nothing but a stored secret', async () => {
+  it('[UP-4] [SEC-1] are filled only from a stored secret', async () => {
     const literal = PLACEHOLDERS.filter(value => !value.includes('${'));
     // A server takes 32 headers.
     const values = literal
@@ -257,7 +257,7 @@ describe(`${PLACEHOLDERS.length} placeholders of others`, () => {
 describe('an origin', () => {
   const ORIGINS = ['https://evil.example', 'null', 'http://127.0.0.1.evil.example', 'file://'];
 
-  it('[SEC-5] that is not ours gets 403 on every route, by every method', async () => {
+  it('[SEC-5] that is not ours gets 403 on every route, with every method', async () => {
     const wrong: unknown[] = [];
     for (const [method, path, operation] of routes) {
       for (const origin of ORIGINS) {
@@ -275,7 +275,7 @@ describe('an origin', () => {
 });
 
 describe(`a name of a scope, seed ${SEED}`, () => {
-  it('[MCP-3] [ACC-3] that does not exist is no other scope: 500 names', async () => {
+  it('[MCP-3] [ACC-3] that does not exist is never another scope: 500 names', async () => {
     const random = createRandom(SEED);
     const chars = [...'keptKEPT-_.:%/\\*~é0'];
     const wrong: unknown[] = [];

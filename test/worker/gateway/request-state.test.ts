@@ -1,6 +1,6 @@
 /**
- * The `requestState` of a call that waits for its modern client: good for that client, that request and a time, and for
- * nothing else. What is refused reaches no upstream and does the call no harm.
+ * The `requestState` of a call that waits for its modern client: valid for that client, that request and a limited time, and for nothing
+ * else. A refused retry reaches no upstream and does not harm the call.
  */
 import { describe, expect, it } from 'vitest';
 import {
@@ -19,7 +19,7 @@ const portico = createPortico();
 
 let marks = 0;
 
-/** A call that waits for the answer to its only question. */
+/** A call that waits for the answer to its only server request. */
 async function suspend(kind: (typeof KINDS)[number], at: Portico = portico) {
   const { name, server } = await sharedAsking(portico, kind);
   server.states.length = 0;
@@ -50,7 +50,7 @@ describe.each(KINDS)('the state of a call to %s', kind => {
     ['is null', () => null],
     ['is an object', state => ({ state })],
     ['is another kind of sealed text', state => state.replace(/^[^.]*/, 'k9')],
-  ])('[MCP-4] [MCP-5] is refused where it %s', async (_what, change) => {
+  ])('[MCP-4] [MCP-5] is refused if it %s', async (_what, change) => {
     const { state, seen, retry } = await suspend(kind);
     const before = seen();
     const { answer } = await retry({ state: change(state) });
@@ -83,7 +83,7 @@ describe.each(KINDS)('the state of a call to %s', kind => {
     expect(toldBy((await retry()).answer).answers).toHaveLength(1);
   });
 
-  it('[MCP-3] [MCP-4] is refused at another server, where tool and arguments are the same', async () => {
+  it('[MCP-3] [MCP-4] is refused at another server with the same tool and arguments', async () => {
     const { name } = await connectAsking(portico, kind);
     const other = await connectAsking(portico, kind);
     const plan: Plan = { mark: `own-${kind}`, rounds: 1 };
@@ -96,7 +96,7 @@ describe.each(KINDS)('the state of a call to %s', kind => {
     expect([...other.server.calls]).toEqual([]);
   });
 
-  it('[MCP-4] [SEC-4] is refused when its time is over', async () => {
+  it('[MCP-4] [SEC-4] is refused when it has expired', async () => {
     const { seen, retry } = await suspend(
       kind,
       createPortico({ PORTICO_QUESTION_TIMEOUT_MS: '1' }),
@@ -107,7 +107,7 @@ describe.each(KINDS)('the state of a call to %s', kind => {
     expect(seen()).toBe(before);
   });
 
-  it('[MCP-4] is not the state of the server', async () => {
+  it('[MCP-4] does not contain the state of the server', async () => {
     const { name, plan, state, server } = await suspend(kind);
     const { answer } = await callModern(portico, name, plan, { state: `${plan.mark}@1` });
     expect(answer.error?.code).toBe(-32602);
@@ -126,7 +126,7 @@ describe.each(['http-legacy', 'sse-legacy'] as const)('a state of a call to %s',
     expect(server.stray).toEqual([]);
   });
 
-  it('[MCP-5] [UP-2] that is used by several at once resumes the call for one of them', async () => {
+  it('[MCP-5] [UP-2] that several retries use at once resumes the call for one of them', async () => {
     const { server, plan, retry } = await suspend(kind);
     const rounds = await Promise.all(Array.from({ length: 5 }, () => retry()));
     const reasons = rounds.map(({ answer }) => reasonOf(answer));
@@ -137,7 +137,7 @@ describe.each(['http-legacy', 'sse-legacy'] as const)('a state of a call to %s',
     expect(server.stray).toEqual([]);
   });
 
-  it('[MCP-5] [UP-2] that comes back from a client that can no longer be asked starts no second call', async () => {
+  it('[MCP-5] [UP-2] of a client that lost the capability starts no second call', async () => {
     const { server, plan, retry } = await suspend(kind);
     const { answer } = await retry({ capabilities: {} });
     expect(reasonOf(answer)).toBe('call_gone');

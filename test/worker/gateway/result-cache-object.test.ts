@@ -1,4 +1,4 @@
-/** One shard of the cache: its bounds, what outlives its memory, and callers that are lost. */
+/** One shard of the cache: its bounds, what survives lost memory, and lost callers. */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import type { ResultCache } from '../../../src/objects/result-cache-object.ts';
 import { EntryStore } from '../../../src/gateway/cache/entry-store.ts';
 
 let made = 0;
-/** An object of the test's own. */
+/** A new object for each test. */
 const createShard = () => env.RESULT_CACHE.getByName(`test-${(made += 1)}`);
 type Shard = ReturnType<typeof createShard>;
 const WAIT_MS = 30_000;
@@ -27,7 +27,7 @@ const inStore = <T>(
   );
 
 describe('a shard', () => {
-  it('[LLM-5] has the first lead, gives the others its result, and keeps it over an eviction', async () => {
+  it('[LLM-5] lets the first call lead, gives the others its result, and keeps it across an eviction', async () => {
     const shard = createShard();
     expect(await take(shard, 'k', 'a')).toEqual({ kind: 'lead', mustClaim: false });
     const waiting = [take(shard, 'k', 'b'), take(shard, 'k', 'c')];
@@ -40,7 +40,7 @@ describe('a shard', () => {
     expect(await take(shard, 'other', 'd')).toMatchObject({ kind: 'lead' });
   });
 
-  it('[LLM-5] that lost its memory has another lead, and takes the result of either', async () => {
+  it('[LLM-5] that lost its memory lets another call lead, and accepts the result of either', async () => {
     const shard = createShard();
     await take(shard, 'k', 'a');
     await evictDurableObject(shard);
@@ -52,7 +52,7 @@ describe('a shard', () => {
     expect(await waiting).toMatchObject({ kind: 'entry' });
   });
 
-  it('[LLM-5] passes the lead on where it is given back, and lets all go where there is nothing', async () => {
+  it('[LLM-5] passes the lead on if it is given up, and lets all go if there is no result', async () => {
     const shard = createShard();
     await take(shard, 'k', 'a');
     const next = take(shard, 'k', 'b');
@@ -65,13 +65,13 @@ describe('a shard', () => {
     expect(await take(shard, 'k', 'd')).toMatchObject({ kind: 'lead' });
   });
 
-  it('[LLM-5] replaces a leader that is lost, while others wait', async () => {
+  it('[LLM-5] replaces a lost leader while others wait', async () => {
     const shard = createShard();
     await take(shard, 'k', 'lost');
     expect(await take(shard, 'k', 'b')).toEqual({ kind: 'lead', mustClaim: true });
   });
 
-  it('[LLM-5] gives no result that is older than wanted, or has ended', async () => {
+  it('[LLM-5] returns no result that is older than wanted, or has expired', async () => {
     const shard = createShard();
     const now = Date.now();
     await put(shard, 'k', 'a', { madeAt: now - 5_000 });
@@ -82,7 +82,7 @@ describe('a shard', () => {
     expect(await take(shard, 'gone', 'b')).toMatchObject({ kind: 'lead' });
   });
 
-  it('[LLM-5] forgets by its alarm what has ended', async () => {
+  it('[LLM-5] deletes expired results by its alarm', async () => {
     const shard = createShard();
     await put(shard, 'old', 'a');
     await put(shard, 'new', 'a');
@@ -102,7 +102,7 @@ describe('a shard', () => {
 describe('its store', () => {
   const entry = (chars: number) => ({ sealed: 'x'.repeat(chars), madeAt: 1 });
 
-  it('[LLM-5] stays within its bytes, the least recently used go', async () => {
+  it('[LLM-5] stays within its bytes, and drops the least recently used', async () => {
     await inStore(
       createShard(),
       (store, sql) => {
@@ -124,7 +124,7 @@ describe('its store', () => {
     );
   });
 
-  it('[LLM-5] refuses what is larger than all it may keep, and counts again what it finds', async () => {
+  it('[LLM-5] refuses an entry larger than its bound, and recounts what it finds', async () => {
     const shard = createShard();
     await inStore(shard, store => {
       expect(store.put('k', entry(1_000), 1e15, 1)).toBe(false);

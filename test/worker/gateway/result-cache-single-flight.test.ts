@@ -1,4 +1,4 @@
-/** Equal calls at once: one of them goes out, whoever comes and goes meanwhile. */
+/** Equal calls at once: one of them is sent, whichever clients leave meanwhile. */
 import { describe, expect, it, vi } from 'vitest';
 import { createPerson, rowsOf } from '../support/call-rows.ts';
 import { callCached, connectCached, createGate } from '../support/cached-servers.ts';
@@ -28,7 +28,7 @@ describe('equal calls at once', () => {
     expect(count()).toBe(1);
   });
 
-  it('[LLM-5] whose result is nobody else’s are each made', async () => {
+  it('[LLM-5] whose result cannot be shared are each made', async () => {
     const { name, server, count, allow } = await connectCached(portico);
     await allow();
     const gate = createGate();
@@ -43,7 +43,7 @@ describe('equal calls at once', () => {
     expect(count()).toBeGreaterThan(1);
   });
 
-  it('[LLM-5] [MCP-4] have their progress told to the one that leads', async () => {
+  it('[LLM-5] [MCP-4] report progress to the leading call only', async () => {
     const { name, server, count, allow } = await connectCached(portico);
     await allow();
     server.call = post =>
@@ -61,7 +61,7 @@ describe('equal calls at once', () => {
     expect(count()).toBe(1);
   });
 
-  it('[LLM-5] go on without one that waits and goes away', async () => {
+  it('[LLM-5] continue without a waiting call that leaves', async () => {
     const { name, server, answer, count, allow } = await connectCached(portico);
     await allow();
     const gate = createGate();
@@ -81,7 +81,7 @@ describe('equal calls at once', () => {
     await gone;
   });
 
-  it('[LLM-5] are led by the next where the first goes away, whose call is cancelled', async () => {
+  it('[LLM-5] are led by the next when the first leaves, whose call is cancelled', async () => {
     const { name, server, answer, count, allow } = await connectCached(portico);
     await allow();
     const someone = await createPerson(portico);

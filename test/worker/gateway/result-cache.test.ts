@@ -1,4 +1,4 @@
-/** The result cache as a caller meets it: what is a hit and for whom, and what never is. */
+/** The result cache as a caller sees it: what is a hit and for whom, and what never is. */
 import { describe, expect, it } from 'vitest';
 import { look } from '../support/approvals.ts';
 import { createPerson, rowsOf } from '../support/call-rows.ts';
@@ -15,7 +15,7 @@ import { createPortico, SERVERS } from '../support/portico.ts';
 const portico = createPortico();
 
 describe('a tool', () => {
-  it('[LLM-5] that no rule is for is called each time, and the cache hears nothing of it', async () => {
+  it('[LLM-5] without a rule is called each time, and the cache is not asked', async () => {
     const { asked, settings } = watchedCache();
     const watched = createPortico(settings);
     const { name, count } = await connectCached(watched);
@@ -27,7 +27,7 @@ describe('a tool', () => {
     expect(asked).toEqual([]);
   });
 
-  it('[LLM-5] with a rule is called once, and its result says where it comes from', async () => {
+  it('[LLM-5] with a rule is called once, and its result says whether it was cached', async () => {
     const { name, count, allow } = await connectCached(portico);
     await allow();
     const first = await callCached(portico, name, { args: { a: 1, b: '\u00e9' } });
@@ -39,7 +39,7 @@ describe('a tool', () => {
     expect(count()).toBe(2);
   });
 
-  it('[LLM-5] is the same over REST and in either era', async () => {
+  it('[LLM-5] is cached alike over REST and in either era', async () => {
     const { name, count, allow } = await connectCached(portico);
     await allow();
     await callCached(portico, name);
@@ -51,7 +51,7 @@ describe('a tool', () => {
     expect(count()).toBe(1);
   });
 
-  it('[LLM-5] that does not say that it only reads is never cached, whatever a rule says', async () => {
+  it('[LLM-5] that does not declare to be read-only is never cached, whatever a rule says', async () => {
     const { name, count, allow } = await connectCached(portico);
     await allow({ tool: '*' });
     await allow({ tool: 'put' });
@@ -61,7 +61,7 @@ describe('a tool', () => {
     expect(count()).toBe(2);
   });
 
-  it('[LLM-5] that says so no longer is cached no longer', async () => {
+  it('[LLM-5] that no longer declares it is no longer cached', async () => {
     const { id, name, server, count, allow } = await connectCached(portico);
     await portico.api('PATCH', `${SERVERS}/${id}`, { tool_approval: 'trust' });
     await allow();
@@ -94,7 +94,7 @@ describe('a hit', () => {
     ['a header', { headers: { 'cache-control': 'no-cache' } }],
     ['_meta', { meta: { 'portico/cache': 'no-cache' } }],
   ])(
-    '[LLM-5] is gone around with %s, and the new result takes its place',
+    '[LLM-5] is bypassed with %s, and the new result then takes its place',
     async (_way, directive) => {
       const { name, allow } = await connectCached(portico);
       await allow();
@@ -110,7 +110,7 @@ describe('a hit', () => {
     },
   );
 
-  it('[LLM-5] is gone around over REST too, and no-store keeps nothing', async () => {
+  it('[LLM-5] is bypassed over REST too, and no-store stores nothing', async () => {
     const { name, allow, count } = await connectCached(portico);
     await allow();
     const call = async (cacheControl: string) =>
@@ -130,7 +130,7 @@ describe('a hit', () => {
   });
 });
 
-describe('nothing is kept', () => {
+describe('nothing is cached', () => {
   it.each<[string, object]>([
     ['that is a failure', { content: [{ type: 'text', text: 'no' }], isError: true }],
     ['that asks back', { resultType: 'input_required', inputRequests: {}, requestState: 's' }],
@@ -145,7 +145,7 @@ describe('nothing is kept', () => {
     expect(count()).toBe(3);
   });
 
-  it('[LLM-5] of a JSON-RPC error, an answer that breaks off or a server that is away', async () => {
+  it('[LLM-5] of a JSON-RPC error, a broken answer or an unavailable server', async () => {
     const { name, server, count, allow, answer } = await connectCached(portico);
     await allow();
     const failures = [
@@ -163,7 +163,7 @@ describe('nothing is kept', () => {
     expectMiss(await callCached(portico, name));
   });
 
-  it('[LLM-5] of the next round of a call', async () => {
+  it('[LLM-5] of the retry of a call', async () => {
     const { name, server, count, allow } = await connectCached(portico);
     await allow();
     server.call = post =>
@@ -204,7 +204,7 @@ describe('nothing is kept', () => {
     expect(count()).toBe(4);
   });
 
-  it('[LLM-5] and nothing is lost where the cache is not there', async () => {
+  it('[LLM-5] and nothing is lost if the cache is unavailable', async () => {
     const { asked, settings } = watchedCache(true);
     const broken = createPortico(settings);
     const { name, allow } = await connectCached(broken);
@@ -215,7 +215,7 @@ describe('nothing is kept', () => {
   });
 });
 
-it('[LLM-5] a person gets no result of before once it may not call the tool', async () => {
+it('[LLM-5] a person gets no earlier result after losing the right to call the tool', async () => {
   const { name, id, count, allow } = await connectCached(portico);
   await allow({ public: true });
   const token = await person(portico);

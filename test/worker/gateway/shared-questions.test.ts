@@ -1,6 +1,6 @@
 /**
- * Questions of a server that do not say which call they belong to, where several calls of one client are under way: none is
- * lost with the call that was asked it, and each gets one answer.
+ * Server requests that do not name their call, while several calls of one client run: none is lost with the call that was asked, and each
+ * gets one answer.
  */
 import { expect, it, vi } from 'vitest';
 import {
@@ -25,7 +25,7 @@ async function asked({ questions }: LegacyCall, message: string): Promise<Questi
   }, PATIENT);
 }
 
-it('[MCP-4] [MCP-5] [UP-3] a question whose call is dropped is asked again on another call of the client', async () => {
+it('[MCP-4] [MCP-5] [UP-3] a server request whose call is dropped is sent again on another call of the client', async () => {
   const { name, server } = await connectAsking(portico, 'sse-legacy');
   const session = await openSession(portico);
   const give = (key: string, message: string) =>
@@ -51,7 +51,7 @@ it('[MCP-4] [MCP-5] [UP-3] a question whose call is dropped is asked again on an
 });
 
 it.each(['http-legacy', 'sse-legacy'] as const)(
-  '[MCP-5] [UP-3] a question to %s whose last call is dropped ends with an error there',
+  '[MCP-5] [UP-3] a server request of %s whose last call is dropped ends with an error there',
   async kind => {
     const { name, server } = await connectAsking(portico, kind);
     const session = await openSession(portico);

@@ -1,8 +1,8 @@
 /**
- * Calls that wait for their modern client: what a legacy server asks comes as `input_required`, and the retry goes on where
- * the call stopped, on the stream that stayed open, until its end, its limit, or the end of the object that holds it. Of a tool that
- * asked nothing in five calls the Worker makes the sixth itself, and hands it over to the object.
- * Where the server has a stream for each session, the Worker does so in a session that it hears.
+ * Calls that wait for their modern client: a legacy server's request comes as `input_required`, and the retry resumes the call, on the
+ * stream that stayed open, until its end, its limit, or the end of the object that holds it. After five calls without a server request the
+ * Worker makes the sixth call of a tool itself, and hands it over to the object. For a server with a stream per session, the Worker does so
+ * in a session to which it listens.
  */
 import { principalOwner } from '../../../src/shared/identity/object-owners.ts';
 import { env } from 'cloudflare:workers';
@@ -31,17 +31,17 @@ const CASES = [
   { kind: 'http-standing', after: 'quiet ones' },
 ] as const;
 type Case = (typeof CASES)[number];
-/** What `PORTICO_QUESTION_TIMEOUT_MS` is when nobody sets it. */
+/** The default of `PORTICO_QUESTION_TIMEOUT_MS`. */
 const QUESTION_TIMEOUT_MS = 600_000;
 
-/** From now on a question may wait this long only, in objects too. */
+/** From now on a server request may wait only this long, in objects too. */
 function shortenQuestions(toMs: number): void {
   const { setTimeout: wait } = globalThis;
   vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms?: number) =>
     wait(work, ms === QUESTION_TIMEOUT_MS ? toMs : ms)) as typeof setTimeout);
 }
 
-/** A server, and a call that was asked its first question. */
+/** A server, and a call with its first server request. */
 async function suspend({ kind, after }: Case, more: Partial<Plan> = {}) {
   const { name, server, id } = await connectAsking(portico, kind);
   if (after !== 'none') await callUntilHere(portico, name);
@@ -54,9 +54,9 @@ async function suspend({ kind, after }: Case, more: Partial<Plan> = {}) {
   return { name, server, id, plan, first, resume, seen };
 }
 
-describe.each(CASES)('a call to $kind that is parked after $after', each => {
+describe.each(CASES)('a call to $kind that is suspended after $after', each => {
   const { kind } = each;
-  it('[MCP-4] [MCP-5] survives many rounds, and each answer is given once and in order', async () => {
+  it('[MCP-4] [MCP-5] survives many retries, and each answer is given once and in order', async () => {
     const { first, resume, seen, server, plan } = await suspend(each, { rounds: 4, together: 2 });
     let round = first;
     let rounds = 0;
@@ -76,7 +76,7 @@ describe.each(CASES)('a call to $kind that is parked after $after', each => {
     ['nothing', () => ({})],
     ['another question', () => ({ other: answerTo('x', 'ada') })],
     ['a question that was never asked', key => ({ [`${key}0`]: answerTo('x', 'ada') })],
-  ])('[MCP-4] [MCP-5] is asked again where the client answers %s', async (_what, given) => {
+  ])('[MCP-4] [MCP-5] is asked again if the client answers %s', async (_what, given) => {
     const { first, resume, seen } = await suspend(each);
     const again = await resume(first, given(first.questions[0]?.key ?? ''));
     expect(again.questions).toEqual(first.questions);
@@ -86,7 +86,7 @@ describe.each(CASES)('a call to $kind that is parked after $after', each => {
     expect(seen()?.arrivals).toBe(1);
   });
 
-  it('[MCP-4] [MCP-5] is asked again for the rest where the client answers a part', async () => {
+  it('[MCP-4] [MCP-5] is asked again for the rest if the client answers a part', async () => {
     const { first, resume, seen, plan } = await suspend(each, { together: 3 });
     let round = first;
     for (const left of [2, 1, 0]) {
@@ -101,7 +101,7 @@ describe.each(CASES)('a call to $kind that is parked after $after', each => {
     expect(seen()?.arrivals).toBe(1);
   });
 
-  it('[MCP-5] [UP-3] is ended at its limit when its client never returns', async () => {
+  it('[MCP-5] [UP-3] is ended at its limit if its client never returns', async () => {
     shortenQuestions(200);
     const { waiting } = watchObjects();
     const { first, resume, seen, server } = await suspend(each);
@@ -109,7 +109,7 @@ describe.each(CASES)('a call to $kind that is parked after $after', each => {
     await vi.waitFor(() => expect(seen()).toMatchObject({ cancelled: true, done: false }), PATIENT);
     const isCut = () => (kind === 'sse-legacy' ? server.openStreams < streams : seen()?.cut);
     await vi.waitFor(() => expect(isCut()).toBe(true), PATIENT);
-    // The call's own time ends with the question's, a moment before it is forgotten.
+    // The call's timeout ends with that of the server request, a moment before it is forgotten.
     await vi.waitFor(() => expect(waiting()).toBe(0), PATIENT);
     const late = await resume(first, answersOf(first.questions, 'ada'));
     expect(reasonOf(late.answer)).toBe('call_gone');
@@ -117,7 +117,7 @@ describe.each(CASES)('a call to $kind that is parked after $after', each => {
     expect(seen()?.answers.filter(({ result }) => result)).toEqual([]);
   });
 
-  it('[MCP-5] [MCP-10] is lost with its object, and the retry is told so', async () => {
+  it('[MCP-5] [MCP-10] is lost with its object, and the retry says so', async () => {
     const { first, resume, seen, id, server } = await suspend(each);
     const owner = principalOwner(
       'setup-admin',
@@ -135,7 +135,7 @@ describe.each(CASES)('a call to $kind that is parked after $after', each => {
     expect(server.stray).toEqual([]);
   });
 
-  it('[MCP-5] [UP-3] and goes on is cancelled within two seconds when its client goes away', async () => {
+  it('[MCP-5] [UP-3] and resumed is cancelled within two seconds when its client disconnects', async () => {
     const { first, name, plan, seen } = await suspend(each, { hang: true });
     const client = new AbortController();
     const { signal } = client;

@@ -1,6 +1,6 @@
 /**
- * News of tasks on `subscriptions/listen`: promised only where the server agreed, told under the client's ids, to nobody
- * else, and ended with the stream of either side.
+ * Task notifications on `subscriptions/listen`: granted only if the server agreed, sent under the client's ids, to nobody else, and ended
+ * with the stream of either side.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -44,7 +44,7 @@ async function make({ name, server }: { name: string; server: TaskServer }, own:
   return String((await response.json<RpcAnswer>()).result?.['taskId']);
 }
 
-/** Listens for tasks; gives the ids that were agreed to. */
+/** Subscribes to tasks; returns the granted ids. */
 async function listen(taskIds: string[], token?: string) {
   const response = await post(
     'subscriptions/listen',
@@ -61,8 +61,8 @@ async function listen(taskIds: string[], token?: string) {
   return { stream, agreed };
 }
 
-describe('a listener for tasks', () => {
-  it('[MCP-4] hears of its tasks under its own ids, and of no other', async () => {
+describe('a subscription to tasks', () => {
+  it('[MCP-4] gets notifications of its tasks under its own ids, and of no other', async () => {
     const one = await connect();
     const [first, second] = [await make(one, 'own-1'), await make(one, 'own-2')];
     const { stream, agreed } = await listen([first, second, second, 'nothing']);
@@ -81,7 +81,7 @@ describe('a listener for tasks', () => {
     expect(JSON.stringify(stream.messages())).not.toContain('own-');
   });
 
-  it('[MCP-4] [ACC-3] is promised nothing of the tasks of others, of hidden servers and of the legacy era', async () => {
+  it('[MCP-4] [ACC-3] is not granted for tasks of others, of hidden servers and of the legacy era', async () => {
     const one = await connect();
     const old = await connect('legacy');
     serveTasks({ [one.name]: one.server, [old.name]: old.server });
@@ -93,7 +93,7 @@ describe('a listener for tasks', () => {
     expect(one.server.listeners).toBe(0);
   });
 
-  it('[MCP-4] is promised what the server agrees to, and no more', async () => {
+  it('[MCP-4] is granted what the server agrees to, and no more', async () => {
     const one = await connect();
     const [first, second] = [await make(one, 'own-1'), await make(one, 'own-2')];
     one.server.agrees = () => ['own-2', 'own-9'];
@@ -104,7 +104,7 @@ describe('a listener for tasks', () => {
     await vi.waitFor(() => expect(one.server.listeners).toBe(1), PATIENT);
   });
 
-  it('[MCP-4] is told in good order that the server tells no more', async () => {
+  it('[MCP-4] ends properly when the server ends it', async () => {
     const one = await connect();
     const { stream } = await listen([await make(one, 'own-1')]);
     one.server.hangUp();
@@ -113,7 +113,7 @@ describe('a listener for tasks', () => {
     await vi.waitFor(() => expect(stream.ended()).toBe(true), PATIENT);
   });
 
-  it('[MCP-4] is no longer listened for when it leaves', async () => {
+  it('[MCP-4] is ended at the server when its client leaves', async () => {
     const one = await connect();
     const { stream } = await listen([await make(one, 'own-1')]);
     expect(one.server.listeners).toBe(1);
@@ -121,7 +121,7 @@ describe('a listener for tasks', () => {
     await vi.waitFor(() => expect(one.server.listeners).toBe(0), PATIENT);
   });
 
-  it('[MCP-4] [ACC-3] hears nothing more when the server is deleted', async () => {
+  it('[MCP-4] [ACC-3] gets nothing more when the server is deleted', async () => {
     const one = await connect();
     const { stream } = await listen([await make(one, 'own-1')]);
     await portico.api('DELETE', `/api/v1/aggregator/servers/${one.id}`);
@@ -131,7 +131,7 @@ describe('a listener for tasks', () => {
     expect(stream.methods()).toEqual(['notifications/subscriptions/acknowledged', undefined]);
   });
 
-  it('[MCP-4] must have declared tasks, and names a bounded number', async () => {
+  it('[MCP-4] requires declared tasks, and names a bounded number', async () => {
     const notifications = { taskIds: ['a'] };
     const response = await post('subscriptions/listen', { notifications }, {});
     const { error } = await response.json<RpcAnswer>();

@@ -1,6 +1,6 @@
 /**
- * Tasks at the border: who reaches a task, who is told that there is none, in the same bytes, and that nobody gets a task
- * who did not ask for one.
+ * Tasks at the gateway: who reaches a task, that everybody else gets the same bytes as for an unknown task, and that no client gets a task
+ * without asking for one.
  */
 import { describe, expect, it, vi } from 'vitest';
 import { createRandom, SEED } from '../../unit/seeded.ts';
@@ -67,7 +67,7 @@ async function sendLegacy(method: string, params: object, session: string, sent:
 const NOT_FOUND = { code: -32602, message: 'Task not found' };
 
 describe('a modern task', () => {
-  it('[MCP-4] [ACC-3] reaches its server for its principal, and is unknown to everybody else alike', async () => {
+  it('[MCP-4] [ACC-3] reaches its server for its principal, and looks unknown to everybody else', async () => {
     const { id, name, server } = await connect('modern');
     const other = await connect('modern');
     serveTasks({ [name]: server, [other.name]: other.server });
@@ -96,7 +96,7 @@ describe('a modern task', () => {
     expect([server.asked.length, other.server.asked.length]).toEqual([2, 0]);
   });
 
-  it('[MCP-4] [ACC-1] is lost to a token that was revoked, and to all when its server is deleted', async () => {
+  it('[MCP-4] [ACC-1] is lost to a revoked token, and to all when its server is deleted', async () => {
     const { id, name, server } = await connect('modern');
     const { id: tokenId, token } = await createToken(portico);
     const taskId = await make(name, { token });
@@ -166,14 +166,14 @@ describe('a modern task', () => {
     expect(server.asked).toEqual([]);
   });
 
-  it.each([7, null, undefined, {}])('[MCP-4] is not asked for by %j', async taskId => {
+  it.each([7, null, undefined, {}])('[MCP-4] is not requested by %j', async taskId => {
     const { status, answer } = await send('tasks/get', { taskId });
     expect([status, answer.error?.code]).toEqual([200, -32602]);
   });
 });
 
 describe('a legacy task', () => {
-  it('[MCP-4] [ACC-3] is asked for on the session that made it, by its principal only', async () => {
+  it('[MCP-4] [ACC-3] is requested on the session that created it, by its principal only', async () => {
     const { name, server } = await connect('legacy');
     const session = await initialize(portico);
     const call = { name: `${name}.echo`, task: { ttl: 1_000 } };
@@ -201,7 +201,7 @@ describe('a legacy task', () => {
   });
 });
 
-describe('nobody gets a task', () => {
+describe('no client gets a task', () => {
   it.each([
     ['a modern client that declared none', 'modern', {}],
     ['a modern client of a legacy server', 'legacy', DECLARED],
@@ -243,7 +243,7 @@ describe('nobody gets a task', () => {
   });
 });
 
-describe('the offer of tasks', () => {
+describe('the capability of tasks', () => {
   const discover = async (path: string, token = ADMIN) => {
     const { answer } = await send('server/discover', {}, { path, token });
     return answer.result?.['capabilities'] as Record<string, Record<string, unknown>>;
@@ -255,7 +255,7 @@ describe('the offer of tasks', () => {
     return ((result?.['capabilities'] ?? {}) as Record<string, unknown>)['tasks'];
   };
 
-  it('[MCP-4] [ACC-3] is made to who sees a server of his era that has them, and to nobody else', async () => {
+  it('[MCP-4] [ACC-3] is advertised to those who see a server of their era that has it, and to nobody else', async () => {
     const servers = [
       await connect('modern'),
       await connect('legacy'),

@@ -1,4 +1,4 @@
-/** What a modern client is never asked: what it did not declare. And under which token it hears of progress when it comes back. */
+/** A modern client never gets a server request beyond its capabilities. And under which token it gets progress on a retry. */
 import { describe, expect, it } from 'vitest';
 import { answersOf, callModern, connectAsking } from '../support/asking-clients.ts';
 import { FakeServer, resultOf, serve } from '../support/fake-server.ts';
@@ -32,7 +32,7 @@ const sample = { method: 'sampling/createMessage', params: { messages: [], maxTo
 const sampleTools = { ...sample, params: { ...sample.params, tools: [] } };
 const roots = { method: 'roots/list', params: {} };
 
-describe('a modern server that asks', () => {
+describe('a modern server with a server request', () => {
   it.each<[string, object, object, object]>([
     ['a form of a client without anything', { a: form }, {}, { elicitation: { form: {} } }],
     [
@@ -70,7 +70,7 @@ describe('a modern server that asks', () => {
     },
   );
 
-  it('[MCP-4] for what was declared is passed on', async () => {
+  it('[MCP-4] within the capabilities is passed on', async () => {
     const all = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
     const questions = {
       a: form,
@@ -85,7 +85,7 @@ describe('a modern server that asks', () => {
   });
 });
 
-describe.each(PARKING)('a call to %s that was asked', kind => {
+describe.each(PARKING)('a call to %s with a server request', kind => {
   const tokensOf = (messages: object[]) =>
     (messages as { method: string; params: { progressToken?: unknown } }[])
       .filter(({ method }) => method === 'notifications/progress')
@@ -95,7 +95,7 @@ describe.each(PARKING)('a call to %s that was asked', kind => {
     ['another', 'second', ['second']],
     ['a number', 7, [7]],
   ])(
-    '[MCP-4] tells of its progress under the token of the retry: %s',
+    '[MCP-4] reports its progress under the token of the retry: %s',
     async (_what, progressToken, expected) => {
       const { name } = await connectAsking(portico, kind);
       const plan = { mark: `${name}-${progressToken}`, rounds: 1, progress: true };

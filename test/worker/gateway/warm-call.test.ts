@@ -11,7 +11,7 @@ import { env } from 'cloudflare:workers';
 const CALLS = 5;
 
 it.each(ERAS.flatMap(client => ERAS.map(server => [client, server] as const)))(
-  '[EDGE-1] [EDGE-2] of a %s client at a %s server is answered though nothing far answers, and is one row with others',
+  '[EDGE-1] [EDGE-2] of a %s client at a %s server is answered though no store or object responds, and is written in one row with others',
   async (client, era) => {
     const remote = createRemote();
     const portico = createPortico({ ...remote.bindings, ...GATHER });
@@ -26,7 +26,7 @@ it.each(ERAS.flatMap(client => ERAS.map(server => [client, server] as const)))(
     await make();
     await settle(portico);
 
-    // What is remembered stays as old as it is.
+    // Caches do not age.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
     onTestFinished(() => void vi.useRealTimers());
     await make();
@@ -42,12 +42,12 @@ it.each(ERAS.flatMap(client => ERAS.map(server => [client, server] as const)))(
     const told = remote.asked.filter(what => !what.startsWith('SERVER_MONITOR.report'));
     expect(told).toEqual(['DB.batch']);
     const rows = await readCalls(env.DB, { subjects: [`${name}.echo`] }, 'oldest', 100);
-    // With those of before.
+    // Including those of before.
     expect(rows).toHaveLength(CALLS + 2);
   },
 );
 
-it('[EDGE-1] [EDGE-2] whose row is durable leaves though nothing far answers, and waits for one write with others', async () => {
+it('[EDGE-1] [EDGE-2] with a durable row is sent though no store or object responds, and waits for one write with others', async () => {
   const remote = createRemote();
   const settings = { ...GATHER, PORTICO_AUDIT_CALLS: 'durable' };
   const portico = createPortico({ ...remote.bindings, ...settings });
@@ -72,7 +72,7 @@ it('[EDGE-1] [EDGE-2] whose row is durable leaves though nothing far answers, an
   expect(remote.asked).toEqual(['DB.batch']);
   expect(answered).toBe(0);
   remote.setSilent(false);
-  // The write that nobody answered is given up after a time, and made again.
+  // The write without a response is given up after a timeout, and repeated.
   vi.setSystemTime(Date.now() + 6_000);
   const { result } = await make();
   expect(result).toMatchObject({ content: [] });

@@ -1,4 +1,4 @@
-/** The border: bodies, methods and versions, before anything is dispatched. */
+/** Checks before dispatch: bodies, methods and versions. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve } from '../support/fake-server.ts';
 import {
@@ -28,14 +28,14 @@ const call = (id: unknown = 1, name = 'border.echo') =>
   legacy('tools/call', { name, arguments: { id } }, id);
 const calls = () => server.of('tools/call').length;
 
-/** POST a body as it is. */
+/** POSTs a body as it is. */
 function postRaw(body: BodyInit, headers: Record<string, string> = {}, path = '/mcp') {
   const sent = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json', ...headers };
   return portico.fetch(path, { method: 'POST', headers: sent, body });
 }
 
 describe('a body', () => {
-  it('[SEC-4] that is compressed gets 415, which says how to send it, and is never decoded', async () => {
+  it('[SEC-4] that is compressed gets 415 with advice, and is never decoded', async () => {
     const form = 'application/x-www-form-urlencoded';
     const zipped = async (text: string) => {
       const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'));
@@ -56,7 +56,7 @@ describe('a body', () => {
     expect(calls()).toBe(0);
   });
 
-  it('[SEC-4] over the limit gets 413, whether it says its length or not', async () => {
+  it('[SEC-4] over the limit gets 413, with or without a declared length', async () => {
     const small = createPortico({ PORTICO_MAX_BODY_BYTES: '1024' });
     const text = JSON.stringify(
       legacy('tools/call', { name: 'border.echo', arguments: { pad: 'x'.repeat(2_000) } }),
@@ -96,7 +96,7 @@ describe('a body', () => {
     '[1,]',
     '\u00ff',
     'NaN',
-  ])('[MCP-1] that is no JSON gets 400 and -32700: %j', async text => {
+  ])('[MCP-1] that is not JSON gets 400 and -32700: %j', async text => {
     const response = await postRaw(text);
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
@@ -168,7 +168,7 @@ describe('a method', () => {
     }
   });
 
-  it('[MCP-1] that is not allowed gets 405 with those that are', async () => {
+  it('[MCP-1] that is not allowed gets 405 with the allowed ones', async () => {
     const authorization = `Bearer ${ADMIN}`;
     const modernGet = { authorization, 'mcp-protocol-version': '2026-07-28' };
     for (const [method, path, headers, allow] of [
@@ -187,7 +187,7 @@ describe('a method', () => {
     expect((await portico.fetch('/health', { method: 'HEAD' })).status).toBe(200);
   });
 
-  it('[MCP-1] nobody knows gets the answer of its era', async () => {
+  it('[MCP-1] that is unknown gets the answer of its era', async () => {
     for (const method of ['tools/none', 'constructor', '__proto__', 'toString']) {
       const old = await portico.post(legacy(method));
       expect(old.status).toBe(200);
@@ -207,7 +207,7 @@ describe('a method', () => {
     ['no method', { 'mcp-method': undefined }],
     ['no name', { 'mcp-name': undefined }],
   ])(
-    '[MCP-1] whose header tells another story gets 400 and -32020: %s',
+    '[MCP-1] whose header is inconsistent with it gets 400 and -32020: %s',
     async (_what, replaced) => {
       const { message, headers } = modern('tools/call', { name: 'border.echo' });
       const sent = Object.fromEntries(
@@ -220,7 +220,7 @@ describe('a method', () => {
     },
   );
 
-  it('[MCP-1] of a legacy version nobody knows gets 400', async () => {
+  it('[MCP-1] of an unknown legacy version gets 400', async () => {
     const response = await portico.post(legacy('ping'), {
       headers: { 'mcp-protocol-version': '2023-01-01' },
     });
@@ -243,7 +243,7 @@ describe('a method', () => {
     },
   );
 
-  it('[MCP-1] initialize answers with the newest legacy version to one it does not know', async () => {
+  it('[MCP-1] initialize answers an unknown version with the newest legacy version', async () => {
     for (const protocolVersion of ['2099-01-01', '2026-07-28', 'x']) {
       const { result } = await (
         await portico.post(legacy('initialize', { protocolVersion, capabilities: {} }))
@@ -252,7 +252,7 @@ describe('a method', () => {
     }
   });
 
-  it('[MCP-1] that is a notification gets 202 without a body, an answer nobody waits for 400', async () => {
+  it('[MCP-1] that is a notification gets 202 without a body, an unexpected response 400', async () => {
     const headers = inSession(await initialize(portico));
     const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
     const notified = await portico.post(initialized, { headers });

@@ -1,4 +1,4 @@
-/** Pages of other origins: those that are allowed get in as far as their token lets them, all others not at all. */
+/** Web pages of other origins: allowed ones may do what their token allows, all others nothing. */
 import { describe, expect, it } from 'vitest';
 import { ADMIN, createPortico, legacy, SERVERS } from '../support/portico.ts';
 
@@ -26,7 +26,7 @@ const ask = (path: string, origin: string, headers: string) =>
   });
 
 describe('a page of an allowed origin', () => {
-  it.each(PATHS)('[SEC-5] may ask for what the protocol needs: %s', async path => {
+  it.each(PATHS)('[SEC-5] may send what the protocol needs: %s', async path => {
     const wanted = 'authorization, Content-Type, Mcp-Session-Id, mcp-param-region';
     const { status, headers } = await ask(path, PAGE, `${wanted}, cookie, x-forwarded-for`);
     expect(status).toBe(204);
@@ -36,7 +36,7 @@ describe('a page of an allowed origin', () => {
     expect(headers.get('vary')).toContain('origin');
   });
 
-  it('[SEC-5] reads what it is answered, with a token', async () => {
+  it('[SEC-5] can read the response, with a token', async () => {
     const headers = { origin: PAGE };
     const answer = await portico.post(legacy('tools/list'), { headers });
     expect(answer.status).toBe(200);
@@ -47,7 +47,7 @@ describe('a page of an allowed origin', () => {
     expect(refused.headers.get('access-control-allow-origin')).toBe(PAGE);
   });
 
-  it('[SEC-5] [SEC-4] may not ask for headers without end', async () => {
+  it('[SEC-5] [SEC-4] may not ask for an unlimited number of headers', async () => {
     const many = Array.from({ length: 65 }, (_, i) => `mcp-${i}`).join(',');
     expect((await ask('/mcp', PAGE, many)).status).toBe(400);
   });
@@ -69,7 +69,7 @@ describe('a page of any other origin', () => {
 });
 
 describe('a request without an origin', () => {
-  it('[SEC-5] is told nothing of origins', async () => {
+  it('[SEC-5] gets no CORS headers', async () => {
     const answer = await portico.post(legacy('tools/list'));
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
     expect(answer.headers.get('vary')).toBeNull();

@@ -1,4 +1,4 @@
-/** JSON that is nested too deep or has too many members: refused at every place that takes JSON, before anything walks it. */
+/** JSON that is nested too deep or has too many members is refused wherever JSON is read, before anything walks it. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import { fakeUpstreams } from '../support/fake-upstreams.ts';
@@ -52,7 +52,7 @@ describe.each(SHAPES)('a body of 100,000 %s', (_shape, deep) => {
     expect(server.of('tools/call')).toEqual([]);
   });
 
-  it('[SEC-9] is refused at every route of the API, and only where somebody asks', async () => {
+  it('[SEC-9] is refused at every route of the API, after the credential was checked', async () => {
     const routes = await loadRoutes();
     expect(routes.length).toBeGreaterThan(30);
     const wrong: unknown[] = [];
@@ -128,7 +128,7 @@ describe('a body', () => {
     expect(await send(Array.from({ length: 1_001 }, () => 1))).toBe(413);
   });
 
-  it('[MCP-7] as deep as may be comes back as it was, and is recorded', async () => {
+  it('[MCP-7] of the maximum depth is returned unchanged, and recorded', async () => {
     const deep = `${'['.repeat(124)}1.50${']'.repeat(124)}`;
     const text = JSON.stringify(
       legacy('tools/call', { name: 'deep.echo', arguments: { a: 'HOLE' } }),
@@ -139,10 +139,10 @@ describe('a body', () => {
   });
 });
 
-describe.each(SHAPES)('an answer of 100,000 %s', (_shape, deep) => {
+describe.each(SHAPES)('a response of 100,000 %s', (_shape, deep) => {
   const result = `{"content":[],"structuredContent":{"a":${deep}}}`;
 
-  it.each(ERAS)('[SEC-9] fails the call it is for, and nothing else: %s', async era => {
+  it.each(ERAS)('[SEC-9] fails its own call, and nothing else: %s', async era => {
     const { call } = server;
     const forms: ((id: unknown) => Response)[] = [
       id => json(`{"jsonrpc":"2.0","id":${String(id)},"result":${result}}`),
@@ -168,7 +168,7 @@ describe.each(SHAPES)('an answer of 100,000 %s', (_shape, deep) => {
     expect((await after.json<RpcAnswer>()).result?.isError).toBeUndefined();
   });
 
-  it('[SEC-9] to the first question leaves a server that says why', async () => {
+  it('[SEC-9] to the first request leaves a server with an error that says why', async () => {
     const odd = new FakeServer();
     odd.outage = () => json(`{"jsonrpc":"2.0","id":1,"result":${result}}`);
     serve({ deep: server, odd });
@@ -180,7 +180,7 @@ describe.each(SHAPES)('an answer of 100,000 %s', (_shape, deep) => {
 });
 
 describe.each(SHAPES.slice(0, 2))('a definition of 100,000 %s', (_shape, deep) => {
-  it('[SEC-9] [MCP-12] as a tool takes no other tool with it', async () => {
+  it('[SEC-9] [MCP-12] as a tool loses no other tool', async () => {
     const odd = new FakeServer({ tools: [toolOf('good'), 'HOLE', toolOf('fine')] });
     const listed = odd.handle;
     serve({ deep: server, odd });
@@ -237,7 +237,7 @@ describe('a name', () => {
     },
   );
 
-  it('[SEC-4] of a method that is too long, and an id, are refused', async () => {
+  it('[SEC-4] of a method that is too long, and such an id, are refused', async () => {
     for (const message of [legacy(LONG), legacy('ping', {}, LONG)]) {
       const response = await portico.post(message, { headers: WHOLE });
       expect(response.status).toBe(400);

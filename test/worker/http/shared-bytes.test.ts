@@ -1,4 +1,4 @@
-/** Bytes that many responses share: every byte comes, nothing is copied or kept, and who never takes them is given up. */
+/** Bytes that many responses share: every byte is delivered, nothing is copied or kept, and a client that never reads is given up. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { sharedBytesResponse } from '../../../src/http/shared-bytes.ts';
@@ -7,7 +7,7 @@ const encoder = new TextEncoder();
 const [HEAD, END] = [encoder.encode('{"result":'), encoder.encode('}')];
 const LIST = encoder.encode(`"${'x'.repeat(1_000_000)}"`);
 
-/** A response with this list, and what is held for it. */
+/** A response with this list; counts what it holds. */
 function respond(list = LIST, stalledMs = 60_000) {
   const held = { open: 0, stalledMs, retain };
   function retain() {
@@ -21,7 +21,7 @@ function respond(list = LIST, stalledMs = 60_000) {
 }
 
 describe('[SEC-9] a body of shared bytes', () => {
-  it('comes whole, with its length, and holds nothing afterwards', async () => {
+  it('arrives complete, with its length, and holds nothing afterwards', async () => {
     const { response, held, written } = respond();
     expect(held.open).toBe(1);
     const text = await response.text();
@@ -30,20 +30,20 @@ describe('[SEC-9] a body of shared bytes', () => {
     expect(held.open).toBe(0);
   });
 
-  it('comes to many at once from the same bytes', async () => {
+  it('is sent to many clients at once from the same bytes', async () => {
     const many = Array.from({ length: 20 }, () => respond());
     const texts = await Promise.all(many.map(({ response }) => response.text()));
     expect(new Set(texts.map(({ length }) => length))).toEqual(new Set([1_000_013]));
     expect(LIST.byteLength).toBe(1_000_002);
   });
 
-  it('holds nothing where it is small', async () => {
+  it('holds nothing if it is small', async () => {
     const { response, held } = respond(encoder.encode('{}'));
     expect(held.open).toBe(0);
     expect(await response.text()).toBe('{"result":{}}');
   });
 
-  it('is given up when its client goes away', async () => {
+  it('is given up when its client disconnects', async () => {
     const { response, held, written } = respond();
     const reader = response.body?.getReader();
     await reader?.read();
@@ -52,7 +52,7 @@ describe('[SEC-9] a body of shared bytes', () => {
     expect(held.open).toBe(0);
   });
 
-  it('is given up when its client takes nothing for too long', async () => {
+  it('is given up when its client reads nothing for too long', async () => {
     const { response, held, written } = respond(LIST, 50);
     const reader = response.body?.getReader();
     await reader?.read();

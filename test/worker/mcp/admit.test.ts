@@ -1,4 +1,4 @@
-/** Who is let in to an endpoint: in which order that is decided, and what does not exist for whom. */
+/** Admission to an endpoint: the order of its checks, and which endpoints do not exist for a caller. */
 import type { McpPorts } from '../../../src/mcp/ports.ts';
 import { describe, expect, it } from 'vitest';
 import type { AccessState } from '../../../src/access/policy/policy.ts';
@@ -22,7 +22,7 @@ const ONE: Endpoint = {
 };
 const waitUntil = () => {};
 
-/** Ports over these snapshots by token; what is asked of them is noted. */
+/** Ports that return this snapshot; notes their calls. */
 function createWorld(snapshot: Snapshot | undefined, isAlive = true) {
   const loads: unknown[][] = [];
   const alive: unknown[][] = [];
@@ -63,14 +63,14 @@ describe('a request', () => {
     expect(loads).toEqual([]);
   });
 
-  it('[ACC-1] with a token of nobody learns nothing of the endpoint', async () => {
+  it('[ACC-1] with an unknown token learns nothing of the endpoint', async () => {
     const { ports, loads } = createWorld(undefined);
     const admitted = admit(requestWith(bearer), never, ports, waitUntil);
     await expect(admitted).rejects.toMatchObject({ code: 'unauthorized' });
     expect(loads).toHaveLength(1);
   });
 
-  it('[ACC-1] [MCP-10] is admitted with its session, again on what is as new as is asked for', async () => {
+  it('[ACC-1] [MCP-10] is admitted with its session, and again on a snapshot as fresh as required', async () => {
     const { ports, loads } = createWorld(whole);
     const request = requestWith({ ...bearer, 'mcp-session-id': 'sealed' });
     const admitted = await admit(request, () => ALL, ports, waitUntil);
@@ -91,7 +91,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('[MCP-3] is told what is wrong with its endpoint', async () => {
+  it('[MCP-3] gets an error that explains its invalid endpoint', async () => {
     const { ports } = createWorld(whole);
     const endpoint = () => {
       throw new PorticoError('invalid_params');
@@ -126,13 +126,13 @@ describe('an endpoint', () => {
     return { ...world, scope: findViewer(endpoint, snapshot, world.ports) };
   };
 
-  it('[MCP-3] of one server is there for who sees all of it, and no list is looked at', async () => {
+  it('[MCP-3] of one server exists for a caller who sees all of it, without reading a list', async () => {
     const { scope, looks } = scoped(ONE);
     expect(await scope).toMatchObject({ naming: { kind: 'own', serverId: alpha.id } });
     expect(looks).toEqual([]);
   });
 
-  it('[ACC-3] [MCP-9] of a server that is not, or is hidden, is not there', async () => {
+  it('[ACC-3] [MCP-9] of an unknown or hidden server does not exist', async () => {
     const hidden = createCaller({ servers: ['id-beta'] });
     const none = createCaller({}, ['tools:read'], denying('*'));
     for (const { scope } of [
@@ -146,7 +146,7 @@ describe('an endpoint', () => {
     }
   });
 
-  it('[ACC-3] [MCP-9] of a server is there as long as one of its tools is seen', async () => {
+  it('[ACC-3] [MCP-9] of a server exists as long as one of its tools is visible', async () => {
     const oneTool = createCaller({ tools: ['alpha.echo'] });
     const { scope, looks } = scoped(ONE, oneTool);
     expect((await scope).visible.servers).toEqual([alpha]);
@@ -155,7 +155,7 @@ describe('an endpoint', () => {
     await expect(scoped(ONE, noTool).scope).rejects.toMatchObject(NO_SUCH);
   });
 
-  it('[MCP-3] of everything is there for everybody', async () => {
+  it('[MCP-3] of everything exists for everybody', async () => {
     const nobody = createCaller({ servers: [] });
     expect((await scoped(ALL, nobody).scope).visible.servers).toEqual([]);
     const noTool = createCaller({ tools: ['alpha.none'] });
@@ -171,7 +171,7 @@ describe('a session', () => {
     admit(requestWith({ ...bearer, ...headers }), () => ALL, world.ports, waitUntil);
   const GONE = { code: 'session_not_found' };
 
-  it('[MCP-10] is none where none is named', async () => {
+  it('[MCP-10] is absent if none is named', async () => {
     const world = createWorld(whole);
     expect(liveSession(await admitted({}, world), world.ports)).toBeUndefined();
     expect(world.alive).toEqual([]);
@@ -184,7 +184,7 @@ describe('a session', () => {
     expect(world.alive).toEqual([[session, whole.caller, '/mcp', waitUntil]]);
   });
 
-  it('[MCP-10] is not found where it is nobody’s, or over', async () => {
+  it('[MCP-10] is not found if it is forged, or has ended', async () => {
     const world = createWorld({ ...whole, session });
     const forged = await admitted({ 'mcp-session-id': 'forged' }, world);
     expect(() => liveSession(forged, world.ports)).toThrow(expect.objectContaining(GONE));

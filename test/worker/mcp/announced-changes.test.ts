@@ -1,4 +1,4 @@
-/** What an administrator does to a server is told to open streams of both eras at once: its names and lists are others now. */
+/** An administrator's change of a server is announced at once to open streams of both eras, and lists are new. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve } from '../support/fake-server.ts';
 import {
@@ -16,7 +16,7 @@ import {
 import { openGet, openListen, type OpenStream } from '../support/event-streams.ts';
 
 const portico = createPortico();
-/** Another isolate: acts need not come to the one that holds the streams. */
+/** Another isolate: changes need not reach the one that holds the streams. */
 const elsewhere = createPortico();
 const open: OpenStream[] = [];
 
@@ -31,7 +31,7 @@ const TOOLS = 'notifications/tools/list_changed';
 async function createWatched(name: string) {
   serve({ [name]: new FakeServer(), [`${name}-other`]: new FakeServer() });
   const { id } = await registerConnected(portico, name);
-  // What registering it has to tell is told before anybody listens.
+  // The notifications of its registration are over before a stream opens.
   await whenQuiet(id);
   const session = await initialize(portico);
   const get = await openGet(portico, session, { token: ADMIN });
@@ -42,7 +42,7 @@ async function createWatched(name: string) {
     const answer = await portico.post(legacy('tools/list'), { headers: inSession(session) });
     return (await answer.json<RpcAnswer>()).result?.tools?.map(tool => tool.name) ?? [];
   };
-  /** Does something, and gives what either stream was told of it. */
+  /** Makes a change, and returns what either stream got. */
   const toldOf = async (act: () => Promise<Response>) => {
     const response = await act();
     expect(response.ok).toBe(true);
@@ -55,7 +55,7 @@ async function createWatched(name: string) {
   return { id, path: `${SERVERS}/${id}`, list, toldOf, get, known };
 }
 
-describe('open streams are told of', () => {
+describe('open streams are notified of', () => {
   it('[REG-2] [MCP-4] [AG-US7-AC6] a rename, once, and list the new names', async () => {
     const { path, list, toldOf, get, known } = await createWatched('old-name');
     expect(await toldOf(() => elsewhere.api('PATCH', path, { name: 'new-name' }))).toEqual([
@@ -82,7 +82,7 @@ describe('open streams are told of', () => {
     expect(await list()).toContain('cycled.echo');
   });
 
-  it('[REG-2] [SEC-1] an edit of the credential, after which the lists are there', async () => {
+  it('[REG-2] [SEC-1] an edit of the credential, after which the lists exist', async () => {
     const { id, path, list, toldOf } = await createWatched('rekeyed');
     const connection_config = { headers: { 'x-key': 'another' } };
     await toldOf(() => elsewhere.api('PATCH', path, { connection_config }));

@@ -1,4 +1,4 @@
-/** Requests under ids past 2^53: answered, cancelled and refused under their very digits, whichever way they come. */
+/** Requests under ids beyond 2^53: answered, cancelled and refused under their exact digits, on every path. */
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeServer, resultOf, serve, streamOf, type SeenPost } from '../support/fake-server.ts';
 import { holdTimers } from '../support/held-timers.ts';
@@ -18,7 +18,7 @@ const portico = createPortico();
 const server = new FakeServer({ listChanged: true });
 const BIG = '9007199254740993';
 const NEXT = '9007199254740994';
-/** Stands for an id in what is made of objects. */
+/** Placeholder for an id in messages that are built as objects. */
 const MARK = '@id';
 const textOf = (message: unknown, id = BIG) =>
   JSON.stringify(message).replaceAll(JSON.stringify(MARK), id);
@@ -97,7 +97,7 @@ it('[MCP-4] [MCP-5] a subscription is named by the digits of its request', async
   await stream.close();
 });
 
-it('[MCP-4] [MCP-5] a cancellation ends the call that it names, not the one of the next id', async () => {
+it('[MCP-4] [MCP-5] a cancellation ends the call that it names, not the one with the next id', async () => {
   holdTimers(1_000);
   const held: { post: SeenPost; release: () => void }[] = [];
   server.call = post =>
@@ -120,7 +120,7 @@ it('[MCP-4] [MCP-5] a cancellation ends the call that it names, not the one of t
   expect(await (await answers[1])?.text()).toContain(`"id":${NEXT},`);
 });
 
-it('[MCP-4] [MCP-5] progress names the very token, and a server is answered under its own id', async () => {
+it('[MCP-4] [MCP-5] progress has the exact token, and a server is answered under its own id', async () => {
   server.call = async post => {
     const { progressToken } = post.params['_meta'] as { progressToken: unknown };
     const progress = {
@@ -131,7 +131,7 @@ it('[MCP-4] [MCP-5] progress names the very token, and a server is answered unde
     const question = { jsonrpc: '2.0', id: MARK, method: 'roots/list' };
     const answer = { jsonrpc: '2.0', id: post.id, result: { content: [] } };
     const text = await streamOf(progress, question, answer).text();
-    // The token as it came: parsed it is another one.
+    // The token as it arrived: parsed as a number it would be another one.
     const told = text.replaceAll(/"progressToken":\d+/gu, `"progressToken":${NEXT}`);
     const eventStream = { headers: { 'content-type': 'text/event-stream' } };
     return new Response(told.replaceAll(JSON.stringify(MARK), BIG), eventStream);

@@ -1,4 +1,4 @@
-/** The legacy GET stream: opened, fed, kept alive, resumed; over evictions, and to one connection at a time. */
+/** The legacy GET stream: opened, fed, kept alive, resumed; across evictions, and on one connection at a time. */
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -40,7 +40,7 @@ async function ownerOf(session: string): Promise<string> {
   return `session:${facts?.id}`;
 }
 
-/** Tell a session that lists of a server changed, as the server's monitor does. */
+/** Tells a session that lists of a server changed, like the server's monitor. */
 async function announce(
   session: string,
   ...lists: ('tools' | 'resources' | 'prompts')[]
@@ -57,7 +57,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map(stream => stream.close()));
 });
 
-/** The session's object knows of so many open streams. */
+/** Waits until the session's object knows this many open streams. */
 async function whenStreams(session: string, count: number): Promise<void> {
   await vi.waitFor(async () => {
     const owner = await ownerOf(session);
@@ -75,7 +75,7 @@ describe('opening', () => {
       headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream', ...headers },
     });
 
-  it('[MCP-10] needs a session, and one that lives', async () => {
+  it('[MCP-10] requires a live session', async () => {
     expect((await request({})).status).toBe(400);
     expect((await request({ 'mcp-session-id': 'nonsense' })).status).toBe(404);
     const stranger = await createToken(portico);
@@ -84,7 +84,7 @@ describe('opening', () => {
     expect((await request(headers)).status).toBe(404);
   });
 
-  it('[MCP-1] needs an Accept header for a stream, and an era that has one', async () => {
+  it('[MCP-1] requires an Accept header for a stream, and an era that has one', async () => {
     const session = await initialize(portico);
     expect((await request({ ...inSession(session), accept: 'application/json' })).status).toBe(406);
     expect(
@@ -95,7 +95,7 @@ describe('opening', () => {
     ).toBe(400);
   });
 
-  it('[MCP-11] names at once the id to resume from', async () => {
+  it('[MCP-11] sends at once the id to resume from', async () => {
     const session = await initialize(portico);
     const stream = await get(session);
     expect(stream.events).toEqual([
@@ -105,7 +105,7 @@ describe('opening', () => {
 });
 
 describe('events', () => {
-  it('[MCP-4] come with ids, in order', async () => {
+  it('[MCP-4] have ids, in order', async () => {
     const session = await initialize(portico);
     const stream = await get(session);
     expect(await announce(session, 'tools', 'prompts')).toBe(true);
@@ -116,7 +116,7 @@ describe('events', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  it('[MCP-4] go out on one connection only, the newest', async () => {
+  it('[MCP-4] are sent on one connection only, the newest', async () => {
     const session = await initialize(portico);
     const [first, second] = [await get(session), await get(session)];
     await announce(session, 'tools');
@@ -128,7 +128,7 @@ describe('events', () => {
     expect([first.methods(), second.methods()]).toEqual([[promptsChanged], [toolsChanged]]);
   });
 
-  it('[MCP-4] wait for a client that was never there, or is away', async () => {
+  it('[MCP-4] wait for a client that never connected, or is disconnected', async () => {
     const session = await initialize(portico);
     const early = await get(session);
     await early.close();
@@ -144,7 +144,7 @@ describe('events', () => {
     expect(again.methods()).toEqual([resourcesChanged]);
   });
 
-  it('[MCP-4] of a comment keep the connection alive', async () => {
+  it('[MCP-4] of comments keep the connection alive', async () => {
     const quick = createPortico({ PORTICO_KEEP_ALIVE_MS: '30' });
     const session = await initialize(quick);
     const stream = await openGet(quick, session, { token });
@@ -152,7 +152,7 @@ describe('events', () => {
     await vi.waitFor(() => expect(stream.comments.length).toBeGreaterThan(2), PATIENT);
   });
 
-  it('[ACC-1] stop for a token that is revoked', async () => {
+  it('[ACC-1] stop for a revoked token', async () => {
     const { id, token: revoked } = await createToken(portico);
     const session = await initialize(portico, { token: revoked });
     const stream = await get(session, undefined, { token: revoked });
@@ -214,7 +214,7 @@ describe('resuming', () => {
     expect(resumed.ended()).toBe(true);
   });
 
-  it('[MCP-11] loses and doubles nothing over evictions and dropped connections', async () => {
+  it('[MCP-11] loses and repeats nothing across evictions and dropped connections', async () => {
     const session = await initialize(portico);
     const object = env.CLIENT_SESSION.getByName(await ownerOf(session));
     const sent: string[] = [];
@@ -236,7 +236,7 @@ describe('resuming', () => {
     expect(seen).toEqual(sent.slice(0, -1));
   });
 
-  it('[MCP-11] takes an id it never gave out for a new stream', async () => {
+  it('[MCP-11] treats an id that it never gave out as a new stream', async () => {
     const session = await initialize(portico);
     const stream = await get(session);
     await announce(session, 'tools');

@@ -1,4 +1,4 @@
-/** Endpoints of servers and toolsets for callers who see little: where nothing is seen there is none, and nobody learns of it. */
+/** Endpoints of servers and toolsets for callers who see little: an endpoint without visible items looks as if it did not exist. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await registerConnected(portico, 'other');
 });
 
-/** What an endpoint says to who asks what there is. */
+/** The answer of an endpoint to server/discover. */
 async function answerAt(path: string, token: string | null) {
   const { message, headers } = modern('server/discover');
   const response = await portico.post(message, { token, headers }, path);
@@ -35,7 +35,7 @@ describe('the endpoint of a server', () => {
   it.each([
     ['all of it', { servers: ['own'] }],
     ['one of its tools', { tools: ['own.open_*'] }],
-  ])('[MCP-3] [ACC-3] is there for who sees %s', async (_what, limits) => {
+  ])('[MCP-3] [ACC-3] exists for a caller who sees %s', async (_what, limits) => {
     const { token } = await createToken(portico, { scopes, ...limits });
     expect((await answerAt('/mcp/servers/own', token)).status).toBe(200);
   });
@@ -43,14 +43,14 @@ describe('the endpoint of a server', () => {
   it.each([
     ['none of its tools', { tools: ['own.lost_*', 'other.*'] }],
     ['another server', { servers: ['other'] }],
-  ])('[MCP-3] [ACC-3] is like one that never was for who sees %s', async (_what, limits) => {
+  ])('[MCP-3] [ACC-3] looks unknown to a caller who sees %s', async (_what, limits) => {
     const { token } = await createToken(portico, { scopes, ...limits });
     const there = await answerAt('/mcp/servers/own', token);
     expect(there.status).toBe(404);
     expect(there).toEqual(await answerAt('/mcp/servers/never', token));
   });
 
-  it('[ACC-1] is for nobody without a token, wherever it leads', async () => {
+  it('[ACC-1] refuses a request without a token in the same way, whether it exists or not', async () => {
     const paths = ['/mcp', '/mcp/servers/own', '/mcp/servers/never', '/mcp/toolsets/never'];
     const answers = await Promise.all(paths.map(path => answerAt(path, null)));
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);

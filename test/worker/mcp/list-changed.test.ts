@@ -1,6 +1,6 @@
 /**
- * What a server tells of its lists reaches every open stream that may hear of it, at once and in order, also when the
- * objects had left memory; and nothing reaches a stream that may not.
+ * A server's list changes reach every open stream that may see them, at once and in order, also after the objects lost their memory; and no
+ * other stream.
  */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -35,7 +35,7 @@ const keep = (stream: OpenStream) => {
 const changed = (list: string) => `notifications/${list}/list_changed`;
 const ALL = { toolsListChanged: true, resourcesListChanged: true, promptsListChanged: true };
 
-/** Servers of both eras, registered under their names; fakes must be put up in each test. */
+/** Servers of both eras, registered under their names; each test must serve the fakes again. */
 const servers = { old: new TellingServer('legacy'), new: new TellingServer('modern') };
 const records: Partial<Record<keyof typeof servers, ServerView>> = {};
 const serveThem = () =>
@@ -45,7 +45,7 @@ const serveThem = () =>
   });
 const idOf = (name: keyof typeof servers) => records[name]?.id ?? '';
 
-/** One more tool, told of. */
+/** Adds a tool and announces it. */
 async function addTool(name: keyof typeof servers, tool: string): Promise<void> {
   servers[name].lists.tools.push({ name: tool, inputSchema: { type: 'object' } });
   await servers[name].tell(idOf(name), changed('tools'));
@@ -57,7 +57,7 @@ beforeAll(async () => {
   records.new = await registerConnected(portico, 'new', TRUSTED);
 });
 
-/** A fake's stream keeps no monitor in memory, which is lost after ten seconds: this one starts anew, and listens. */
+/** A fake's stream keeps no monitor in memory, which is lost after ten seconds: this one restarts, and listens. */
 async function renew(name: keyof typeof servers): Promise<void> {
   await evictDurableObject(monitorOf(idOf(name))).catch(() => {});
   servers[name].streams.length = 0;
@@ -78,7 +78,7 @@ afterEach(async () => {
 });
 
 describe('capabilities', () => {
-  it('[MCP-4] say that changes are told of', async () => {
+  it('[MCP-4] announce list changes', async () => {
     const wanted = {
       tools: { listChanged: true },
       resources: { listChanged: true, subscribe: true },
@@ -98,7 +98,7 @@ describe('capabilities', () => {
 });
 
 describe.each(['old', 'new'] as const)('a change at the %s server', name => {
-  it('[MCP-4] [REG-5] is told to sessions and listeners at once, and what is listed then is new', async () => {
+  it('[MCP-4] [REG-5] is sent to sessions and listeners at once, and a list read then is new', async () => {
     const session = await initialize(portico);
     const get = keep(await openGet(portico, session, { token: ADMIN }));
     const listen = keep(await openListen(portico, ALL));
@@ -116,7 +116,7 @@ describe.each(['old', 'new'] as const)('a change at the %s server', name => {
     expect(listed.result?.tools?.map(tool => tool.name)).toContain(`${name}.${name}-more`);
   });
 
-  it('[MCP-4] is told by its kind, and only what changed', async () => {
+  it('[MCP-4] is announced by kind, and only for what changed', async () => {
     const get = keep(await openGet(portico, await initialize(portico), { token: ADMIN }));
     servers[name].lists.prompts.push({ name: `${name}-prompt` });
     servers[name].lists.resourceTemplates.push({ name: 't', uriTemplate: 'note://{x}' });
@@ -130,7 +130,7 @@ describe.each(['old', 'new'] as const)('a change at the %s server', name => {
 });
 
 describe('a listener', () => {
-  it('[MCP-4] is acknowledged first, under its id, with what it asked for, and hears nothing else', async () => {
+  it('[MCP-4] is acknowledged first, under its id, with what it subscribed to, and gets nothing else', async () => {
     const tools = keep(
       await openListen(
         portico,
@@ -172,13 +172,13 @@ describe('a listener', () => {
     [],
     { toolsListChanged: 'yes' },
     { resourceSubscriptions: 'note://a' },
-  ])('[MCP-4] needs a filter, and %j is none', async notifications => {
+  ])('[MCP-4] requires a filter, and %j is refused', async notifications => {
     const { message, headers } = modern('subscriptions/listen', { notifications });
     const response = await portico.post(message, { headers });
     expect((await response.json<RpcAnswer>()).error?.code).toBe(-32602);
   });
 
-  it('[MCP-4] ends with a result where its server is deleted, and the others hear that its tools are gone', async () => {
+  it('[MCP-4] ends with a result if its server is deleted, and the others learn that its tools are gone', async () => {
     const gone = new TellingServer('legacy');
     fakeUpstreams({ 'https://gone.example.com': gone.handle });
     const { id } = await registerConnected(portico, 'gone');
@@ -200,7 +200,7 @@ describe('a listener', () => {
     });
   });
 
-  it('[MCP-4] that goes leaves no row and no record', async () => {
+  it('[MCP-4] that leaves has no row and no record left', async () => {
     const { token } = await createToken(portico);
     const listen = await openListen(portico, ALL, { token });
     const query =
@@ -218,8 +218,8 @@ describe('a listener', () => {
   });
 });
 
-describe('reach', () => {
-  it('[MCP-4] [MCP-9] of a stream holds: nothing is heard of servers that are hidden', async () => {
+describe('visibility', () => {
+  it('[MCP-4] [MCP-9] applies to streams: they get nothing of hidden servers', async () => {
     const narrow = await createToken(portico, { servers: ['new'] });
     const session = await initialize(portico, { token: narrow.token });
     const get = keep(await openGet(portico, session, { token: narrow.token }));
@@ -241,7 +241,7 @@ describe('reach', () => {
 });
 
 describe('many streams', () => {
-  it('[MCP-4] [MCP-10] [MCP-11] a hundred of each era hear every change in order, from objects that had left memory', async () => {
+  it('[MCP-4] [MCP-10] [MCP-11] a hundred of each era get every change in order, from objects that had lost their memory', async () => {
     const crowded = createPortico({ PORTICO_PRINCIPAL_STREAMS: '200' });
     const gets = await Promise.all(
       Array.from({ length: 100 }, async () =>
@@ -266,7 +266,7 @@ describe('many streams', () => {
     for (const round of [1, 2]) {
       await Promise.all(objects.map(marked));
       await Promise.all(objects.map(object => evictDurableObject(object)));
-      // Memory is gone, and a second look finds the mark where nothing was evicted.
+      // Memory is lost; a second check would find the mark if nothing had been evicted.
       const [first] = objects;
       expect(first && (await marked(first))).toBe(false);
       expect(first && (await marked(first))).toBe(true);

@@ -1,4 +1,4 @@
-/** Log levels: set for a legacy session or asked for by a modern request, brought to servers of both eras. */
+/** Log levels: set for a legacy session or requested by a modern request, forwarded to servers of both eras. */
 import { describe, expect, it } from 'vitest';
 import { FakeServer, resultOf, serve, streamOf } from '../support/fake-server.ts';
 import {
@@ -22,7 +22,7 @@ const log = (level: string) => ({
 
 let made = 0;
 
-/** A server that logs two messages in each call, under a name of its own. */
+/** A server that logs two messages in each call, with its own name. */
 async function createLogger(era: 'legacy' | 'modern') {
   made += 1;
   const own = `logger-${made}`;
@@ -39,7 +39,7 @@ async function createLogger(era: 'legacy' | 'modern') {
   return { server, portico, name: `${own}.echo` };
 }
 
-/** Levels of the log messages in an answer. */
+/** Levels of the log messages in a response. */
 async function levelsIn(response: Response): Promise<string[]> {
   const text = await response.text();
   return [...text.matchAll(/"level":"(\w+)"/g)].map(([, level]) => level ?? '');
@@ -52,7 +52,7 @@ function callModern(portico: Portico, name: string, level?: unknown) {
 }
 
 describe('logging/setLevel', () => {
-  it('[MCP-4] is kept with the session and brought to a legacy server once per change', async () => {
+  it('[MCP-4] is stored with the session and sent to a legacy server once per change', async () => {
     const { server, portico, name } = await createLogger('legacy');
     const session = await initialize(portico);
     const sent = { headers: inSession(session) };
@@ -103,7 +103,7 @@ describe('logging/setLevel', () => {
     ]);
   });
 
-  it('[MCP-4] [MCP-10] needs a session, and a level that exists', async () => {
+  it('[MCP-4] [MCP-10] requires a session, and a level that exists', async () => {
     const portico = createPortico();
     const bare = await portico.post(legacy('logging/setLevel', { level: 'info' }));
     expect(bare.status).toBe(400);
@@ -118,7 +118,7 @@ describe('logging/setLevel', () => {
 });
 
 describe('the log level of a modern request', () => {
-  it('[MCP-4] [MCP-5] is set at a legacy server, and only what was asked for comes back', async () => {
+  it('[MCP-4] [MCP-5] is set at a legacy server, and only the requested messages come back', async () => {
     const { server, portico, name } = await createLogger('legacy');
     expect(await levelsIn(await callModern(portico, name))).toEqual([]);
     expect(server.of('logging/setLevel')).toEqual([]);
@@ -131,7 +131,7 @@ describe('the log level of a modern request', () => {
     expect(server.of('tools/call').at(-1)?.text).not.toContain(LOG_LEVEL);
   });
 
-  it('[MCP-4] [MCP-5] is set where an object makes the call, for a client that can be asked', async () => {
+  it('[MCP-4] [MCP-5] is set if an object makes the call, for a client with capabilities', async () => {
     const { server, portico, name } = await createLogger('legacy');
     const call = async (level: string) => {
       const { message, headers } = modern('tools/call', { name });
@@ -147,7 +147,7 @@ describe('the log level of a modern request', () => {
     expect(levels).toEqual(['debug', 'error']);
   });
 
-  it('[MCP-4] goes to a modern server as it came', async () => {
+  it('[MCP-4] goes to a modern server unchanged', async () => {
     const { server, portico, name } = await createLogger('modern');
     await (await callModern(portico, name, 'notice')).text();
     expect(server.of('tools/call').at(-1)?.params['_meta']).toMatchObject({
@@ -155,7 +155,7 @@ describe('the log level of a modern request', () => {
     });
   });
 
-  it('[MCP-4] is refused where no such level exists', async () => {
+  it('[MCP-4] is refused if no such level exists', async () => {
     const { server, portico, name } = await createLogger('modern');
     const response = await callModern(portico, name, 'loud');
     expect((await response.json<RpcAnswer>()).error?.code).toBe(-32602);
@@ -163,7 +163,7 @@ describe('the log level of a modern request', () => {
   });
 });
 
-it('[MCP-4] logging is offered where a server of the endpoint has it', async () => {
+it('[MCP-4] logging is advertised if a server of the endpoint has it', async () => {
   serve({ quiet: new FakeServer(), talkative: new FakeServer({ capabilities: { logging: {} } }) });
   const portico = createPortico();
   await registerConnected(portico, 'quiet');

@@ -1,4 +1,4 @@
-/** `call_tool`: what it stands for is the call, to the server, to access, to the audit and to the limits. */
+/** `call_tool`: server, access, audit and limits treat it as the call that it wraps. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPerson, rowsOf } from '../support/call-rows.ts';
 import { FakeServer, resultOf, serve, toolOf } from '../support/fake-server.ts';
@@ -60,7 +60,7 @@ beforeAll(async () => {
 beforeEach(() => void serve({ shop, vault }));
 
 describe('a call through call_tool', () => {
-  it.each(ERAS)('[FIND-2] [MCP-7] reaches the server as a direct one does: %s', async era => {
+  it.each(ERAS)('[FIND-2] [MCP-7] reaches the server like a direct one: %s', async era => {
     const args = '{"z": 9007199254740993, "a":[1.50, {"é\\u2028":null}],"10":-0}';
     const body = (name: string, given: string) => {
       const made =
@@ -83,7 +83,7 @@ describe('a call through call_tool', () => {
     expect(second?.headers.get('mcp-name')).toBe('order');
   });
 
-  it('[FIND-2] brings _meta along, and no arguments where there are none', async () => {
+  it('[FIND-2] passes on _meta, and no arguments if there are none', async () => {
     const _meta = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01' };
     await send('modern', { name: 'shop__order' }, { _meta });
     const seen = lastCall(shop)?.params;
@@ -91,7 +91,7 @@ describe('a call through call_tool', () => {
     expect(seen).not.toHaveProperty('arguments');
   });
 
-  it('[FIND-2] [MCP-7] gives what the server answers, error or result', async () => {
+  it("[FIND-2] [MCP-7] returns the server's answer, error or result", async () => {
     const { call } = shop;
     const error = { code: -31999, message: 'Closed on Sundays', data: { until: [1, null] } };
     shop.call = post => Response.json({ jsonrpc: '2.0', id: post.id, error });
@@ -107,7 +107,7 @@ describe('a call through call_tool', () => {
     shop.call = call;
   });
 
-  it('[FIND-2] mirrors what the tool wants mirrored, whatever its client mirrored', async () => {
+  it('[FIND-2] mirrors what the tool declares, whatever its client mirrored', async () => {
     const sent = { headers: { 'mcp-param-region': 'elsewhere' } };
     const { status } = await send(
       'modern',
@@ -119,13 +119,13 @@ describe('a call through call_tool', () => {
     expect(lastCall(shop)?.headers.get('mcp-param-region')).toBe('=?base64?w6k=?=');
   });
 
-  it('[FIND-2] may be made by the real name too', async () => {
+  it('[FIND-2] may also use the real name', async () => {
     const { message } = ask('legacy', 'tools/call', { name: 'shop.order', arguments: { a: 1 } });
     const answer = await (await portico.post(message, {}, PATH)).json<RpcAnswer>();
     expect(answer.result?.content?.[0]?.text).toBe('{"a":1}');
   });
 
-  it('[FIND-2] calls a tool of a server that has the name of one of the three', async () => {
+  it("[FIND-2] calls a server's tool that has the name of one of the three", async () => {
     const own = '/mcp/servers/shop?tools=search';
     const inner = { name: 'anything' };
     expect(saidBy(await send('modern', { name: 'call_tool', arguments: inner }, {}, {}, own))).toBe(
@@ -134,7 +134,7 @@ describe('a call through call_tool', () => {
     expect(lastCall(shop)?.params['name']).toBe('call_tool');
   });
 
-  it('[FIND-2] takes part in a batch', async () => {
+  it('[FIND-2] may be part of a batch', async () => {
     const call = { name: 'call_tool', arguments: { name: 'shop.order', arguments: { b: 2 } } };
     const batch = [legacy('tools/list', {}, 1), legacy('tools/call', call, 2)];
     const answers = await (await portico.post(batch, {}, PATH)).json<RpcAnswer[]>();
@@ -143,7 +143,7 @@ describe('a call through call_tool', () => {
   });
 });
 
-describe('a call that failed for its arguments', () => {
+describe('a call that failed because of its arguments', () => {
   const wrong = { name: 'strict.pay', arguments: { amount: 'much' } };
   const failed = (isError: boolean) => ({ content: [{ type: 'text', text: 'No.' }], isError });
   const schema =
@@ -158,7 +158,7 @@ describe('a call that failed for its arguments', () => {
   });
   beforeEach(() => void serve({ shop, vault, strict }));
 
-  it.each(ERAS)('[FIND-2] carries what the tool takes: %s', async era => {
+  it.each(ERAS)("[FIND-2] is answered with the tool's parameters: %s", async era => {
     strict.call = post => resultOf(post, failed(true));
     const { answer } = await send(era, wrong);
     expect(answer.result).toMatchObject({ isError: true, content: [{ text: 'No.' }, {}] });
@@ -170,7 +170,7 @@ describe('a call that failed for its arguments', () => {
     expect((await send(era, wrong)).answer.result?.content).toHaveLength(1);
   });
 
-  it.each(ERAS)('[FIND-2] carries it in place of a refusal: %s', async era => {
+  it.each(ERAS)('[FIND-2] gets them instead of a refusal: %s', async era => {
     const error = { code: -32602, message: 'Invalid\narguments' };
     strict.call = post => Response.json({ jsonrpc: '2.0', id: post.id, error });
     const { answer } = await send(era, wrong);
@@ -183,7 +183,7 @@ describe('a call that failed for its arguments', () => {
     expect((await send(era, right)).answer.error).toEqual(error);
   });
 
-  it('[FIND-2] [MCP-7] is as its server answered it where the real name was called', async () => {
+  it('[FIND-2] [MCP-7] is answered unchanged if the real name was called', async () => {
     strict.call = post => resultOf(post, failed(true));
     const { message } = ask('legacy', 'tools/call', wrong);
     const answer = await (await portico.post(message, {}, PATH)).json<RpcAnswer>();
@@ -192,7 +192,7 @@ describe('a call that failed for its arguments', () => {
 });
 
 describe('a call that cannot be made', () => {
-  it.each(ERAS)('[FIND-2] [ACC-3] knows nothing of what is hidden: %s', async era => {
+  it.each(ERAS)('[FIND-2] [ACC-3] reveals nothing hidden: %s', async era => {
     const tried = async (name: string) => {
       const { status, text } = await send(era, { name }, {}, { token: guest });
       return [status, text.replaceAll(name, 'NAME')];
@@ -215,7 +215,7 @@ describe('a call that cannot be made', () => {
       { name: 'shop.order', arguments: '{"a":1}' },
       'arguments must be an object, written out, not as text',
     ],
-  ])('[FIND-2] says what is wrong with %j', async (given, said) => {
+  ])('[FIND-2] reports what is wrong with %j', async (given, said) => {
     const before = shop.of('tools/call').length;
     const answer = await send('modern', given);
     expect(saidBy(answer)).toBe(`portico: call_tool: ${said} (invalid_params).`);
@@ -229,15 +229,15 @@ describe('a call that cannot be made', () => {
     expect(said).toMatch(/^portico: .*call_tool; find names with search_tools/);
   });
 
-  it('[FIND-2] [ACC-2] is refused to a token that may not call', async () => {
+  it('[FIND-2] [ACC-2] is refused to a token without the right to call', async () => {
     const { token } = await createToken(portico, { scopes: ['tools:read'] });
     const { status } = await send('modern', { name: 'shop.order' }, {}, { token });
     expect(status).toBe(403);
   });
 });
 
-describe('the record', () => {
-  it('[FIND-2] [SEC-6] has calls and refusals under the name of the real tool', async () => {
+describe('the audit', () => {
+  it('[FIND-2] [SEC-6] records calls and refusals under the name of the real tool', async () => {
     const person = await createPerson(portico, { servers: ['shop'] });
     const { token } = person;
     const sent = { token };
@@ -259,7 +259,7 @@ describe('the record', () => {
     ]);
   });
 
-  it('[FIND-2] [ACC-2] tells of a search that was refused', async () => {
+  it('[FIND-2] [ACC-2] records a refused search', async () => {
     const person = await createPerson(portico, { scopes: ['tools:call'] });
     const { message, headers } = modern('tools/call', {
       name: 'search_tools',
@@ -270,7 +270,7 @@ describe('the record', () => {
     expect(rows).toMatchObject([{ action: 'tool.call', subject: 'search_tools' }]);
   });
 
-  it('[FIND-2] [ACC-6] counts calls, and no searches, against the limit', async () => {
+  it('[FIND-2] [ACC-6] counts calls, but no searches, against the limit', async () => {
     const limited = createPortico({ PORTICO_RATE_LIMIT: '2' });
     const { token } = await createToken(limited);
     const call = () => send('modern', { name: 'shop.order' }, {}, { token }, PATH, limited);

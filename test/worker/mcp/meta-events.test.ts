@@ -1,4 +1,6 @@
-/** Streams on an endpoint of three tools: its list never changes, so nothing is told of it; other lists are as elsewhere. */
+/**
+ * Streams on an endpoint with the three meta tools: its tool list never changes, so no changes are announced; other lists are as elsewhere.
+ */
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { fakeUpstreams } from '../support/fake-upstreams.ts';
@@ -33,7 +35,7 @@ beforeAll(async () => {
   ({ id } = await registerConnected(portico, 'teller', TRUSTED));
 });
 
-/** A fake's stream keeps no monitor in memory, which is lost after ten seconds: this one starts anew, and listens. */
+/** A fake's stream keeps no monitor in memory, which is lost after ten seconds: this one restarts, and listens. */
 async function renew(): Promise<void> {
   await evictDurableObject(monitorOf(id)).catch(() => {});
   server.streams.length = 0;
@@ -52,11 +54,14 @@ afterEach(async () => {
   await portico.settle();
 });
 
-/** Hears of everything. */
+/** Opens a stream that gets everything. */
 const openAll = async () =>
   keep(await openGet(portico, await initialize(portico), { token: ADMIN }));
 
-/** Tools change, and then, when one that hears of all has heard so, prompts: whoever hears of these has heard all there is of tools. */
+/**
+ * Changes tools, and once a stream that gets everything has been notified, prompts: a stream notified of prompts has got all there is of
+ * tools.
+ */
 async function changeBoth(name: string, all: OpenStream) {
   server.lists.tools.push({ name, inputSchema: { type: 'object' } });
   await server.tell(id, TOOLS);
@@ -65,7 +70,7 @@ async function changeBoth(name: string, all: OpenStream) {
   await server.tell(id, PROMPTS);
 }
 
-it('[FIND-2] [MCP-4] tells a session nothing of tools, beside one that hears of them', async () => {
+it('[FIND-2] [MCP-4] notifies a session of no tool changes, unlike one with the full list', async () => {
   const three = keep(
     await openGet(portico, await initialize(portico, {}, PATH), { token: ADMIN, path: PATH }),
   );
@@ -76,7 +81,7 @@ it('[FIND-2] [MCP-4] tells a session nothing of tools, beside one that hears of 
   expect(all.methods()).toEqual([TOOLS, PROMPTS]);
 });
 
-it('[FIND-2] [MCP-4] does not agree to tell a listener of tools', async () => {
+it('[FIND-2] [MCP-4] does not grant a listener tool changes', async () => {
   const wanted = { toolsListChanged: true, promptsListChanged: true };
   const listen = keep(await openListen(portico, wanted, {}, { path: PATH }));
   expect(listen.messages()[0]?.params?.['notifications']).toEqual({ promptsListChanged: true });
@@ -85,7 +90,7 @@ it('[FIND-2] [MCP-4] does not agree to tell a listener of tools', async () => {
   expect(listen.methods()).toEqual(['notifications/subscriptions/acknowledged', PROMPTS]);
 });
 
-it('[FIND-2] [MCP-4] tells a session once that a toolset shows three tools now, then no more', async () => {
+it('[FIND-2] [MCP-4] notifies a session once that a toolset now shows the three meta tools, and then no more', async () => {
   const made = await portico.api('POST', '/api/v1/toolsets', { name: 'turn', include: ['teller'] });
   const { id: toolset } = await made.json<{ id: string }>();
   const path = '/mcp/toolsets/turn';

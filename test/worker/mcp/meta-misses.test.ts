@@ -1,4 +1,4 @@
-/** What the three tools tell of what is there, and of what is near where something matches nothing: of what the caller sees alone. */
+/** What the three meta tools suggest when nothing matches: only servers, tools and skills that the caller sees. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {
@@ -52,7 +52,7 @@ beforeAll(async () => {
 beforeEach(() => void serve({ tracker, kitchen }));
 
 describe('a search', () => {
-  it('[FIND-2] answers several queries at once, and names what matches nothing', async () => {
+  it('[FIND-2] answers several queries at once, and names those that match nothing', async () => {
     const given = { queries: ['boil an egg', 'open an issue', 'bake a zeppelin'], limit: 1 };
     const result = await use('modern', 'search_tools', given);
     expect(textOf(result).split('\n')).toEqual([
@@ -70,7 +70,7 @@ describe('a search', () => {
     });
   });
 
-  it('[FIND-2] [ACC-3] names the nearest servers, and words, of what the caller sees', async () => {
+  it('[FIND-2] [ACC-3] suggests the nearest visible servers and words', async () => {
     const searched = async (given: object, sent: Sent = {}) =>
       textOf(await use('modern', 'search_tools', { query: 'repository', ...given }, sent));
     const note = 'No server here is called trakcer';
@@ -84,15 +84,15 @@ describe('a search', () => {
     expect(await searched({}, { token: guest })).toContain('No tool here has: repository.');
   });
 
-  it('[FIND-2] [FIND-3] names the skills there are where none is called so', async () => {
+  it('[FIND-2] [FIND-3] lists the skills if the requested one does not exist', async () => {
     const given = { query: 'egg', skill: 'No Such Skill' };
     const text = textOf(await use('modern', 'search_tools', given));
     expect(text).toContain('No tool here has the skill No Such Skill');
   });
 });
 
-describe('a name that is none', () => {
-  it('[FIND-2] [ACC-3] names the nearest tools, of what the caller sees', async () => {
+describe('an unknown name', () => {
+  it('[FIND-2] [ACC-3] gets the nearest visible tools as suggestions', async () => {
     const said = async (name: string, token?: string) =>
       textOf(await use('modern', 'describe_tool', { name }, token ? { token } : {}));
     for (const name of ['tracker.craete_issue', 'create_issue', 'github.createIssue']) {
@@ -103,7 +103,7 @@ describe('a name that is none', () => {
   });
 });
 
-describe('the instructions of an endpoint of three tools', () => {
+describe('the instructions of an endpoint with the three meta tools', () => {
   const instructionsOf = async (path: string, sent: Sent = {}) => {
     const { message, headers } = modern('server/discover');
     const answer = await (
@@ -112,7 +112,7 @@ describe('the instructions of an endpoint of three tools', () => {
     return answer.result?.['instructions'];
   };
 
-  it('[FIND-2] [ACC-3] say how to use them, and which servers the caller may use', async () => {
+  it('[FIND-2] [ACC-3] explain their use, and list the servers that the caller may use', async () => {
     const all = String(await instructionsOf('/mcp?tools=search'));
     expect(all).toMatch(/^The tools here are found by search: .*\n\nServers here:\n/);
     expect(all.split('\n').slice(3)).toEqual(['- kitchen', '- tracker']);
@@ -124,7 +124,7 @@ describe('the instructions of an endpoint of three tools', () => {
     expect(await instructionsOf('/mcp?tools=ask')).toBeUndefined();
   });
 
-  it('[FIND-2] [MCP-3] are told by initialize too', async () => {
+  it('[FIND-2] [MCP-3] are sent by initialize too', async () => {
     const message = legacy('initialize', {
       protocolVersion: '2025-11-25',
       capabilities: {},

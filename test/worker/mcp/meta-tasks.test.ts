@@ -1,4 +1,4 @@
-/** A call through `call_tool` that becomes a task, in either era: its client asks for it on the same endpoint. */
+/** A call through `call_tool` that becomes a task, in either era: its client polls it on the same endpoint. */
 import { expect, it } from 'vitest';
 import {
   createPortico,
@@ -14,7 +14,7 @@ import { serveTasks, TaskServer, TASKS } from '../support/task-server.ts';
 const PATH = '/mcp?tools=search';
 const portico = createPortico();
 
-it('[FIND-2] [MCP-4] is told of by its id: modern', async () => {
+it('[FIND-2] [MCP-4] is polled by its id: modern', async () => {
   const server = new TaskServer('modern', true);
   serveTasks({ 'meta-tasks': server });
   await registerConnected(portico, 'meta-tasks');
@@ -33,7 +33,7 @@ it('[FIND-2] [MCP-4] is told of by its id: modern', async () => {
   expect(task.result).toMatchObject({ taskId, status: 'working' });
 });
 
-it('[FIND-2] [MCP-4] is told of by its id: legacy', async () => {
+it('[FIND-2] [MCP-4] is polled by its id: legacy', async () => {
   const server = new TaskServer('legacy', true);
   serveTasks({ 'meta-tasks-old': server });
   await registerConnected(portico, 'meta-tasks-old');

@@ -1,4 +1,4 @@
-/** The endpoint of three tools: what it lists and offers, who chooses it, and what it finds and describes. */
+/** The endpoint with the three meta tools: what it lists and advertises, what selects it, and what it finds and describes. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {
@@ -93,7 +93,7 @@ beforeAll(async () => {
 beforeEach(() => void serve({ tracker, kitchen }));
 
 describe('the list of three', () => {
-  it.each(ERAS)('[FIND-2] is the same bytes for everybody, whatever there is: %s', async era => {
+  it.each(ERAS)('[FIND-2] has the same bytes for everybody, in any case: %s', async era => {
     const list = (path: string, token?: string) =>
       rpc(era, 'tools/list', {}, path, token === undefined ? {} : { token });
     const { answer, text } = await list('/mcp?tools=search');
@@ -113,7 +113,7 @@ describe('the list of three', () => {
     }
   });
 
-  it('[FIND-2] [AG-US7-AC7] is chosen by the URL, else by the toolset, else by the deployment', async () => {
+  it('[FIND-2] [AG-US7-AC7] is selected by the URL, else by the toolset, else by the deployment', async () => {
     const searching = createPortico({ PORTICO_TOOLS: 'search' });
     const all = await namesAt('/mcp');
     expect(all).toHaveLength(5);
@@ -130,7 +130,7 @@ describe('the list of three', () => {
     ]);
   });
 
-  it('[FIND-2] [ACC-2] needs what any list needs, and has one page', async () => {
+  it('[FIND-2] [ACC-2] requires the scope of any list, and has one page', async () => {
     const { token } = await createToken(portico, { scopes: ['tools:call'] });
     const refused = await rpc('modern', 'tools/list', {}, '/mcp?tools=search', { token });
     expect([refused.status, refused.answer.error?.code]).toEqual([403, 4030]);
@@ -138,7 +138,7 @@ describe('the list of three', () => {
     expect(answer.error).toMatchObject({ code: -32602 });
   });
 
-  it('[FIND-2] [MCP-3] is offered as one that never changes; the rest is as elsewhere', async () => {
+  it('[FIND-2] [MCP-3] is advertised as one that never changes; the rest is as elsewhere', async () => {
     const capabilities = async (path: string) => {
       const { message, headers } = modern('server/discover');
       const discovered = await (await portico.post(message, { headers }, path)).json<RpcAnswer>();
@@ -156,7 +156,7 @@ describe('the list of three', () => {
 });
 
 describe('search_tools', () => {
-  it.each(ERAS)('[FIND-2] finds by what is wanted, small and the same: %s', async era => {
+  it.each(ERAS)('[FIND-2] finds by description, in short and stable answers: %s', async era => {
     const result = await use(era, 'search_tools', { query: 'open a new issue' });
     expect(found(result)[0]).toEqual({
       name: 'tracker.create_issue',
@@ -175,7 +175,7 @@ describe('search_tools', () => {
     expect(await use(era, 'search_tools', { query: 'open a new issue' })).toEqual(result);
   });
 
-  it('[FIND-2] names tools as the endpoint does, and takes filters', async () => {
+  it('[FIND-2] names tools as the endpoint does, and accepts filters', async () => {
     const query = 'list the issues';
     const namesOf = async (given: object, path?: string) =>
       found(await use('modern', 'search_tools', { query, ...given }, path)).map(({ name }) => name);
@@ -194,7 +194,7 @@ describe('search_tools', () => {
     ]);
   });
 
-  it('[FIND-2] [SEC-8] keeps the words of servers on one short line, all of it visible', async () => {
+  it("[FIND-2] [SEC-8] keeps servers' text on one short, fully visible line", async () => {
     const result = await use('modern', 'search_tools', { query: 'boil an egg, bake bread' });
     const lines = textOf(result).split('\n');
     expect(lines).toHaveLength(found(result).length);
@@ -221,13 +221,13 @@ describe('search_tools', () => {
       'does not know top; it takes query, queries, limit, servers and skill',
     ],
     [{ query: 'x'.repeat(1_001) }, 'query may have up to 1000 characters; say it in fewer words'],
-  ])('[FIND-2] says what is wrong with %j', async (given, said) => {
+  ])('[FIND-2] reports what is wrong with %j', async (given, said) => {
     const result = await use('modern', 'search_tools', given);
     expect(result).toMatchObject({ isError: true, _meta: { 'portico/reason': 'invalid_params' } });
     expect(textOf(result)).toBe(`portico: search_tools: ${said} (invalid_params).`);
   });
 
-  it('[FIND-2] [ACC-2] is refused where the token may not list', async () => {
+  it('[FIND-2] [ACC-2] is refused if the token may not list', async () => {
     const { token } = await createToken(portico, { scopes: ['tools:call'] });
     for (const [name, given] of [
       ['search_tools', { query: 'egg' }],
@@ -254,7 +254,7 @@ describe('describe_tool', () => {
     ]);
   });
 
-  it('[FIND-2] [ACC-3] knows nothing of what is hidden', async () => {
+  it('[FIND-2] [ACC-3] reveals nothing hidden', async () => {
     const ofGuest = async (name: string) => {
       const params = { name: 'describe_tool', arguments: { name } };
       const { text } = await rpc('modern', 'tools/call', params, undefined, { token: guest });
@@ -266,7 +266,7 @@ describe('describe_tool', () => {
   });
 
   it.each([{}, { name: '' }, { name: 'a', names: ['b'] }, { names: [] }, { names: [1] }])(
-    '[FIND-2] says what is wrong with %j',
+    '[FIND-2] reports what is wrong with %j',
     async given => {
       expect(textOf(await use('legacy', 'describe_tool', given))).toBe(
         'portico: describe_tool: give name, or names with up to 5 of them, as search_tools gave them (invalid_params).',

@@ -28,7 +28,7 @@ const call = (id: unknown = 1, name = 'border.echo') =>
   legacy('tools/call', { name, arguments: { id } }, id);
 const calls = () => server.of('tools/call').length;
 
-/** POST a body as it is. */
+/** POSTs a body as it is. */
 function postRaw(body: BodyInit, headers: Record<string, string> = {}, path = '/mcp') {
   const sent = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json', ...headers };
   return portico.fetch(path, { method: 'POST', headers: sent, body });
@@ -88,7 +88,7 @@ describe('a batch of 2025-03-26', () => {
     ['a modern request', modern('tools/call', { name: 'border.echo' }).message],
     ['a batch', [legacy('ping')]],
   ])(
-    '[MCP-1] with %s is refused with the whole, and none of it is dispatched',
+    '[MCP-1] with %s is refused as a whole, and none of it is dispatched',
     async (_what, element) => {
       for (const batch of [
         [call('a'), element],
@@ -139,7 +139,7 @@ describe('an endpoint', () => {
     }
   });
 
-  it('[MCP-8] of a name style that does not exist gets 400', async () => {
+  it('[MCP-8] with an unknown name style gets 400', async () => {
     for (const names of ['', 'DOT', 'slash', 'dot,colon']) {
       const path = `/mcp?names=${names}`;
       const { message, headers } = modern('tools/list', {}, 'm7');
@@ -160,7 +160,7 @@ describe('an endpoint', () => {
     ['colon', 'border:echo'],
     ['underscore', 'border__echo'],
   ])(
-    '[MCP-8] in the style %s lists %s, and every form of the name is called',
+    '[MCP-8] in the style %s lists %s, and every form of the name can be called',
     async (names, listed) => {
       const list = await (
         await portico.post(legacy('tools/list'), {}, `/mcp?names=${names}`)
@@ -184,7 +184,7 @@ describe('a call over REST', () => {
     metadata: { routed_to: string; routing_time_ms: number; execution_time_ms: number };
   }
 
-  it('[REG-7] [AG-US4-AC2] answers with the result and where it came from', async () => {
+  it('[REG-7] [AG-US4-AC2] returns the result and its origin', async () => {
     const { id } = (
       await (
         await portico.api('GET', '/api/v1/tools')

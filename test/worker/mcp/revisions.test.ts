@@ -1,4 +1,4 @@
-/** What belongs to one revision of the protocol only, and what each wants of a request. */
+/** Features of single revisions of the protocol, and what each revision requires of a request. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve } from '../support/fake-server.ts';
 import {
@@ -77,7 +77,7 @@ describe('initialize', () => {
 describe('an error of a server', () => {
   const error = { code: -32020, message: 'Header mismatch: Mcp-Param-Region' };
 
-  it('[MCP-7] that is about headers comes to a modern client with 400, to a legacy one with 200', async () => {
+  it('[MCP-7] about headers reaches a modern client with 400, a legacy one with 200', async () => {
     const { call } = server;
     server.call = post => Response.json({ jsonrpc: '2.0', id: post.id, error });
     const { message, headers } = modern('tools/call', { name: 'rev.echo' });
@@ -90,7 +90,7 @@ describe('an error of a server', () => {
   });
 });
 
-describe('a body that is no UTF-8', () => {
+describe('a body that is not UTF-8', () => {
   const bytes = (text: string, hole: readonly number[]) => {
     const [before = '', after = ''] = text.split('HOLE');
     return new Uint8Array([
@@ -123,7 +123,7 @@ describe('a body that is no UTF-8', () => {
     expect(server.of('tools/call')).toEqual([]);
   });
 
-  it('[MCP-7] is not one with a replacement character, a mark of byte order or any letter', async () => {
+  it('[MCP-7] is distinguished from one with a replacement character, a byte order mark or any letter', async () => {
     for (const text of ['\ufffd', 'é', '\u{1f600}', '\ufeff']) {
       const body = JSON.stringify(legacy('tools/call', { name: 'rev.echo', arguments: { text } }));
       for (const sent of [body, `\ufeff${body}`]) {

@@ -1,6 +1,6 @@
 /**
- * A second spelling of a name that the gateway decides on: a server whose parser folds names would read it in place of the one that was
- * decided on, so the message is refused whole, in both eras, alone, in a batch and through `call_tool`.
+ * A second spelling of a member that the gateway decides on: a server whose parser folds names might read it instead, so the whole message
+ * is refused, in both eras, alone, in a batch and through `call_tool`.
  */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPerson, rowsOf } from '../support/call-rows.ts';
@@ -32,7 +32,7 @@ beforeEach(() => {
   server.posts.length = 0;
 });
 
-/** POST a request whose text is changed before it leaves; what it was answered with. */
+/** POSTs a request whose text was changed; returns the answer. */
 async function send(
   era: Era,
   method: string,
@@ -48,7 +48,7 @@ async function send(
   return response.json();
 }
 
-/** Puts more members in front of those of the params. */
+/** Inserts more members before those of the params. */
 const adding = (members: string) => (text: string) =>
   text.replace('"params":{', `"params":{${members},`);
 
@@ -96,7 +96,7 @@ describe.each(ERAS)('a call of the %s era', era => {
     ['resources/read', { uri: 'evil+file:///a' }, '"Uri":"file:///b"'],
     ['completion/complete', { ref: { type: 'ref/prompt', name: 'evil.a' } }, '"Ref":{}'],
     ['tools/list', { cursor: 'a' }, '"Cursor":"b"'],
-  ])('[SEC-10] with a second spelling is refused whatever its method: %s', async (...given) => {
+  ])('[SEC-10] with a second spelling is refused for every method: %s', async (...given) => {
     const [method, own, spelling] = given;
     const answer = await send(era, method, own, adding(spelling));
     expect(answer.error?.code).toBe(INVALID_PARAMS);
@@ -144,7 +144,7 @@ describe.each(ERAS)('a call of the %s era', era => {
     },
   );
 
-  it('[SEC-10] [MCP-7] names its arguments and what nobody decides on as it likes', async () => {
+  it('[SEC-10] [MCP-7] may spell its arguments and unrelated members freely', async () => {
     const answer = await send(
       era,
       'tools/call',
@@ -218,7 +218,7 @@ describe('a message with a second spelling', () => {
     expect(calls()).toBe(0);
   });
 
-  it('[SEC-10] costs no more than its length', async () => {
+  it('[SEC-10] is found in linear time', async () => {
     const { message, headers } = modern('tools/call', { name: 'evil.echo' });
     const spoil = (members: string) => adding(members)(JSON.stringify(message));
     const long = `"${'\\u0301\\u0323'.repeat(120_000)}":1`;

@@ -1,4 +1,4 @@
-/** What waits for a client of HTTP+SSE that is slow: no more is read for it than that bound, and who takes nothing is hung up on. */
+/** A slow HTTP+SSE client: a bounded amount is read for it, and one that reads nothing is disconnected. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BytesInFlight } from '../../../src/shared/limits/bytes-in-flight.ts';
 import { sseResponse } from '../../../src/mcp/sse/sse-session.ts';
@@ -59,7 +59,7 @@ function crowded(stalledMs = 60_000, type = 'application/json') {
 }
 
 describe('[SEC-9] a slow client of HTTP+SSE', () => {
-  it('has few of its answers in memory, and gets all of them once it reads', async () => {
+  it('has few of its responses in memory, and gets all of them once it reads', async () => {
     const { count, state, response, object } = crowded();
     await vi.waitFor(() => expect(state.read).toBeGreaterThanOrEqual(8), PATIENT);
     await new Promise(resolve => setTimeout(resolve, 300));
@@ -68,7 +68,7 @@ describe('[SEC-9] a slow client of HTTP+SSE', () => {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     const ids = () => [...text.matchAll(/"id":(\d+)/gu)].map(([, id]) => Number(id));
-    // What fills the answers is not kept: to look through all of it after each piece takes half a minute.
+    // The padding of the responses is dropped: searching all of it after each chunk takes half a minute.
     while (ids().length < CALLS || !text.endsWith('\n\n')) {
       text += (await reader?.read())?.value?.replaceAll(/x+/gu, '');
     }
@@ -80,7 +80,7 @@ describe('[SEC-9] a slow client of HTTP+SSE', () => {
   });
 
   it.each(['application/json', 'text/event-stream'])(
-    'that takes nothing is hung up on, and nothing of its answers (%s) stays',
+    'that reads nothing is disconnected, and nothing of its responses (%s) stays',
     async type => {
       const { count, state, object } = crowded(200, type);
       await vi.waitFor(() => expect(state.isOver).toBe(true), PATIENT);

@@ -40,7 +40,7 @@ interface Client {
   stream: OpenStream;
   /** Posts a message with a token. */
   post(message: unknown, token: string): Promise<Response>;
-  /** What the stream answers to an id. */
+  /** The answer to an id on the stream. */
   answerTo(id: number): Promise<RpcAnswer>;
 }
 
@@ -76,7 +76,7 @@ const call = (name: string, id: number) => legacy('tools/call', { name, argument
 const namesOf = ({ result }: RpcAnswer) => result?.tools?.map(({ name }) => name).toSorted();
 
 describe('a message on a stream that another token opened', () => {
-  it('[MCP-2] [ACC-3] sees and calls what its own token may', async () => {
+  it('[MCP-2] [ACC-3] sees and calls what its own token allows', async () => {
     const client = await connect(wide);
     const narrow = await tokenOf(wide, { servers: ['open'], tools: ['open.echo'] });
     expect((await client.post(legacy('tools/list', {}, 1), narrow.token)).status).toBe(202);
@@ -104,7 +104,7 @@ describe('a message on a stream that another token opened', () => {
     await client.stream.close();
   });
 
-  it('[MCP-2] does not gain by the stream either where its own token is the wider one', async () => {
+  it('[MCP-2] may do more than the token of the stream if its own token is wider', async () => {
     const narrow = await tokenOf(wide, { servers: ['open'] });
     const client = await connect({ ...wide, token: narrow.token });
     await client.post(legacy('tools/list', {}, 1), wide.token);
@@ -133,7 +133,7 @@ describe('a message on a stream that another token opened', () => {
     expect(first?.tokenId).not.toBe(other.id);
   });
 
-  it('[MCP-2] reaches no endpoint that its own token does not see, and leaves the stream open', async () => {
+  it('[MCP-2] reaches no endpoint that its own token cannot see, and leaves the stream open', async () => {
     const client = await connect(wide, '/sse/servers/vault');
     const narrow = await tokenOf(wide, { servers: ['open'] });
     await client.post(call('open', 1), narrow.token);
@@ -145,7 +145,7 @@ describe('a message on a stream that another token opened', () => {
     await client.stream.close();
   });
 
-  it('[MCP-2] of another principal is unknown, like one without a stream', async () => {
+  it('[MCP-2] of another principal is refused as if there were no such stream', async () => {
     const client = await connect(wide);
     const stranger = await createPerson(portico);
     const refused = await client.post(call('open.echo', 1), stranger.token);
@@ -164,7 +164,7 @@ describe('a message on a stream that another token opened', () => {
 describe('a stream', () => {
   const ended = (stream: OpenStream) =>
     vi.waitFor(() => expect(stream.ended()).toBe(true), { timeout: 1_000, interval: 20 });
-  /** A program opens a stream and a session by the token that a person's grant gave it. */
+  /** A program opens a stream and a session with the token of a person's grant. */
   async function allowed() {
     const clientId = await createClient();
     const scope = { resource: undefined };
@@ -181,14 +181,14 @@ describe('a stream', () => {
     expect((await client.answerTo(1)).result).toBeDefined();
   };
 
-  it('[MCP-2] [ACC-1] on which nothing was said ends within a second of its token', async () => {
+  it('[MCP-2] [ACC-1] without messages ends within a second of its token', async () => {
     const { token, id } = await tokenOf(wide, {});
     const { stream } = await connect({ token });
     expect((await portico.api('DELETE', `/api/v1/tokens/${id}`)).status).toBe(204);
     await ended(stream);
   });
 
-  it('[MCP-2] [ACC-5] goes on with a newer token of the same grant, and ends with the grant', async () => {
+  it('[MCP-2] [ACC-5] continues with a newer token of the same grant, and ends with the grant', async () => {
     const { clientId, first, client } = await allowed();
     await initialize(client, first.access_token);
     const second = await (
@@ -199,7 +199,7 @@ describe('a stream', () => {
     const over = { client_id: clientId, token: first.access_token };
     expect((await askForTokens(portico, over, '/revoke')).status).toBe(200);
     expect((await client.post(legacy('ping', {}, 3), first.access_token)).status).toBe(401);
-    // Longer than the end of a token takes to be known: what was opened with the first is over.
+    // Longer than the end of a token takes to be noticed: the token that opened the stream has expired.
     await new Promise(resolve => setTimeout(resolve, 1_500));
     await client.post(call('open.echo', 4), second.access_token);
     expect((await client.answerTo(4)).result?.content).toHaveLength(1);
@@ -210,7 +210,7 @@ describe('a stream', () => {
     await ended(client.stream);
   });
 
-  it('[MCP-2] [ACC-5] that nobody speaks on with a newer token ends with the one that opened it', async () => {
+  it('[MCP-2] [ACC-5] without messages of a newer token ends with the one that opened it', async () => {
     const { clientId, first, client } = await allowed();
     await initialize(client, first.access_token);
     await refresh(portico, clientId, first.refresh_token);

@@ -1,4 +1,4 @@
-/** How many event streams may be open at once: of a principal, and of all; each of the three ways to open one counts. */
+/** How many event streams may be open at once, per principal and in total; each of the three ways to open one counts. */
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   ADMIN,
@@ -49,7 +49,7 @@ const WAYS = { 'a GET of a session': get, 'HTTP+SSE': sse, 'subscriptions/listen
 
 describe('[SEC-9] open streams', () => {
   it.each(Object.entries(WAYS))(
-    '%s: one too many is refused at once, and said so',
+    '%s: one too many is refused at once, with the reason',
     async (_way, way) => {
       const portico = createPortico(LIMITED);
       const { token } = await createToken(portico, { scopes: ['tools:read'] });
@@ -62,7 +62,7 @@ describe('[SEC-9] open streams', () => {
     },
   );
 
-  it('of a principal do not keep others from theirs, up to those of all', async () => {
+  it('of a principal leave others theirs, up to the total', async () => {
     const portico = createPortico(LIMITED);
     const { token } = await createToken(portico, { scopes: ['tools:read'] });
     for (let count = 0; count < 3; count += 1) keep(await get(portico, token));
@@ -73,7 +73,7 @@ describe('[SEC-9] open streams', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
   });
 
-  it('that are over, or never came to be, make room', async () => {
+  it('that ended, or were never opened, make room', async () => {
     const portico = createPortico(LIMITED);
     for (let count = 0; count < 3; count += 1) keep(await get(portico, ADMIN));
     await open.pop()?.close();

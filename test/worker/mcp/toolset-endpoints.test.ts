@@ -1,4 +1,4 @@
-/** The endpoint of a toolset: what it selects, how it names it, who may use it; and the styles of names there are. */
+/** The endpoint of a toolset: its selection, its names, and its members; and the styles of names. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {
@@ -106,7 +106,7 @@ describe('a toolset', () => {
     expect(await names('/mcp?names=dot', {}, underscored)).toContain('tracker.drop');
   });
 
-  it('[ACC-4] [ACC-3] is there for its members, and for others like one that never was', async () => {
+  it('[ACC-4] [ACC-3] exists for its members, and looks unknown to others', async () => {
     expect(await names('/mcp/toolsets/private', { token: member })).toEqual([
       'wiki.list',
       'wiki.edit',
@@ -133,7 +133,7 @@ describe('a toolset', () => {
     expect(await names('/mcp', { headers })).toEqual(['404']);
   });
 
-  it('[ACC-4] [ACC-1] that a token is narrowed to bounds it on every endpoint', async () => {
+  it('[ACC-4] [ACC-1] that a token is limited to restricts it on every endpoint', async () => {
     const { token } = await createToken(portico, { toolsets: ['desk'] });
     expect(await names('/mcp', { token })).toEqual(['tracker.list', 'tracker.create', 'wiki.list']);
     expect(await names('/mcp/servers/wiki', { token })).toEqual(['list']);
@@ -142,8 +142,8 @@ describe('a toolset', () => {
   });
 });
 
-describe('a closed deployment', () => {
-  it('[ACC-3] shows members what rules allow, and administrators all', async () => {
+describe('default access closed', () => {
+  it('[ACC-3] shows members what rules allow, and administrators everything', async () => {
     const closed = createPortico({ PORTICO_POSTURE: 'closed' });
     expect(await names('/mcp', { token: member }, closed)).toEqual([]);
     expect(await names('/mcp', {}, closed)).toHaveLength(5);
@@ -164,7 +164,7 @@ describe('GET /api/v1/tools?toolset=', () => {
     return { status: response.status, ...body };
   };
 
-  it('[ACC-6] [LLM-1] has the tools that it selects, by their own names, in each form', async () => {
+  it('[ACC-6] [LLM-1] has the tools that it selects, by their own names, in each format', async () => {
     const exported = await get('toolset=desk&format=openai-chat');
     const own = ['tracker__create', 'tracker__list', 'wiki__list'];
     expect(Object.values(exported.names ?? {}).toSorted()).toEqual(own);
@@ -172,7 +172,7 @@ describe('GET /api/v1/tools?toolset=', () => {
     expect(await get('toolset=desk&server=wiki')).toMatchObject({ total: 1 });
   });
 
-  it('[ACC-6] of other people is as one that is not there, to the byte', async () => {
+  it('[ACC-6] of other people looks unknown, byte for byte', async () => {
     expect(await get('toolset=private', { token: member })).toMatchObject({ total: 2 });
     const hidden = await get('toolset=private', { token: stranger });
     expect(hidden).toMatchObject({ status: 422, code: 'validation_failed' });

@@ -1,4 +1,4 @@
-/** A question to the deployment's model counts like a call: who has no calls left asks nothing, and the model hears nothing. */
+/** A request to the deployment's model counts like a call: a principal without calls left sends none to the model. */
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openAiApi } from '../../fixtures/model-openai-api.ts';
 import { createWireModel, MODEL_KEY } from '../../fixtures/model-wires.ts';
@@ -39,7 +39,7 @@ describe('a limit of two calls', () => {
     ['ask', '/api/v1/ask', { request: 'read note 1' }],
     ['chat', '/api/v1/chat', { message: 'read note 1' }],
   ])(
-    '[ACC-6] [LLM-3] [LLM-4] is one of two requests to %s, each for its principal',
+    '[ACC-6] [LLM-3] [LLM-4] applies to two requests to %s, for each principal',
     async (_what, path, body) => {
       // Nothing is refilled meanwhile.
       vi.useFakeTimers({ toFake: ['Date'] });

@@ -1,4 +1,4 @@
-/** What administrators are told of the language model: what it was used for, and what it failed with. */
+/** What administrators see of the language model: its use, and its failures. */
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { createModels } from '../../../src/models/create-models.ts';
@@ -28,7 +28,7 @@ const ASK = {
 };
 afterEach(() => vi.unstubAllGlobals());
 
-it('[LLM-3] [SEC-2] is told to administrators, with what failed', async () => {
+it('[LLM-3] [SEC-2] is shown to administrators, with failures', async () => {
   const model = createWireModel(openAiApi);
   vi.stubGlobal('fetch', model.fetch);
   const purpose = `test-${crypto.randomUUID()}`;
@@ -65,7 +65,7 @@ it('[LLM-3] [SEC-2] is told to administrators, with what failed', async () => {
     last_problem: 'not_found',
     last_failed_at: expect.stringContaining(view.day) as string,
   });
-  // What was mended is no problem any more.
+  // A fixed problem is no longer shown.
   await model.give({ turns: [{ text: 'hi' }] });
   await chat.chat(ASK);
   const { usage } = await (await portico.api('GET', '/api/v1/model')).json<ModelView>();

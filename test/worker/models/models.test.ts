@@ -1,4 +1,4 @@
-/** The models of a deployment in the Worker's runtime: keys from the registry, the budget of a day, prices, and the platform's own models. */
+/** The models of a deployment in the Worker's runtime: keys from the registry, the daily budget, prices, and the platform's own models. */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createModels } from '../../../src/models/create-models.ts';
@@ -28,7 +28,7 @@ const ASK = {
   maxTokens: 100,
   signal: new AbortController().signal,
 };
-/** Of each test its own, so that no other has drawn from it. */
+/** One per test, so that no other test has drawn from it. */
 const purposeOf = () => `test-${crypto.randomUUID()}`;
 const modelsOf = (settings: Partial<ModelSettings>, ai?: { run: Run }) => {
   const ports = { db: env.DB, keys, ai, wait: async () => {}, now: () => NOW };
@@ -58,7 +58,7 @@ async function putSecret(name: string, value: string, origin: string): Promise<v
 
 describe.each(WIRES)('a model in the Worker: $name', ({ name: api, url, model: name, fake }) => {
   it.each([true, false])(
-    '[LLM-3] answers, counted and at its price; streamed: %s',
+    '[LLM-3] answers, with tokens and price counted; streamed: %s',
     async streams => {
       const model = createWireModel(fake);
       vi.stubGlobal('fetch', model.fetch);
@@ -80,7 +80,7 @@ describe.each(WIRES)('a model in the Worker: $name', ({ name: api, url, model: n
 });
 
 describe('the key of a model', () => {
-  it('[LLM-3] [SEC-1] is a secret of the registry, where it may be sent there', async () => {
+  it('[LLM-3] [SEC-1] is a secret of the registry, if it may be sent there', async () => {
     const [compose] = WIRES;
     const model = createWireModel(compose?.fake ?? never());
     vi.stubGlobal('fetch', model.fetch);
@@ -93,15 +93,15 @@ describe('the key of a model', () => {
     expect(await problemOf(ask('${MODEL_NOWHERE}'))).toBe('no_key');
     expect(await problemOf(ask('${what'))).toBe('no_key');
     expect(await model.counts()).toMatchObject({ requests: 1, unauthorized: 0 });
-    // What changes counts at once.
+    // A change counts at once.
     const chat = chatOf({ key: '${MODEL_HERE}' }, purposeOf());
     await putSecret('MODEL_HERE', 'another', 'https://model.example.com');
     expect(await problemOf(chat.chat(ASK))).toBe('auth');
   });
 });
 
-describe('the budget of a day', () => {
-  it('[LLM-3] is drawn before each attempt, put right after it, and one of each purpose', async () => {
+describe('the daily budget', () => {
+  it('[LLM-3] is drawn before each attempt, corrected after it, and separate for each purpose', async () => {
     const [compose] = WIRES;
     const model = createWireModel(compose?.fake ?? never());
     vi.stubGlobal('fetch', model.fetch);
@@ -121,7 +121,7 @@ describe('the budget of a day', () => {
     expect(await problemOf(poor.chat(ASK))).toBe('budget');
   });
 
-  it('[LLM-3] holds for vectors', async () => {
+  it('[LLM-3] applies to vectors', async () => {
     const [compose] = WIRES;
     vi.stubGlobal('fetch', createWireModel(compose?.fake ?? never()).fetch);
     const purpose = purposeOf();
@@ -154,7 +154,7 @@ describe('the models of the platform', () => {
         .join(''),
     ).body;
 
-  it('[LLM-3] are asked as chat completions are, and answer in a form of their own', async () => {
+  it('[LLM-3] are asked like chat completions, and answer in a form of their own', async () => {
     const run = vi.fn<Run>(async () => ({
       response: 'I look',
       tool_calls: [{ name: 'clock', arguments: { zone: 'utc' } }],
@@ -175,7 +175,7 @@ describe('the models of the platform', () => {
     expect(await ask(async () => ({ response: 'ok' }))).toMatchObject({ text: 'ok', stop: 'end' });
   });
 
-  it('[LLM-3] answer in the form of chat completions', async () => {
+  it('[LLM-3] may answer in the form of chat completions', async () => {
     const message = { role: 'assistant', content: 'ok' };
     const run = async () => ({ choices: [{ message, finish_reason: 'stop' }] });
     expect(await ask(run)).toMatchObject({ text: 'ok', stop: 'end' });
@@ -205,7 +205,7 @@ describe('the models of the platform', () => {
     expect(heard).toBe('Grüße 😀 ja');
   });
 
-  it('[LLM-4] are held to a schema, and then do not stream', async () => {
+  it('[LLM-4] must follow a schema, and then do not stream', async () => {
     const run = vi.fn<Run>(async () => ({ response: { colour: 'red' } }));
     const answer = { name: 'paint', schema: { type: 'object' } };
     const reply = await ask(run, { answer, onText: () => {} });
@@ -227,7 +227,7 @@ describe('the models of the platform', () => {
     expect(await problemOf(ask(() => Promise.reject(new Error(message))))).toBe(problem);
   });
 
-  it('[LLM-3] are given up with who asked, and are none without a binding', async () => {
+  it('[LLM-3] are aborted with the caller, and absent without a binding', async () => {
     const gone = new AbortController();
     const run = () => {
       gone.abort();
@@ -238,7 +238,7 @@ describe('the models of the platform', () => {
     expect(await problemOf(bare)).toBe('no_binding');
   });
 
-  it('[LLM-3] make vectors', async () => {
+  it('[LLM-3] compute vectors', async () => {
     const run = vi.fn<Run>(async () => ({
       shape: [2, 2],
       data: [

@@ -1,4 +1,7 @@
-/** How a server's monitor classifies: what it writes and when, what it leaves alone, and what stays of a server that is gone. */
+/**
+ * How a server's monitor classifies tools into skills: what it writes and when, what it leaves unchanged, and what stays after a server is
+ * deleted.
+ */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
@@ -29,7 +32,7 @@ async function connect(...tools: [name: string, description: string][]) {
 }
 const WEATHER: [string, string] = ['get_forecast', 'Get the weather forecast of a city'];
 
-/** What is known of a tool, once it is as wanted; the monitor is woken for it. */
+/** Waits until the assignment of a tool is as wanted; wakes the monitor meanwhile. */
 async function whenKnown(
   id: string,
   tool: string,
@@ -54,7 +57,7 @@ const correct = async (id: string, tool: string, skill: string) => {
 };
 
 describe('a monitor', () => {
-  it('[AG-US3-AC1] [AG-US3-AC5] classifies what it found, and adds it to the vectors of skills', async () => {
+  it('[AG-US3-AC1] [AG-US3-AC5] classifies discovered tools, and adds them to the vectors of skills', async () => {
     const { id } = await connect(WEATHER);
     const known = await whenKnown(id, 'get_forecast');
     expect(known).toMatchObject({ source: 'embedded', skills: [{ id: 'weather' }] });
@@ -69,7 +72,7 @@ describe('a monitor', () => {
     );
   });
 
-  it('[AG-US3-AC5] counts a correction for the vector of its skill, and no longer once it is withdrawn', async () => {
+  it('[AG-US3-AC5] counts a correction in the vector of its skill, until it is withdrawn', async () => {
     const { id } = await connect(WEATHER);
     await whenKnown(id, 'get_forecast');
     await correct(id, 'get_forecast', 'gaming');
@@ -86,7 +89,7 @@ describe('a monitor', () => {
     }, PATIENT);
   });
 
-  it('[FIND-3] classifies anew when the taxonomy changed, and leaves what was corrected', async () => {
+  it('[FIND-3] classifies again when the taxonomy changed, and keeps corrections', async () => {
     const { id } = await connect(WEATHER, ['other', 'Weather warnings of a city']);
     await whenKnown(id, 'other');
     await correct(id, 'get_forecast', 'gaming');
@@ -107,7 +110,7 @@ describe('a monitor', () => {
     }, PATIENT);
   });
 
-  it('[FIND-3] leaves nothing of a server that is deleted', async () => {
+  it('[FIND-3] leaves nothing of a deleted server', async () => {
     const { id } = await connect(WEATHER);
     await whenKnown(id, 'get_forecast');
     expect((await portico.api('DELETE', `${SERVERS}/${id}`)).status).toBe(204);
@@ -120,7 +123,7 @@ describe('a monitor', () => {
 });
 
 describe('skills over REST', () => {
-  it('[FIND-3] are edited over the revision that was read; a name is there once', async () => {
+  it('[FIND-3] are edited at the revision that was read; a name is unique', async () => {
     const created = await portico.api('POST', '/api/v1/skills', { name: 'Metal Work' });
     expect(created.headers.get('location')).toBe('/api/v1/skills/metal_work');
     const etag = created.headers.get('etag') ?? '';
@@ -137,7 +140,7 @@ describe('skills over REST', () => {
     ).toBe(422);
   });
 
-  it('[FIND-3] a skill that goes is taken out of tools; one that was in it alone is classified again', async () => {
+  it('[FIND-3] a deleted skill is removed from tools; a tool that had no other is classified again', async () => {
     const { id } = await connect(WEATHER);
     await whenKnown(id, 'get_forecast');
     expect((await portico.api('POST', '/api/v1/skills', { name: 'Passing' })).status).toBe(201);

@@ -1,4 +1,4 @@
-/** One list of a server that fails: the others serve, what it had stays, it is told and looked at again. */
+/** One list of a server that fails: the others are served, its former contents stay, and it is reported and discovered again. */
 import { runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it, vi } from 'vitest';
 import { call, decide, listApprovals, listTools, look } from '../support/approvals.ts';
@@ -31,7 +31,7 @@ type List = keyof typeof LISTS;
 const METHODS = Object.keys(LISTS) as List[];
 const MODERN_MEMBERS = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 
-/** A server that has one of each. */
+/** A server with one item of each kind. */
 function createServer(era: 'legacy' | 'modern' = 'legacy'): FakeServer {
   const server = new FakeServer({ era, capabilities: { resources: {}, prompts: {} } });
   for (const method of METHODS) serveList(server, method);
@@ -61,10 +61,10 @@ async function countLists(name: string): Promise<Record<string, number>> {
 
 const all = Object.fromEntries(METHODS.map(method => [method, 1]));
 
-describe('a list that fails', () => {
+describe('a failing list', () => {
   it.each(
     (['legacy', 'modern'] as const).flatMap(era => METHODS.map(method => [era, method] as const)),
-  )('[MCP-12] [REG-4] at the first look (%s, %s) is all that is missing', async (era, method) => {
+  )('[MCP-12] [REG-4] at first (%s, %s) is all that is missing', async (era, method) => {
     const name = `half-${era}-${method.replaceAll('/', '-')}`;
     const server = createServer(era);
     server.answers.set(method, refusal(-32603, 'connect ECONNREFUSED db:5432'));
@@ -79,7 +79,7 @@ describe('a list that fails', () => {
     expect(health.consecutive_failures).toBe(0);
     expect(await countLists(name)).toEqual({ ...all, [method]: 0 });
     serveList(server, method);
-    // Nobody wakes it: it is looked at again by itself, and soon.
+    // Without a wake: it is discovered again soon by itself.
     await vi.waitFor(async () => {
       const { status, last_error: now } = await readShown(portico, id);
       expect([status, now]).toEqual(['CONNECTED', null]);
@@ -101,13 +101,13 @@ describe('a list that fails', () => {
     expect(await countLists(name)).toEqual(all);
     const { result } = await call('legacy', `${name}.echo`);
     expect(result?.isError ?? false).toBe(false);
-    // Another round, which finds nothing new, says the same.
+    // Another cycle without news reports the same.
     expect(await look(portico, id)).toMatchObject({ status: 'DEGRADED', tool_count: 1 });
     serveList(server, method);
     expect(await look(portico, id)).toMatchObject({ status: 'CONNECTED', last_error: null });
   });
 
-  it('[MCP-12] [UP-5] is looked at again with growing pauses', async () => {
+  it('[MCP-12] [UP-5] is discovered again after growing pauses', async () => {
     const server = createServer();
     server.answers.set('prompts/list', refusal(-32603, 'no'));
     serve({ again: server });
@@ -116,7 +116,7 @@ describe('a list that fails', () => {
     const pauses: number[] = [];
     for (let times = 0; times < 9; times += 1) {
       await look(portico, id);
-      // A look that comes with the alarm is not stored beside it.
+      // A discovery due at the time of the alarm is not stored beside it.
       const lookAt = await runInDurableObject(
         monitorOf(id),
         async (_, { storage }) =>
@@ -125,13 +125,13 @@ describe('a list that fails', () => {
       );
       pauses.push((lookAt ?? 0) - Date.now());
     }
-    // From a second to the interval of half a minute, of which jitter takes half at most.
+    // From a second to the interval of half a minute, of which jitter subtracts half at most.
     expect(pauses.at(-1)).toBeGreaterThan(10_000);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
     expect(Math.min(...pauses)).toBeLessThan(10_000);
   });
 
-  it('[SEC-7] of tools admits nothing that is rejected meanwhile, and forgets no pin', async () => {
+  it('[SEC-7] of tools admits nothing that is rejected meanwhile, and forgets no approval', async () => {
     const server = createServer();
     serveList(server, 'tools/list', { tools: [toolOf('echo'), toolOf('other')] });
     serve({ rejected: server });
@@ -156,7 +156,7 @@ describe('a list that fails', () => {
     expect(await listTools('rejected')).toEqual(['echo']);
   });
 
-  it('[MCP-12] is not that of a server that is reached in another way by now', async () => {
+  it('[MCP-12] does not keep items of a server that is now reached in another way', async () => {
     const server = createServer();
     const other = createServer();
     serve({ moving: server, moved: other });
@@ -168,7 +168,7 @@ describe('a list that fails', () => {
     expect(await countLists('moving')).toEqual({ ...all, 'prompts/list': 0 });
   });
 
-  it('[SEC-2] says why without the credential that it was sent', async () => {
+  it('[SEC-2] reports why, without the credential that was sent', async () => {
     const server = createServer();
     const secret = 'canary-0123456789';
     server.answers.set('prompts/list', refusal(-32603, `bad key\n${secret} ${'x'.repeat(900)}`));
@@ -185,7 +185,7 @@ describe('a list that fails', () => {
     expect(reason?.length).toBeLessThan(400);
   });
 
-  it('[REG-4] like all the others makes the server ERROR, as before', async () => {
+  it('[REG-4] together with all the others makes the server ERROR', async () => {
     const server = createServer();
     for (const method of METHODS) server.answers.set(method, refusal(-32603, 'no'));
     serve({ nothing: server });
@@ -199,7 +199,7 @@ describe('a list that fails', () => {
   });
 });
 
-it('[REG-2] [SEC-2] a server that refuses to initialize says why, without the credential it was sent', async () => {
+it('[REG-2] [SEC-2] a server that refuses to initialize has the reason, without the credential that was sent', async () => {
   const server = new FakeServer();
   const key = 'canary-0123456789';
   server.outage = async request => {

@@ -1,4 +1,4 @@
-/** Health checks: how a server is asked, what its answers make of its status, and where that is shown. Alarms are driven by hand. */
+/** Health checks: how a server is checked, how the results change its status, and where that is shown. The tests run alarms by hand. */
 import { env } from 'cloudflare:workers';
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -22,7 +22,7 @@ const portico = createPortico();
 afterEach(() => portico.settle());
 
 const json = (status: number) => () => new Response('{}', { status });
-/** The next alarm of a server's monitor comes so long after its last check, and in so long, at most. */
+/** How long after its last check a server's monitor wakes next, and in how long, at most. */
 const wakes = async (id: string) => {
   await whenQuiet(id);
   const alarm = await runInDurableObject(monitorOf(id), (_, { storage }) => storage.getAlarm());
@@ -31,8 +31,8 @@ const wakes = async (id: string) => {
   return { afterMs: at - Date.parse(health.checked_at ?? ''), inMs: at - Date.now() };
 };
 
-describe('a server with a health address', () => {
-  it('[AG-US5-AC2] [SEC-2] is asked there, with its credential on its own origin only', async () => {
+describe('a server with a health URL', () => {
+  it('[AG-US5-AC2] [SEC-2] is checked there, with its credential on its own origin only', async () => {
     const seen: Request[] = [];
     const health = (request: Request) => {
       seen.push(request);
@@ -61,7 +61,7 @@ describe('a server with a health address', () => {
     expect(given.filter(([, url, key]) => String(url).includes('else') && key)).toEqual([]);
   });
 
-  it('[AG-US5-AC4] [AG-US5-AC5] becomes ERROR at the third failure there, and comes back with a good one', async () => {
+  it('[AG-US5-AC4] [AG-US5-AC5] becomes ERROR at the third failure there, and recovers with a good check', async () => {
     let answer = json(200);
     fakeUpstreams({
       'https://thrice.example.com': new FakeServer().handle,
@@ -89,7 +89,7 @@ describe('a server with a health address', () => {
     ['a redirect', () => Response.redirect('https://evil.example.com/', 302), 'upstream_redirect'],
     ['404', json(404), 'upstream_4xx'],
     ['silence', () => Promise.reject(new TypeError('refused')), 'upstream_unreachable'],
-  ] as const)('[AG-US5-AC2] [SEC-3] takes %s for a failure', async (what, answer, reason) => {
+  ] as const)('[AG-US5-AC2] [SEC-3] treats %s as a failure', async (what, answer, reason) => {
     const name = `bad-${what.replaceAll(/\W/g, '-')}`;
     const seen = fakeUpstreams({
       [`https://${name}.example.com`]: new FakeServer().handle,
@@ -105,7 +105,7 @@ describe('a server with a health address', () => {
 
 describe('a server without one', () => {
   it.each(['legacy', 'modern'] as const)(
-    '[AG-US5-AC3] that is %s gets a light message where none was exchanged since the last check',
+    '[AG-US5-AC3] that is %s gets a light message if none was exchanged since the last check',
     async era => {
       const server = new FakeServer({ era });
       const name = `quiet-${era}`;
@@ -135,7 +135,7 @@ describe('a server without one', () => {
   });
 
   it.each([401, 403])(
-    '[REG-4] that answers %i wants another credential and is not down, however often',
+    '[REG-4] that answers %i requires another credential and is never down for that',
     async status => {
       const name = `locked-${status}`;
       const server = new FakeServer();
@@ -155,7 +155,7 @@ describe('a server without one', () => {
     },
   );
 
-  it('[REG-4] [SEC-2] is DEGRADED, in one line without an address, where it wants a credential from the start', async () => {
+  it('[REG-4] [SEC-2] is DEGRADED, with one line without an address, if it requires a credential from the start', async () => {
     const server = new FakeServer();
     server.outage = json(401);
     serve({ closed: server });
@@ -170,7 +170,7 @@ describe('a server without one', () => {
 });
 
 describe('checks', () => {
-  it('[AG-US5-AC1] come at the interval of the deployment, or the server has its own, at once', async () => {
+  it("[AG-US5-AC1] run at the interval of the deployment or the server's own, which applies at once", async () => {
     serve({ timed: new FakeServer() });
     const { id } = await registerConnected(portico, 'timed');
     const usual = await wakes(id);
@@ -183,7 +183,7 @@ describe('checks', () => {
     expect(own.inMs).toBeLessThanOrEqual(5_500);
   });
 
-  it('[AG-US5-AC5] count to the threshold a server has of its own', async () => {
+  it("[AG-US5-AC5] count to the server's own threshold", async () => {
     const server = new FakeServer();
     serve({ patient: server });
     const { id } = await registerConnected(portico, 'patient', {
@@ -194,7 +194,7 @@ describe('checks', () => {
     expect((await readShown(portico, id)).status).toBe('ERROR');
   });
 
-  it('[REG-4] that find nothing new leave the registry as it is', async () => {
+  it('[REG-4] without news leave the registry unchanged', async () => {
     serve({ steady: new FakeServer() });
     const { id } = await registerConnected(portico, 'steady');
     await beat(portico, id);
@@ -207,7 +207,7 @@ describe('checks', () => {
     expect(await revision()).toEqual(before);
   });
 
-  it('[AG-US5-AC6] show in the list, are unknown before the first and after a connect, and gone with the server', async () => {
+  it('[AG-US5-AC6] are shown in the list, unknown before the first and after a connect, and deleted with the server', async () => {
     const server = new FakeServer();
     serve({ shown: server });
     const created = await register(portico, 'shown', { auto_connect: false });
@@ -225,7 +225,7 @@ describe('checks', () => {
     });
     await portico.api('POST', `${SERVERS}/${id}/disconnect`);
     expect(await readShown(portico, id)).toMatchObject({ health: { state: 'disconnected' } });
-    // Nothing is known of it until it answers, which it does when it is deleted.
+    // Nothing is known of it until it answers, which happens during its deletion.
     const answering = Promise.withResolvers<void>();
     server.outage = async request => {
       await answering.promise;
@@ -239,7 +239,7 @@ describe('checks', () => {
     expect((await deletion).status).toBe(204);
     const rows = env.DB.prepare('SELECT * FROM server_health WHERE server_id = ?').bind(id);
     expect(await rows.first()).toBeNull();
-    // The round that was under way ends after the deletion, and takes away again what it wrote.
+    // The cycle that was running ends after the deletion, and removes what it wrote.
     await vi.waitFor(async () => {
       await runDurableObjectAlarm(monitorOf(id));
       const left = await runInDurableObject(monitorOf(id), async (_, { storage }) => [
@@ -253,7 +253,7 @@ describe('checks', () => {
 });
 
 describe('the history', () => {
-  it('[REG-4] tells of the checks, newest first, in pages', async () => {
+  it('[REG-4] shows the checks, newest first, in pages', async () => {
     const server = new FakeServer();
     serve({ told: server });
     const { id } = await registerConnected(portico, 'told');
@@ -283,7 +283,7 @@ describe('the history', () => {
     });
   });
 
-  it('[ACC-2] is for those who may read servers, and of servers that exist', async () => {
+  it('[ACC-2] is for those who may read servers, and of existing servers', async () => {
     serve({ guarded: new FakeServer() });
     const { id } = await registerConnected(portico, 'guarded');
     const { token } = await createToken(portico, { scopes: ['tools:call'] });

@@ -1,4 +1,4 @@
-/** Random sequences of lifecycle acts, failures, evictions and restarts of upstreams: see `lifecycle-world.ts`. */
+/** Random sequences of lifecycle changes, failures, evictions and restarts of upstreams: see `lifecycle-world.ts`. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { drawn, SEED } from '../../unit/seeded.ts';
 import { serve } from '../support/fake-server.ts';

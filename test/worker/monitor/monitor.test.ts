@@ -1,4 +1,4 @@
-/** ServerMonitor: what discovery finds, what it leaves out, what it makes of silence, and how it hears of changes. */
+/** ServerMonitor: what discovery finds and leaves out, how silence is handled, and how changes are noticed. */
 import { env } from 'cloudflare:workers';
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it, vi } from 'vitest';
@@ -41,7 +41,7 @@ describe('discovery', () => {
       serve({ [`paged-${era}`]: server });
       const record = await registerConnected(portico, `paged-${era}`);
       expect(record).toMatchObject({ status: 'CONNECTED', tool_count: 25, era, last_error: null });
-      // A server with sessions is looked at as another client too.
+      // A server with sessions is also discovered as other clients.
       const pages = Object.values(
         Object.groupBy(server.of('tools/list'), post => `${post.session}`),
       );
@@ -52,7 +52,7 @@ describe('discovery', () => {
     },
   );
 
-  it('[REG-5] [MCP-7] keeps what a server wrote, to the byte', async () => {
+  it('[REG-5] [MCP-7] keeps what a server wrote, byte for byte', async () => {
     const server = new FakeServer();
     const tool =
       '{"name":"raw", "inputSchema":{"type":"object","maximum":1.0,"x":12345678901234567890}, "vendor":"\\u00e9\\/"}';
@@ -117,7 +117,7 @@ describe('discovery', () => {
     expect(server.of('tools/list').length).toBeLessThanOrEqual(3 * looks);
   });
 
-  it('[REG-5] writes nothing where nothing has changed', async () => {
+  it('[REG-5] writes nothing if nothing has changed', async () => {
     serve({ same: new FakeServer() });
     const { id } = await registerConnected(portico, 'same');
     await whenSorted(id);
@@ -136,11 +136,11 @@ describe('discovery', () => {
       server.tools = toolsOf(version);
       expect((await look(portico, id)).tool_count).toBe(version);
     }
-    // A row names the last before the one before it is deleted.
+    // The row names the last catalog before the one before it is deleted.
     await whenQuiet(id);
     const { catalogs, segments } = await storedCatalogs(id);
     expect(catalogs.length).toBeLessThanOrEqual(2);
-    // Each with its part of the search index.
+    // Each with its segment of the search index.
     expect(segments.map(name => name.slice(0, name.lastIndexOf('/')))).toEqual(catalogs);
     expect(await listTools('changing')).toHaveLength(4);
   });
@@ -148,7 +148,7 @@ describe('discovery', () => {
 
 describe('a change', () => {
   it.each(['legacy', 'modern'] as const)(
-    '[REG-5] told by a %s server on its stream leads to a new catalog',
+    '[REG-5] announced by a %s server on its stream leads to a new catalog',
     async era => {
       const server = new FakeServer({ era, listChanged: true });
       const name = `telling-${era}`;
@@ -168,7 +168,7 @@ describe('a change', () => {
   );
 });
 
-describe('a server that fails', () => {
+describe('a failing server', () => {
   it('[AG-US5-AC4] [MCP-12] becomes ERROR after three failures, keeps its tools, and recovers', async () => {
     const server = new FakeServer({ sessionful: false });
     serve({ sick: server });
@@ -215,7 +215,7 @@ describe('a server that fails', () => {
     },
   );
 
-  it('[UP-5] is looked at again by itself', async () => {
+  it('[UP-5] is checked again by itself', async () => {
     const server = new FakeServer();
     server.outage = () => new Response('no', { status: 503 });
     serve({ returning: server });
@@ -236,7 +236,7 @@ describe('a server that fails', () => {
 });
 
 describe('a catalog', () => {
-  it('[REG-5] that KV lost is written again for the request that wants it', async () => {
+  it('[REG-5] that KV lost is written again for the request that needs it', async () => {
     serve({ lost: new FakeServer({ tools: toolsOf(2) }) });
     const { id } = await registerConnected(portico, 'lost');
     for (const { name } of (await env.CATALOG.list({ prefix: `catalog/${id}/` })).keys)
@@ -245,7 +245,7 @@ describe('a catalog', () => {
     expect((await storedCatalogs(id)).catalogs).toHaveLength(1);
   });
 
-  it('[MCP-12] that nobody has any more does not hide the others, nor itself for ever', async () => {
+  it('[MCP-12] that exists nowhere any more does not hide the others, and is not missing for ever', async () => {
     const server = new FakeServer();
     serve({ missing: server, present: new FakeServer() });
     const { id } = await registerConnected(portico, 'missing');
@@ -267,7 +267,7 @@ describe('a catalog', () => {
 });
 
 describe('eviction', () => {
-  it('[REG-5] leaves a monitor that looks again', async () => {
+  it('[REG-5] is followed by a monitor that checks again', async () => {
     const server = new FakeServer();
     serve({ evicted: server });
     const { id } = await registerConnected(portico, 'evicted', TRUSTED);

@@ -1,6 +1,6 @@
 /**
- * What a server costs at which nothing happens: one round of its monitor asks it, and writes when the next round is due, and nothing
- * else. No later change may add an operation here unseen. The monitor has slept before each round, as it does between two.
+ * The cost of a server without news: one check cycle of its monitor asks it and writes when the next cycle is due, and nothing else. No
+ * later change may add an operation unnoticed. The monitor has slept before each cycle, as between two.
  */
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
@@ -22,10 +22,10 @@ const portico = createPortico();
 afterEach(() => portico.settle());
 
 const HOUR_MS = 3_600_000;
-/** What a round costs: the row of its alarm, and a look at the server's records in the database. */
+/** The cost of a cycle: the row of its alarm, and a read of the server's records in the database. */
 const COST = { objectRows: 1, d1Written: 0, d1Read: 7, kv: 0 };
 
-/** A server with some rounds behind it. */
+/** A server with some check cycles behind it. */
 async function registerQuiet(name: string, server: FakeServer, more: object = {}): Promise<string> {
   serve({ [name]: server });
   const { id } = await registerConnected(portico, name, { ...TRUSTED, ...more });
@@ -35,14 +35,14 @@ async function registerQuiet(name: string, server: FakeServer, more: object = {}
   return id;
 }
 
-describe('a quiet round', () => {
+describe('a quiet check cycle', () => {
   it.each([
     ['legacy', false],
     ['legacy', true],
     ['modern', false],
     ['modern', true],
   ] as const)(
-    '[EDGE-2] [REG-4] of a %s server writes its alarm only (tells of changes: %s)',
+    '[EDGE-2] [REG-4] of a %s server writes its alarm only (announces changes: %s)',
     async (era, listChanged) => {
       const server = new FakeServer({ era, listChanged });
       const id = await registerQuiet(`still-${era}-${listChanged}`, server);
@@ -50,9 +50,9 @@ describe('a quiet round', () => {
       await sleptRound(id);
       const before = server.posts.length;
       const { inMs, ...cost } = await sleptRound(id);
-      // Of one that tells of changes it is asked whether anybody listens.
+      // For a server that announces changes, the cycle reads whether anybody listens.
       expect(cost).toEqual({ ...COST, d1Read: listChanged ? 8 : 7 });
-      // It is asked whether it is there, and for its lists; no session is opened for that.
+      // The server is checked, and asked for its lists; no session is opened for that.
       const methods = server.posts.slice(before).map(({ method }) => method);
       expect(methods[0]).toBe(era === 'modern' ? 'server/discover' : 'ping');
       expect(methods).toContain('tools/list');
@@ -63,7 +63,7 @@ describe('a quiet round', () => {
     },
   );
 
-  it('[EDGE-2] [AG-US5-AC2] of a server with a health address costs the same', async () => {
+  it('[EDGE-2] [AG-US5-AC2] of a server with a health URL costs the same', async () => {
     fakeUpstreams({
       'https://addressed.example.com': new FakeServer().handle,
       'https://addressed-health.example.com': () => new Response('fine'),
@@ -78,7 +78,7 @@ describe('a quiet round', () => {
     expect(cost).toEqual(COST);
   });
 
-  it('[REG-4] shows what it found again after a quarter of an hour', async () => {
+  it('[REG-4] stores an unchanged result again after a quarter of an hour', async () => {
     const id = await registerQuiet('shown-again', new FakeServer());
     const { health: before } = await readShown(portico, id);
     await sleptRound(id);
@@ -94,7 +94,7 @@ describe('a quiet round', () => {
   });
 });
 
-describe('quiet', () => {
+describe('a quiet phase', () => {
   it('[REG-4] ends with a failed call, and with a failed check', async () => {
     const server = new FakeServer();
     const id = await registerQuiet('stirred', server);
@@ -116,7 +116,7 @@ describe('quiet', () => {
     expect((await readShown(portico, id)).status).toBe('CONNECTED');
   });
 
-  it('[REG-4] [AG-US5-AC1] does not stretch an interval that somebody set', async () => {
+  it('[REG-4] [AG-US5-AC1] does not stretch a configured interval', async () => {
     const id = await registerQuiet('exact', new FakeServer(), {
       health_check: { interval_seconds: 30 },
     });
@@ -142,20 +142,20 @@ describe('quiet', () => {
 });
 
 describe('a late alarm', () => {
-  it('[REG-4] is put off, so that a gateway that stood still does not check all servers at once', async () => {
+  it('[REG-4] is postponed, so that a gateway that stood still does not check all servers at once', async () => {
     const server = new FakeServer();
     const id = await registerQuiet('late', server);
     const before = server.posts.length;
     const alarm = { isRetry: false, retryCount: 0, scheduledTime: Date.now() - HOUR_MS };
     const inMs = await whileAwake(id, async (monitor, storage) => {
-      // An alarm that came is gone.
+      // An alarm that fired is deleted.
       await storage.deleteAlarm();
       await monitor.alarm(alarm);
       return ((await storage.getAlarm()) ?? Infinity) - Date.now();
     });
     expect(inMs).toBeLessThanOrEqual(60_000);
     expect(server.posts).toHaveLength(before);
-    // With the next one all is done that this one came for.
+    // The next one does all the work that was due at this one.
     await sleptRound(id);
     expect(server.posts.length).toBeGreaterThan(before);
   });

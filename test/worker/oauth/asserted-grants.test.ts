@@ -1,4 +1,4 @@
-/** Who may show assertions (ID-JAG), and whose are taken. */
+/** Which clients may present assertions (ID-JAG), and which are accepted. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { ASSERTION_TYPE } from '../../../src/oauth/clients/client-credentials.ts';
@@ -18,7 +18,7 @@ import { createPortico, ORIGIN } from '../support/portico.ts';
 const stand = setUpAssertions();
 
 describe('the client', () => {
-  it('[ACC-7] [SEC-5] shows a secret or a key, and is the one that is meant', async () => {
+  it('[ACC-7] [SEC-5] authenticates with a secret or a key, and is the one named in the assertion', async () => {
     await stand.setUp();
     const other = await stand.addClient('Other');
     const text = await stand.assertion();
@@ -40,7 +40,7 @@ describe('the client', () => {
     expect((await stand.show(text)).status).toBe(200);
   });
 
-  it('[ACC-7] [SEC-5] has a document, and signs with a key of it; with nothing it is refused', async () => {
+  it('[ACC-7] [SEC-5] with a document signs with a key of it, and is refused without authentication', async () => {
     await stand.setUp();
     const id = 'https://app.example.com/client.json';
     const own = await createAssertionIssuer(id);
@@ -62,7 +62,7 @@ describe('the client', () => {
     });
     const forged = await signed({ key: stand.others.privateKey });
     expect(await errorOf(await stand.show(about, {}, forged))).toEqual([401, 'invalid_client']);
-    // What a client signs about itself is nothing that a provider signed.
+    // An assertion that a client signs about itself is not a provider's.
     const itself = await own.sign({ sub: 'ada', aud: ORIGIN, client_id: id });
     const asIssuer = await stand.show(itself, {}, await signed());
     expect(await errorOf(asIssuer)).toEqual([400, 'invalid_grant']);
@@ -70,7 +70,7 @@ describe('the client', () => {
     expect((await stand.show(about, {}, await signed())).status).toBe(200);
   });
 
-  it('[ACC-7] shows it in a header as well', async () => {
+  it('[ACC-7] may authenticate in a header as well', async () => {
     await stand.setUp();
     const { client_id: id, client_secret: secret } = stand.client;
     const answer = await stand.portico.fetch('/token', {
@@ -86,7 +86,7 @@ describe('the client', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('[ACC-7] has few grants of one person at a time: of more the oldest end', async () => {
+  it('[ACC-7] has a bounded number of grants of one person: beyond it the oldest end', async () => {
     await stand.setUp();
     const first = await stand.give();
     await env.DB.prepare('UPDATE oauth_grants SET created_at = 1').run();
@@ -102,7 +102,7 @@ describe('the provider', () => {
     ['lets nobody new in', { creates_principals: false }],
     ['wants what is not said', { required_claims: { groups: ['Finance'] } }],
     ['wants a claim that is missing', { required_claims: { department: ['x'] } }],
-  ])('[ACC-7] gives nothing where it %s', async (_what, settings) => {
+  ])('[ACC-7] gives nothing if it %s', async (_what, settings) => {
     await stand.setUp(settings);
     expect(await errorOf(await stand.show(await stand.assertion()))).toEqual([
       400,
@@ -111,7 +111,7 @@ describe('the provider', () => {
     expect(await left()).toEqual(NOTHING);
   });
 
-  it('[ACC-7] is told no stranger: unknown, not asked, or of another signature is the same', async () => {
+  it('[ACC-7] unknown, not configured for this, or with another signature gets the same answer', async () => {
     const told = async (text: string) => (await stand.show(text)).text();
     const unknown = await told(await stand.assertion());
     await stand.setUp({ takes_assertions: false });
@@ -121,7 +121,7 @@ describe('the provider', () => {
     expect(await told(await stand.assertion({ key: stand.others.privateKey }))).toBe(unknown);
   });
 
-  it('[ACC-7] has a tenant that is meant, and no other', async () => {
+  it('[ACC-7] must have the right tenant', async () => {
     await stand.setUp({ required_claims: { tenant: ['acme'] } });
     await stand.give({ claims: { tenant: 'acme' } });
     for (const tenant of ['evil', undefined]) {
@@ -134,7 +134,7 @@ describe('the provider', () => {
     expect(await errorOf(await stand.show(text))).toEqual([400, 'invalid_grant']);
   });
 
-  it('[ACC-7] is set so where it speaks OpenID Connect only', async () => {
+  it('[ACC-7] can be configured for it only if it speaks OpenID Connect', async () => {
     const body = {
       name: 'Access',
       kind: 'access',
@@ -173,7 +173,7 @@ describe('the provider', () => {
       'says no JSON',
       { '/keys': () => new Response('<p>', { headers: { 'content-type': 'application/json' } }) },
     ],
-  ])('[ACC-7] is trouble of a while where it %s', async (_what, instead) => {
+  ])('[ACC-7] causes a temporary error if it %s', async (_what, instead) => {
     await stand.setUp();
     stand.serve(instead);
     const text = await stand.assertion();
@@ -184,13 +184,13 @@ describe('the provider', () => {
     expect(await errorOf(await stand.show(text))).toEqual([503, 'temporarily_unavailable']);
     expect(stand.seen.length).toBeLessThanOrEqual(asked + 1);
     expect(await left()).toEqual(NOTHING);
-    // The same assertion is good once its keys are there.
+    // The same assertion is accepted once the keys are available.
     stand.serve();
     stand.portico = createPortico();
     expect((await stand.show(text)).status).toBe(200);
   });
 
-  it('[ACC-7] is asked for its keys once, and again for a key that is new', async () => {
+  it('[ACC-7] is asked for its keys once, and again for a new key', async () => {
     await stand.setUp();
     await stand.give();
     await stand.give();
@@ -212,7 +212,7 @@ describe('the provider', () => {
   });
 });
 
-it('[ACC-5] [ACC-7] is in the metadata, and no issuer is', async () => {
+it('[ACC-5] [ACC-7] the grant is in the metadata, and no issuer is', async () => {
   await stand.setUp();
   const answer = await stand.portico.fetch('/.well-known/oauth-authorization-server');
   const text = await answer.text();

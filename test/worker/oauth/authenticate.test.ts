@@ -1,4 +1,4 @@
-/** Who asks at the token endpoint: each method with a client that may use it, and every way to be refused. */
+/** Client authentication at the token endpoint: each method with a client that may use it, and every way to be refused. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { countByKey } from '../../../src/credentials/rotation-store.ts';
@@ -77,7 +77,7 @@ beforeEach(async () => {
 });
 
 describe('a client without a secret', () => {
-  it('[ACC-5] is who it says it is, and unknown ones are told so', async () => {
+  it('[ACC-5] is identified by its id, and unknown ones are refused', async () => {
     const clients = isolate();
     const { id } = await register(clients, 'none');
     expect(await ask(clients, { client_id: id })).toBe(id);
@@ -92,7 +92,7 @@ describe('a client without a secret', () => {
 
 describe('a client with a secret', () => {
   it.each(['client_secret_basic', 'client_secret_post'])(
-    '[ACC-5] registered for %s shows it in either way, and never asks without',
+    '[ACC-5] registered for %s may send it in either way, and never without',
     async method => {
       const clients = isolate();
       const { id, secret } = await register(clients, method);
@@ -117,7 +117,7 @@ describe('a client with a secret', () => {
     },
   );
 
-  it('[ACC-5] [SEC-1] keeps it over a rotation: it moves to the active key when it is used', async () => {
+  it('[ACC-5] [SEC-1] keeps it through a rotation: it moves to the active key when it is used', async () => {
     const first = isolate(ringOf('k1', 1));
     const { id, secret } = await register(first, 'client_secret_post');
     const form = { client_id: id, client_secret: secret };
@@ -164,7 +164,7 @@ describe('a client that signs', () => {
     expect(await ask(clients, { client_id: CHATGPT })).toBe(CHATGPT);
   });
 
-  it('[ACC-5] is refused by one thing that is wrong', async () => {
+  it('[ACC-5] is refused for any single error', async () => {
     const clients = isolate();
     const { own } = await chatgpt(clients);
     const other = await signer('a');
@@ -195,7 +195,7 @@ describe('a client that signs', () => {
     expect(await ask(clients, assertion(good))).toBe(CHATGPT);
   });
 
-  it('[ACC-5] signs each time anew: of one assertion at many isolates one is taken', async () => {
+  it('[ACC-5] must sign anew each time: of one assertion at many isolates one is accepted', async () => {
     const clients = isolate();
     const { own } = await chatgpt(clients);
     for (const change of [{}, { jti: undefined }]) {
@@ -210,7 +210,7 @@ describe('a client that signs', () => {
     expect(await env.DB.prepare('SELECT count(*) AS n FROM oauth_assertions').first('n')).toBe(1);
   });
 
-  it('[ACC-5] may use a new key at once, and one that nobody knows asks for no flood', async () => {
+  it('[ACC-5] may use a new key at once, and unknown keys cause no flood of requests', async () => {
     const clients = isolate();
     const [former, later] = [await signer('old'), await signer('new')];
     let keys = [former.jwk];
@@ -225,7 +225,7 @@ describe('a client that signs', () => {
       expect(await ask(clients, assertion(unknown))).toBe('invalid_client');
     }
     expect(asked()).toBe(2);
-    // What it took back is not good any more.
+    // A withdrawn key is no longer accepted.
     expect(await ask(clients, assertion(await former.sign(CHATGPT)))).toBe('invalid_client');
   });
 
@@ -242,7 +242,7 @@ describe('a client that signs', () => {
     expect(await ask(clients, assertion(await own.sign(CHATGPT)))).toBe(code);
   });
 
-  it('[ACC-5] [SEC-3] may have given its keys itself; nothing is fetched at a private address', async () => {
+  it('[ACC-5] [SEC-3] may include its keys itself; nothing is fetched from a private address', async () => {
     const clients = isolate();
     const own = await signer();
     const seen = fakeUpstreams({ 'https://10.0.0.1': () => Response.json({ keys: [own.jwk] }) });

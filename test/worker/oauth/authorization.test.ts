@@ -1,4 +1,6 @@
-/** A program is let in by a person in a browser, and gets tokens that do what the person allowed, where it was allowed. */
+/**
+ * A person authorizes a program in a browser, and the program gets tokens for what the person allowed, at the resource it was allowed for.
+ */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { createPortico, createToken, ORIGIN } from '../support/portico.ts';
@@ -19,7 +21,7 @@ import {
 const portico = createPortico();
 
 describe('metadata', () => {
-  it('[ACC-5] names each URL, the authorization server and what it does', async () => {
+  it('[ACC-5] names each URL, the authorization server and its features', async () => {
     const paths = ['', '/mcp', '/mcp/servers/any', '/mcp/toolsets/any', '/sse', '/api/v1'];
     for (const path of paths) {
       const answer = await portico.fetch(`/.well-known/oauth-protected-resource${path}`);
@@ -42,7 +44,7 @@ describe('metadata', () => {
     });
   });
 
-  it('[ACC-5] is JSON where there is none, and for GET only', async () => {
+  it('[ACC-5] is a JSON error if there is none, and for GET only', async () => {
     for (const path of [
       '/.well-known/openid-configuration',
       '/.well-known/x',
@@ -61,7 +63,7 @@ describe('metadata', () => {
 
 describe('challenges', () => {
   it.each(['/mcp', '/mcp/servers/any', '/sse'])(
-    '[ACC-5] of %s tell where the metadata is, and of an error only where a credential came',
+    '[ACC-5] of %s name the metadata URL, and an error only if a credential was sent',
     async path => {
       const init = { method: path === '/sse' ? 'GET' : 'POST' };
       const bare = await portico.fetch(path, init);
@@ -76,7 +78,7 @@ describe('challenges', () => {
     },
   );
 
-  it('[ACC-5] name all scopes that would do, where one is missing', async () => {
+  it('[ACC-5] name all sufficient scopes if one is missing', async () => {
     const { token } = await createToken(portico, { scopes: ['tools:read'] });
     for (const [answer, scopes] of [
       [
@@ -95,7 +97,7 @@ describe('challenges', () => {
 });
 
 describe('a program', () => {
-  it('[ACC-5] [ACC-7] is let in: sign-in, question, code, tokens, call', async () => {
+  it('[ACC-5] [ACC-7] is authorized: sign-in, consent, code, tokens, call', async () => {
     const { token } = await createToken(portico, { name: 'Ada' });
     const clientId = await createClient();
     const path = authorizePath(clientId);
@@ -134,7 +136,7 @@ describe('a program', () => {
     }
   });
 
-  it('[ACC-5] is not asked about again where the answer goes to the same web page', async () => {
+  it('[ACC-5] needs no second consent if the answer goes to the same web page', async () => {
     const { token } = await createToken(portico);
     const clientId = await createClient();
     const browser = await signIn(portico, token);
@@ -150,7 +152,7 @@ describe('a program', () => {
     expect(await asked.text()).toContain('a program on this computer');
   });
 
-  it('[ACC-5] is told that it was not allowed', async () => {
+  it('[ACC-5] gets an error if it was not allowed', async () => {
     const { token } = await createToken(portico);
     const clientId = await createClient();
     const browser = await signIn(portico, token);
@@ -174,7 +176,7 @@ describe('a program', () => {
     ['unknown scopes', { scope: 'everything' }, 'invalid_scope'],
     ['scopes the person has not', { scope: 'admin' }, 'access_denied'],
     ['a request object', { request: 'x' }, 'invalid_request'],
-  ])('[ACC-5] that asks with %s is told so', async (_what, more, error) => {
+  ])('[ACC-5] that asks with %s gets an error', async (_what, more, error) => {
     const { token } = await createToken(portico);
     const browser = await signIn(portico, token);
     const answer = answerOf(await browser.get(authorizePath(await createClient(), more)));
@@ -189,7 +191,7 @@ describe('a program', () => {
     ['an unknown id', { client_id: 'nobody' }],
     ['another redirect', { redirect_uri: 'https://program.example.com/other' }],
     ['a redirect on a host that only begins alike', { redirect_uri: `${CALLBACK}.evil.example` }],
-  ])('[ACC-5] with %s is answered nowhere: the person is told', async (_what, more) => {
+  ])('[ACC-5] with %s is not redirected: the person sees the error', async (_what, more) => {
     const { token } = await createToken(portico);
     const browser = await signIn(portico, token);
     const answer = await browser.get(authorizePath(await createClient(), more));
@@ -198,7 +200,7 @@ describe('a program', () => {
     expect(await answer.text()).toContain('role="alert"');
   });
 
-  it('[ACC-5] [SEC-5] leads nobody anywhere before a person is signed in', async () => {
+  it('[ACC-5] [SEC-5] causes no redirect to it before a person is signed in', async () => {
     const path = authorizePath(await createClient(), { response_type: 'token' });
     const answer = await portico.fetch(path);
     expect(answer.headers.get('location')).toBe(
@@ -208,7 +210,7 @@ describe('a program', () => {
     expect([unknown.status, unknown.headers.get('location')]).toEqual([401, null]);
   });
 
-  it('[ACC-5] asks again after what was allowed has ended', async () => {
+  it('[ACC-5] needs a new consent after its grant has ended', async () => {
     const { token } = await createToken(portico);
     const clientId = await createClient();
     await connect(portico, clientId, token);
@@ -238,7 +240,7 @@ describe('a program', () => {
   });
 });
 
-it('[ACC-5] a program that registers itself is let in, and the page says that nobody checked its name', async () => {
+it('[ACC-5] a program that registers itself can be authorized, and the page says that nobody checked its name', async () => {
   const registered = await portico.fetch('/register', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-/** Clients as administrators see them: made with a secret that is shown once, listed of every kind, and deleted with what came of them. */
+/** Clients as administrators see them: created with a secret that is shown once, listed for every kind, and deleted with their grants. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createPortico, createToken, ORIGIN } from '../support/portico.ts';
@@ -21,7 +21,7 @@ async function create(more: object = {}): Promise<View> {
   return view;
 }
 const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
-/** A row of another kind. */
+/** Inserts a client of another kind. */
 const insert = (id: string, kind: string) =>
   env.DB.prepare(
     `INSERT INTO oauth_clients (id, kind, name, redirect_uris, auth_methods, created_at) VALUES (?, ?, 'x', '["https://a.example/cb"]', '["none"]', 1)`,
@@ -41,11 +41,11 @@ beforeEach(async () => {
 });
 
 describe('/api/v1/oauth/clients', () => {
-  it('[ACC-5] [SEC-1] makes a client whose secret works, is shown once and is stored nowhere', async () => {
+  it('[ACC-5] [SEC-1] creates a client whose secret works, is shown once and is stored nowhere', async () => {
     const { id, client_secret: secret, ...view } = await create();
     expect(view).toMatchObject({ ...body, kind: 'manual', last_used_at: null });
     expect(secret).toMatch(/^portico_secret_/);
-    // Known by its secret it is told of the token, else of itself.
+    // An authenticated client gets an error about the token, others one about the client.
     const known = { client_id: id, client_secret: secret ?? '' };
     expect(await errorOf(ask(known))).toBe('invalid_grant');
     expect(await errorOf(ask({ client_id: id }))).toBe('invalid_client');
@@ -60,7 +60,7 @@ describe('/api/v1/oauth/clients', () => {
     expect(shown.filter(text => text.includes(id))).toHaveLength(4);
   });
 
-  it('[ACC-5] makes one without a secret where that could not be kept', async () => {
+  it('[ACC-5] creates one without a secret for a client that could not keep it', async () => {
     const { id, client_secret: secret } = await create({ public: true });
     expect(secret).toBeNull();
     expect(await errorOf(ask({ client_id: id }))).toBe('invalid_grant');
@@ -86,7 +86,7 @@ describe('/api/v1/oauth/clients', () => {
     expect((await portico.api('GET', pathOf(document))).status).toBe(404);
   });
 
-  it('[ACC-5] ends what people allowed a client that is deleted, at once', async () => {
+  it('[ACC-5] ends the grants of a deleted client at once', async () => {
     const { id, client_secret: secret } = await create();
     const owner = await createToken(portico);
     const columns = 'id, client_id, name, principal_id, audience, scopes, created_at, expires_at';

@@ -1,4 +1,4 @@
-/** A code is used once, by whom it was made for; what it gives is good where it was asked for, within what the person has. */
+/** A code is used once, by its client; its tokens are valid for their resource, within the person's rights. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { createPortico, createToken, ORIGIN } from '../support/portico.ts';
@@ -25,7 +25,7 @@ describe('a code', () => {
     return (await allow(browser, authorizePath(clientId))).get('code') ?? '';
   };
 
-  it('[ACC-5] is for its client, verifier, redirect and resource', async () => {
+  it('[ACC-5] is bound to its client, verifier, redirect and resource', async () => {
     const clientId = await createClient();
     const other = await createClient();
     const code = await codeFor(clientId);
@@ -63,7 +63,7 @@ describe('a code', () => {
     expect(row?.n).toBeGreaterThan(0);
   });
 
-  it('[ACC-5] is used once, of ten at the same moment', async () => {
+  it('[ACC-5] is used once if ten requests send it at the same moment', async () => {
     const clientId = await createClient();
     const code = await codeFor(clientId);
     const answers = await Promise.all(
@@ -79,19 +79,19 @@ describe('a code', () => {
   });
 });
 
-describe('what a program sends', () => {
+describe('the request of a program', () => {
   it.each<[string, Record<string, string>, string, number]>([
     ['no grant type', {}, 'invalid_request', 400],
     ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type', 400],
     ['an unknown client', { grant_type: 'refresh_token', client_id: 'x' }, 'invalid_client', 401],
   ])(
-    '[ACC-5] with %s is refused in the words of the standard',
+    '[ACC-5] with %s is refused with the error of the standard',
     async (_what, fields, error, status) => {
       expect(await errorOf(await askForTokens(portico, fields))).toEqual([status, error]);
     },
   );
 
-  it('[ACC-5] is challenged in its own scheme, and never for a bearer token', async () => {
+  it('[ACC-5] gets a challenge of its own scheme, and never of Bearer', async () => {
     const ask = async (path: string, authorization?: string) => {
       const answer = await portico.fetch(path, {
         method: 'POST',
@@ -110,7 +110,7 @@ describe('what a program sends', () => {
     }
   });
 
-  it('[ACC-5] is a form, once each, of a bounded length', async () => {
+  it('[ACC-5] is a form, without duplicates, of bounded length', async () => {
     const post = (type: string, body: string) =>
       portico.fetch('/token', { method: 'POST', headers: { 'content-type': type }, body });
     const form = 'application/x-www-form-urlencoded';
@@ -128,7 +128,7 @@ describe('what a program sends', () => {
 });
 
 describe('an access token', () => {
-  it('[ACC-5] is good at its URL and below it, on the borders of path parts', async () => {
+  it('[ACC-5] is valid at its URL and below it, at the boundaries of path segments', async () => {
     const { token } = await createToken(portico);
     const clientId = await createClient();
     const at = async (resource: string | undefined) =>
@@ -151,7 +151,7 @@ describe('an access token', () => {
     expect([(await rest(all)).status, (await rest(mcp)).status]).toEqual([200, 401]);
   });
 
-  it('[ACC-9] has the limits of the token by which the person was signed in', async () => {
+  it('[ACC-9] has the limits of the token with which the person was signed in', async () => {
     const { token, id } = await createToken(portico, { tools: ['*.get_*'] });
     const clientId = await createClient();
     await connect(portico, clientId, token);

@@ -1,4 +1,4 @@
-/** Codes that machines show are typed by people: what is no code of theirs, or no decision of theirs, does nothing, and guessing is bounded. */
+/** Device codes are typed by people: unknown codes and forged decisions have no effect, and guessing is bounded. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_TRIES } from '../../../src/oauth/devices/device-store.ts';
@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 describe('codes of two kinds', () => {
-  it('[ACC-5] are not taken for each other', async () => {
+  it('[ACC-5] are not interchangeable', async () => {
     const shown = await stand.show();
     await stand.letIn(shown.user_code);
     const asCode = (code: string) =>
@@ -47,7 +47,7 @@ describe('codes of two kinds', () => {
     expect((await stand.poll(shown.device_code)).status).toBe(200);
   });
 
-  it('[ACC-5] are not taken for each other, though they had the same HMAC', async () => {
+  it('[ACC-5] are not interchangeable, even if they had the same HMAC', async () => {
     const shown = await stand.show();
     await stand.letIn(shown.user_code);
     await env.DB.prepare(
@@ -71,7 +71,7 @@ describe('codes of two kinds', () => {
     expect(await errorOf(used)).toEqual([400, 'invalid_grant']);
   });
 
-  it('[ACC-5] nor are the questions of their pages', async () => {
+  it('[ACC-5] are not interchangeable in the forms of their pages either', async () => {
     const page = await (await stand.type((await stand.show()).user_code)).text();
     const fields = { handle: handleOf(page), decision: 'allow' };
     expect((await stand.browser.post('/authorize', fields)).status).toBe(400);
@@ -83,14 +83,14 @@ describe('codes of two kinds', () => {
 });
 
 describe('a person', () => {
-  it('[ACC-7] who had to sign in goes on with the code', async () => {
+  it('[ACC-7] who had to sign in continues with the code', async () => {
     const { verification_uri_complete: address } = await stand.show();
     const path = address.slice(ORIGIN.length);
     const signedIn = await stand.browser.get(`/sign-in?${new URLSearchParams({ return: path })}`);
     expect(signedIn.headers.get('refresh')).toBe(`0; url=${path}`);
   });
 
-  it('[ACC-5] [SEC-5] tries ten codes in ten minutes, in however many browsers', async () => {
+  it('[ACC-5] [SEC-5] may try ten codes in ten minutes, in any number of browsers', async () => {
     const { user_code: userCode } = await stand.show();
     const again = await signIn(portico, stand.token);
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
@@ -107,14 +107,14 @@ describe('a person', () => {
     expect((await stand.type((await stand.show()).user_code)).status).toBe(200);
   });
 
-  it('[ACC-5] of ten tries at the same moment has ten, and of twenty too', async () => {
+  it('[ACC-5] may try ten codes, of ten tries at the same moment and of twenty', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => stand.type('BCDF-GHJK')));
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(MAX_TRIES);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(20 - MAX_TRIES);
   });
 
   it.each(['', 'x', 'BCDF-GHJ', 'BCDF-GHJKL', 'ABCD-EFGH', 'BCDF-GHJ1', '%', 'é'.repeat(200)])(
-    '[ACC-5] who types no code (%#) sees the page again',
+    '[ACC-5] who types an invalid code (%#) sees the page again',
     async text => {
       const answer = await stand.type(text);
       expect([answer.status, await answer.text()]).toEqual([
@@ -156,7 +156,7 @@ describe('a person', () => {
     expect((await stand.decide(handle, 'allow')).status).toBe(400);
   });
 
-  it('[ACC-5] hands on what they have, with the limits of their token, and nothing where that is nothing', async () => {
+  it('[ACC-5] grants their own rights, with the limits of their token, and nothing if they have none', async () => {
     const { token: narrow, id } = await createToken(portico, { tools: ['*.get_*'] });
     const narrowed = await signIn(portico, narrow);
     const { user_code: userCode } = await stand.show();
@@ -180,7 +180,7 @@ describe('a person', () => {
   });
 });
 
-it('[ACC-5] a program that registers is told whether it may show codes', async () => {
+it('[ACC-5] a program that registers learns whether it may use device codes', async () => {
   const register = async (uri: string, grants: string[]) => {
     const answer = await portico.fetch('/register', {
       method: 'POST',
@@ -205,7 +205,7 @@ it('[ACC-5] a program that registers is told whether it may show codes', async (
   expect(await (await stand.type(userCode)).text()).toContain('nobody checked that');
 });
 
-it('[OPS-4] a database of the version before has no codes, and all else goes on', async () => {
+it('[OPS-4] a database of the former version has no device codes, and everything else works', async () => {
   await env.DB.exec('DROP TABLE oauth_devices');
   expect(await errorOf(await stand.begin())).toEqual([503, 'temporarily_unavailable']);
   expect(await errorOf(await stand.poll(`portico_device_code_${'x'.repeat(43)}`))).toEqual([

@@ -1,6 +1,6 @@
 /**
- * A program on a machine without a browser shows a code (RFC 8628): a person types it elsewhere and allows it, and the program, which asks
- * again and again, gets its tokens. What is not as it should be gets nothing.
+ * A program on a machine without a browser shows a code (RFC 8628): a person types it elsewhere and allows it, and the polling program gets
+ * its tokens. Any deviation gets nothing.
  */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -27,14 +27,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** One poll in the time that is asked for. */
+/** Polls once after the required interval. */
 async function pollLater(code: string): Promise<Response> {
   pass(5_000);
   return stand.poll(code);
 }
 
 describe('a program that shows a code', () => {
-  it('[ACC-5] is told of in the metadata, and what to show', async () => {
+  it('[ACC-5] finds the endpoint in the metadata, and gets the texts to show', async () => {
     const metadata = await portico.fetch('/.well-known/oauth-authorization-server');
     expect(await metadata.json()).toMatchObject({
       device_authorization_endpoint: `${ORIGIN}/device_authorization`,
@@ -54,7 +54,7 @@ describe('a program that shows a code', () => {
     });
   });
 
-  it('[ACC-5] [ACC-7] is let in: code, sign-in, question, tokens, call', async () => {
+  it('[ACC-5] [ACC-7] is authorized: code, sign-in, consent, tokens, call', async () => {
     const shown = await stand.show({
       resource: `${ORIGIN}/mcp`,
       scope: 'tools:read tools:call admin',
@@ -97,7 +97,7 @@ describe('a program that shows a code', () => {
     expect(audit).toBeGreaterThan(0);
   });
 
-  it('[ACC-5] is asked about each time', async () => {
+  it('[ACC-5] needs consent each time', async () => {
     await stand.letIn((await stand.show()).user_code);
     const page = await (await stand.type((await stand.show()).user_code)).text();
     expect(handleOf(page)).not.toBe('');
@@ -109,7 +109,7 @@ describe('a program that shows a code', () => {
     expect(remembered).toBe(0);
   });
 
-  it('[ACC-5] is told that it was refused, and stays so', async () => {
+  it('[ACC-5] learns that it was refused, also when it polls again', async () => {
     const { device_code: code, user_code: userCode } = await stand.show();
     const [first, second] = [
       await (await stand.type(userCode)).text(),
@@ -122,7 +122,7 @@ describe('a program that shows a code', () => {
     expect(await errorOf(await pollLater(code))).toEqual([400, 'access_denied']);
   });
 
-  it('[ACC-5] is told to ask more seldom, and loses nothing by it', async () => {
+  it('[ACC-5] is told to poll more slowly, and loses nothing by it', async () => {
     const { device_code: code, user_code: userCode } = await stand.show();
     expect(await errorOf(await stand.poll(code))).toEqual([400, 'authorization_pending']);
     expect(await errorOf(await stand.poll(code))).toEqual([400, 'slow_down']);
@@ -134,7 +134,7 @@ describe('a program that shows a code', () => {
     expect((await stand.poll(code)).status).toBe(200);
   });
 
-  it('[ACC-5] that waits for too long gets nothing, whoever allows it then', async () => {
+  it('[ACC-5] that waits for too long gets nothing, even if it is allowed later', async () => {
     const { device_code: code, user_code: userCode } = await stand.show();
     const page = await (await stand.type(userCode)).text();
     pass(600_001);
@@ -145,14 +145,14 @@ describe('a program that shows a code', () => {
     expect(await errorOf(await stand.poll(code))).toEqual([400, 'expired_token']);
   });
 
-  it('[ACC-5] that does not come for what it was allowed gets nothing later', async () => {
+  it('[ACC-5] that does not fetch its tokens in time gets nothing later', async () => {
     const { device_code: code, user_code: userCode } = await stand.show();
     await stand.letIn(userCode);
     pass(120_001);
     expect(await errorOf(await stand.poll(code))).toEqual([400, 'expired_token']);
   });
 
-  it('[ACC-5] gets tokens once, of ten at the same moment; a second time ends the grant', async () => {
+  it('[ACC-5] gets tokens once of ten polls at the same moment; a second time ends the grant', async () => {
     const { device_code: code, user_code: userCode } = await stand.show();
     await stand.letIn(userCode);
     const tokens = await (await stand.poll(code)).json<TokenAnswer>();
@@ -166,14 +166,14 @@ describe('a program that shows a code', () => {
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
   });
 
-  it('[ACC-5] shows its code to its own client only', async () => {
+  it('[ACC-5] has a code that only its own client can use', async () => {
     const other = await createClient(undefined, [LOOPBACK]);
     const { device_code: code, user_code: userCode } = await stand.show({
       resource: `${ORIGIN}/mcp`,
     });
     const asOther = { client_id: other };
     expect(await errorOf(await stand.poll(code, asOther))).toEqual([400, 'invalid_grant']);
-    // Which did not count as a poll of the one that waits.
+    // The other client's poll did not count as one of the waiting client.
     expect(await errorOf(await stand.poll(code))).toEqual([400, 'authorization_pending']);
     await stand.letIn(userCode);
     expect(await errorOf(await stand.poll(code, asOther))).toEqual([400, 'invalid_grant']);
@@ -184,7 +184,7 @@ describe('a program that shows a code', () => {
     expect((await stand.poll(code, { resource: `${ORIGIN}/mcp/servers/one` })).status).toBe(200);
   });
 
-  it('[ACC-5] is no program of the web and none with a document, by whose name a stranger could ask', async () => {
+  it('[ACC-5] cannot be a web program or one with a document, whose name a stranger could use', async () => {
     const web = await createClient();
     const both = await createClient(undefined, [LOOPBACK, 'https://program.example.com/']);
     const document = await createClient('https://program.example.com/client.json', [LOOPBACK]);
@@ -212,7 +212,7 @@ describe('a program that shows a code', () => {
     expect(await errorOf(await stand.begin(more))).toEqual([status, error]);
   });
 
-  it('[ACC-5] asks no more than thirty times a minute from one address', async () => {
+  it('[ACC-5] may ask thirty times a minute from one address', async () => {
     const from = (address: string) =>
       portico.fetch('/device_authorization', {
         method: 'POST',

@@ -1,4 +1,4 @@
-/** Clients with a document on a hostile web: what is fetched, what is kept of it, and what is said where it cannot be had. */
+/** Clients with a metadata document on a hostile web: what is fetched, what is stored, and the error if it is unavailable. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOAuthClients } from '../../../src/oauth/clients/create-clients.ts';
@@ -20,7 +20,7 @@ let now = Date.now();
 /** Another isolate of the same deployment. */
 const isolate = (allowsLoopback = false) =>
   createOAuthClients({ db: env.DB, keys, config: { allowsLoopback }, now: () => now });
-/** A grant was made for it. */
+/** Uses the client, as a new grant does. */
 async function use(clients: ReturnType<typeof isolate>, id = ID): Promise<void> {
   const client = await clients.find(id);
   expect(client).toBeDefined();
@@ -69,7 +69,7 @@ describe('a client with a document', () => {
     expect(seen).toHaveLength(reads + 1);
   });
 
-  it('[ACC-5] that changes is obeyed once it is not fresh any more, in the table too', async () => {
+  it('[ACC-5] that changes takes effect once the cached one is not fresh any more, also in the table', async () => {
     let name = 'Former';
     serve(() => answer({ client_name: name, redirect_uris: [`${ORIGIN}/${name}`] }));
     const clients = isolate();
@@ -81,7 +81,7 @@ describe('a client with a document', () => {
     expect(await rows()).toMatchObject([{ name: 'Later' }]);
   });
 
-  it('[ACC-5] that cannot be had is used for an hour longer, one that is wrong is not', async () => {
+  it('[ACC-5] that is unavailable is used for an hour longer, an invalid one is not', async () => {
     let handle: FakeUpstream = () => answer();
     serve(request => handle(request));
     const clients = isolate();
@@ -99,7 +99,7 @@ describe('a client with a document', () => {
     expect(await codeOf(isolate().find(ID))).toBe('temporarily_unavailable');
   });
 
-  it('[ACC-5] is asked for again after some seconds where it was not right', async () => {
+  it('[ACC-5] is fetched again after some seconds if it was invalid', async () => {
     let handle: FakeUpstream = () => new Response('no', { status: 404 });
     const seen = serve(request => handle(request));
     const clients = isolate();
@@ -110,7 +110,7 @@ describe('a client with a document', () => {
     expect(await codeOf(clients.find(ID))).toBe('found');
   });
 
-  it('[ACC-5] leaves nothing behind where nobody used it, and goes when nobody does', async () => {
+  it('[ACC-5] leaves no row if it was never used, and its row is deleted when it is unused', async () => {
     serve(({ url }) => answer({ client_id: url }));
     const clients = isolate();
     for (let i = 0; i < 250; i += 1) await clients.find(`${ORIGIN}/${i}`);
@@ -150,7 +150,7 @@ describe('a hostile document', () => {
         }),
     ],
     ['wants a secret', () => answer({ token_endpoint_auth_method: 'client_secret_post' })],
-  ])('[ACC-5] [SEC-3] that %s is none', async (_what, handle) => {
+  ])('[ACC-5] [SEC-3] that %s is refused', async (_what, handle) => {
     const seen = serve(handle);
     const clients = isolate();
     expect(await codeOf(clients.find(ID))).toBe('invalid_client');
@@ -166,19 +166,19 @@ describe('a hostile document', () => {
     'http://app.example.com/c',
     'https://metadata.google.internal/c',
     'https://gateway.internal/c',
-  ])('[ACC-5] [SEC-3] is never asked for at %s', async id => {
+  ])('[ACC-5] [SEC-3] is never fetched from %s', async id => {
     const seen = fakeUpstreams({ [new URL(id).origin]: () => answer({ client_id: id }) });
     expect(await codeOf(isolate().find(id))).toBe('invalid_client');
     expect(seen).toEqual([]);
   });
 
-  it('[ACC-5] may be on this machine where the gateway is', async () => {
+  it('[ACC-5] may be on this machine in local mode', async () => {
     const id = 'http://127.0.0.1:9/c';
     fakeUpstreams({ 'http://127.0.0.1:9': () => answer({ client_id: id }) });
     expect(await isolate(true).find(id)).toMatchObject({ id });
   });
 
-  it('[ACC-5] that is slow ends in time, and holds up no more than its share', async () => {
+  it('[ACC-5] that is slow times out, and delays only its share of requests', async () => {
     let handle: FakeUpstream = () => new Promise<Response>(() => {});
     serve(request => handle(request));
     const clients = isolate();
@@ -190,7 +190,7 @@ describe('a hostile document', () => {
     expect(await codeOf(clients.find(ID))).toBe('found');
   });
 
-  it('[ACC-5] is asked nothing where an id is none of a document', async () => {
+  it('[ACC-5] is not fetched for an id that is no document URL', async () => {
     const seen = serve(() => answer());
     for (const id of [`${ID}#x`, `${ORIGIN}/a/../client.json`, ORIGIN, `${ORIGIN}/`, 'client_x']) {
       expect(await isolate().find(id)).toBeUndefined();

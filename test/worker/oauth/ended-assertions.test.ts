@@ -1,4 +1,4 @@
-/** What assertions stand on ends what came of them; what they do not say is no end, and no beginning. */
+/** What an assertion is based on also ends its grant and token; absent claims change nothing. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { acts, left, NOTHING, PROVIDERS, setUpAssertions } from '../support/assertion-stand.ts';
@@ -7,7 +7,7 @@ import { createPortico } from '../support/portico.ts';
 
 const stand = setUpAssertions();
 
-describe('its end', () => {
+describe('the end of an asserted grant', () => {
   const principalOf = async () =>
     (await env.DB.prepare('SELECT principal_id FROM identities').first<{ principal_id: string }>())
       ?.principal_id;
@@ -37,7 +37,7 @@ describe('its end', () => {
       'the setting',
       () => stand.portico.api('PATCH', `${PROVIDERS}/Acme`, { takes_assertions: false }),
     ],
-  ])('[ACC-7] [ACC-1] comes with that of %s', async (what, end) => {
+  ])('[ACC-7] [ACC-1] is caused by that of %s', async (what, end) => {
     await stand.setUp();
     const { access_token: token } = await stand.give();
     expect((await send(stand.portico, token)).status).toBe(200);
@@ -48,7 +48,7 @@ describe('its end', () => {
     expect((await stand.show(await stand.assertion())).ok).toBe(false);
   });
 
-  it('[ACC-7] comes by the client itself, and by no other', async () => {
+  it('[ACC-7] is caused by a revocation of the client itself, and of no other', async () => {
     await stand.setUp();
     const { access_token: token } = await stand.give();
     const revoke = (who: object) =>
@@ -64,7 +64,7 @@ describe('its end', () => {
     expect(await left()).toMatchObject({ grants: 0, tokens: 0 });
   });
 
-  it('[ACC-7] is not that of other edits, nor of grants that people made', async () => {
+  it('[ACC-7] is not caused by other edits, nor does it end grants that people made', async () => {
     await stand.setUp();
     const { access_token: token } = await stand.give();
     const [, identity] = [await principalOf(), await identityOf()];
@@ -80,7 +80,7 @@ describe('its end', () => {
     expect(await left()).toMatchObject({ grants: 1, tokens: 0 });
   });
 
-  it('[ACC-7] comes to those who may not come any more, with a row', async () => {
+  it('[ACC-7] a person who may no longer sign in is refused, with a row', async () => {
     await stand.setUp();
     await stand.give();
     await stand.portico.api('PATCH', `${PROVIDERS}/Acme`, {
@@ -106,7 +106,7 @@ describe('its end', () => {
     }
   });
 
-  it('[ACC-7] comes with the time of the identity, where that is nearer', async () => {
+  it('[ACC-7] comes at the end of the identity if that is earlier', async () => {
     await stand.setUp({ groups_claim: 'groups', group_map: { Engineering: 'eng' } });
     await stand.give();
     await env.DB.prepare('UPDATE identities SET expires_at = ?')
@@ -118,7 +118,7 @@ describe('its end', () => {
   });
 });
 
-describe('what it does not say', () => {
+describe('a claim that is absent', () => {
   const identity = () =>
     env.DB.prepare('SELECT name, email, groups, expires_at FROM identities').first<{
       name: string;
@@ -128,7 +128,7 @@ describe('what it does not say', () => {
     }>();
   const bare = { claims: { groups: undefined, name: undefined, email: undefined } };
 
-  it('[ACC-7] [ACC-2] stays as it was, for the time that it had and no longer', async () => {
+  it('[ACC-7] [ACC-2] leaves the stored value, for its remaining time and no longer', async () => {
     await stand.setUp({ groups_claim: 'groups', group_map: { Engineering: 'eng' } });
     await stand.give({ claims: { email: 'ada@acme.example' } });
     const until = Date.now() + 60_000;
@@ -149,7 +149,7 @@ describe('what it does not say', () => {
     expect(await identity()).toMatchObject({ groups: '[]' });
   });
 
-  it('[ACC-7] is written by one that is taken, and by none that is shown again', async () => {
+  it('[ACC-7] the identity is written by an accepted assertion, and not by a repeated one', async () => {
     await stand.setUp({ groups_claim: 'groups', group_map: { Engineering: 'eng' } });
     const text = await stand.assertion();
     expect((await stand.show(text)).status).toBe(200);
@@ -158,7 +158,7 @@ describe('what it does not say', () => {
     expect(await identity()).toMatchObject({ groups: '[]' });
   });
 
-  it('[ACC-7] [SEC-5] brings nobody back who was ended, by one that was taken', async () => {
+  it('[ACC-7] [SEC-5] a used assertion does not restore a person who was removed', async () => {
     await stand.setUp();
     const text = await stand.assertion();
     expect((await stand.show(text)).status).toBe(200);

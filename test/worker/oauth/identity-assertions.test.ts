@@ -1,6 +1,6 @@
 /**
- * Programs that show what a provider signed about somebody (ID-JAG): one that is right in all gets what a person could have allowed, once;
- * with one thing falsified nothing is given.
+ * Programs that present a provider's signed assertion about a person (ID-JAG): a valid one gets once what the person could have allowed;
+ * with any single claim falsified nothing is given.
  */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ import { createToken, ORIGIN } from '../support/portico.ts';
 
 const stand = setUpAssertions();
 
-describe('one that is right', () => {
+describe('a valid assertion', () => {
   it('[ACC-7] gives a token for its resource and scopes, once, in a grant', async () => {
     await stand.setUp({ groups_claim: 'groups', group_map: { Engineering: 'eng' } });
     const given = await stand.give();
@@ -48,7 +48,7 @@ describe('one that is right', () => {
     expect(await count('sign_ins')).toBe(0);
   });
 
-  it('[ACC-7] is about whom a sign-in is about, each time', async () => {
+  it('[ACC-7] identifies the same person as a sign-in, each time', async () => {
     await stand.setUp();
     const { id: token } = await createToken(stand.portico, { name: 'Ada' });
     await env.DB.prepare(
@@ -67,12 +67,12 @@ describe('one that is right', () => {
     expect(await count(ofBoth)).toBe(1);
   });
 
-  it('[ACC-7] [SEC-5] is taken once: not again, and of two at once by one', async () => {
+  it('[ACC-7] [SEC-5] is accepted once: not again, and one of two at once', async () => {
     await stand.setUp();
     const text = await stand.assertion();
     expect((await stand.show(text)).status).toBe(200);
     expect(await errorOf(await stand.show(text))).toEqual([400, 'invalid_grant']);
-    // A jti is of its issuer: in another text it is the same.
+    // A jti is unique per issuer: in another assertion it counts as used.
     const again = { jti: 'of-two' };
     await stand.give({ claims: again });
     const other = await stand.assertion({ claims: { ...again, sub: 'bo' } });
@@ -89,7 +89,7 @@ describe('one that is right', () => {
     expect(await count("identities WHERE subject = 'bo'")).toBe(0);
   });
 
-  it('[ACC-7] is of now, by clocks that are a minute apart', async () => {
+  it('[ACC-7] is valid now, by clocks that are a minute apart', async () => {
     await stand.setUp();
     await stand.give({ claims: { exp: nowSeconds() - 30 } });
     await stand.give({ claims: { exp: nowSeconds() + 350, iat: nowSeconds() + 50 } });
@@ -150,7 +150,7 @@ describe('one that is right', () => {
     expect(await stand.give(changed, more)).toMatchObject({ ...usual, ...expected });
   });
 
-  it('[ACC-7] [ACC-2] gives what an administrator may where it says so, and not by itself', async () => {
+  it("[ACC-7] [ACC-2] gives administrators' scopes only if it names them", async () => {
     await stand.setUp();
     await stand.give();
     const ofThem = 'id IN (SELECT principal_id FROM identities)';
@@ -164,12 +164,12 @@ describe('one that is right', () => {
 const parts = async () => (await stand.assertion()).split('.');
 const toPart = (value: unknown) => toBase64Url(new TextEncoder().encode(JSON.stringify(value)));
 const claims = (changed: Record<string, unknown>) => () => stand.assertion({ claims: changed });
-/** Seconds from when the test runs, which may be long after it was read. */
+/** Seconds from when the test runs, which may be long after it was loaded. */
 const at = (name: string, seconds: number) => () =>
   stand.assertion({ claims: { [name]: nowSeconds() + seconds } });
 const header = (changed: Record<string, unknown>) => () => stand.assertion({ header: changed });
 
-describe('one with a thing that is not right', () => {
+describe('an assertion with one defect', () => {
   it.each<[string, () => Promise<string>, string?]>([
     ['another issuer', claims({ iss: 'https://evil.example.com' })],
     ['the issuer with a slash', claims({ iss: `${ISSUER}/` })],
@@ -258,7 +258,7 @@ describe('one with a thing that is not right', () => {
     expect([answer.status, error]).toEqual([400, code]);
     expect(told).not.toMatch(/evil|Acme|login\.example/);
     const { identities, ...rest } = await left();
-    // Who may come is known before what they may have.
+    // The right to sign in is checked before the requested scopes.
     expect(rest).toEqual({ grants: 0, tokens: 0 });
     expect(identities).toBe(code === 'invalid_scope' ? 1 : 0);
   });
@@ -268,13 +268,13 @@ describe('one with a thing that is not right', () => {
     ['a wider resource', { resource: ORIGIN }, 'invalid_target'],
     ['other scopes', { scope: 'servers:read' }, 'invalid_scope'],
     ['no scope of ours', { scope: 'chat.read' }, 'invalid_scope'],
-  ])('[ACC-7] gives nothing where the request names %s', async (_what, more, error) => {
+  ])('[ACC-7] gives nothing if the request names %s', async (_what, more, error) => {
     await stand.setUp();
     expect(await errorOf(await stand.show(await stand.assertion(), more))).toEqual([400, error]);
     expect(await left()).toEqual(NOTHING);
   });
 
-  it('[ACC-7] gives nothing where it is missing, or there twice', async () => {
+  it('[ACC-7] gives nothing if it is missing or duplicate', async () => {
     await stand.setUp();
     const text = await stand.assertion();
     const fields = new URLSearchParams({ grant_type: GRANT_TYPE, ...stand.client });

@@ -1,6 +1,6 @@
 /**
- * Refreshing and ending: of processes that share one refresh token none is signed out, and a token that turns up later ends its grant. What
- * a grant came of ends it within a second.
+ * Refreshing and ending: of processes that share one refresh token none is signed out, and a token that is used later ends its grant. The
+ * end of what a grant is based on ends it within a second.
  */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 describe('a refresh token', () => {
-  it('[ACC-5] gives another one with an access token, within what was allowed', async () => {
+  it('[ACC-5] gives a new one with an access token, within what was allowed', async () => {
     const { token } = await createToken(portico);
     const clientId = await createClient();
     const first = await connect(portico, clientId, token);
@@ -56,7 +56,7 @@ describe('a refresh token', () => {
     expect((await refresh(portico, clientId, second.refresh_token)).status).toBe(200);
   });
 
-  it('[ACC-5] gives all who use it at once the same, and later ends the grant', async () => {
+  it('[ACC-5] gives concurrent users the same tokens, and a later use ends the grant', async () => {
     const { token } = await createToken(portico);
     const clientId = await createClient();
     const first = await connect(portico, clientId, token);
@@ -76,7 +76,7 @@ describe('a refresh token', () => {
     expect(await status(given[0]?.access_token ?? '')).toBe(401);
   });
 
-  it('[ACC-5] and its access token end by time', async () => {
+  it('[ACC-5] and its access token expire', async () => {
     const { token } = await createToken(portico);
     const clientId = await createClient();
     const first = await connect(portico, clientId, token);
@@ -92,7 +92,7 @@ describe('a refresh token', () => {
     ]);
   });
 
-  it('[ACC-5] that cannot be looked up now is no lost grant', async () => {
+  it('[ACC-5] that cannot be looked up temporarily does not lose the grant', async () => {
     const broken = createPortico({
       DB: {
         ...env.DB,
@@ -150,7 +150,7 @@ describe('the end of', () => {
     expect(await grantsOf(clientId)).toEqual([]);
   });
 
-  it('[ACC-5] an access token leaves the grant, and is of its own client only', async () => {
+  it('[ACC-5] an access token keeps the grant, and only its own client can revoke it', async () => {
     const { token } = await createToken(portico);
     const [clientId, other] = [await createClient(), await createClient()];
     const tokens = await connect(portico, clientId, token);
@@ -178,7 +178,7 @@ describe('the end of', () => {
   });
 });
 
-/** How often the story is told, each time another one. */
+/** How many random interleavings are run. */
 const STORIES = drawn(250);
 
 it(`[ACC-5] in ${STORIES} interleavings (seed ${SEED}) of three processes there is one live chain, and nobody honest is signed out`, async () => {
@@ -196,7 +196,7 @@ it(`[ACC-5] in ${STORIES} interleavings (seed ${SEED}) of three processes there 
       code,
       code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
     });
-    // Each process has its own isolate and reads the store that all share before it refreshes.
+    // Each process has its own isolate and reads the shared store before it refreshes.
     const store = { tokens: await given.json<TokenAnswer>() };
     const where = `story ${story}`;
     const step = async (from: Portico): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What a known client is refused leaves a row, once a minute; what strangers send fills no audit. */
+/** Refusals of a known client leave a row, at most once a minute; requests of strangers cannot fill the audit. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { AdminAudit } from '../../../src/audit/admin-audit.ts';
@@ -22,7 +22,7 @@ interface Row {
   subject: string;
   outcome: string;
 }
-/** Rows of these acts for a client, as an administrator reads them. */
+/** Rows of these actions for a client, as an administrator reads them. */
 async function rowsOf(client: string): Promise<Row[]> {
   const actions = ['client.authenticate', 'grant.use'];
   const pages = await Promise.all(
@@ -33,7 +33,7 @@ async function rowsOf(client: string): Promise<Row[]> {
   return pages.flatMap(({ events }) => events).filter(({ subject }) => subject === client);
 }
 
-it('[ACC-5] [SEC-6] are in the audit, the same ones once', async () => {
+it('[ACC-5] [SEC-6] are in the audit, equal ones once', async () => {
   const made = await portico.api('POST', '/api/v1/oauth/clients', {
     name: 'Reports',
     redirect_uris: ['https://program.example.com/callback'],
@@ -78,7 +78,7 @@ beforeEach(() => {
   now += 3_600_000;
 });
 
-it('[SEC-6] are told again after a minute, and no more than thirty of them in one', async () => {
+it('[SEC-6] are recorded again after a minute, and at most thirty in one minute', async () => {
   const told = refusals();
   const before = await count();
   const note = (id: string) => told.note(refusedAs('invalid_client', id));
@@ -93,7 +93,7 @@ it('[SEC-6] are told again after a minute, and no more than thirty of them in on
   expect((await count()) - before).toBe(31);
 });
 
-it('[SEC-6] that pass, or are of nobody, are not told; an audit that fails changes no answer', async () => {
+it('[SEC-6] are recorded neither for other errors nor for unknown clients; a failing audit changes no answer', async () => {
   const told = refusals();
   const before = await count();
   await told.note(refusedAs('invalid_client'));

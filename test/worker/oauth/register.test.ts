@@ -1,4 +1,4 @@
-/** Registrations over HTTP: what is answered and stored, what bounds them, and that a flood locks out nobody. */
+/** Registrations over HTTP: the response, what is stored, the bounds, and that a flood locks out nobody. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MAX_UNUSED } from '../../../src/oauth/clients/client-store.ts';
@@ -43,7 +43,7 @@ async function register(
 }
 const count = async (where = '1') =>
   await env.DB.prepare(`SELECT count(*) AS n FROM oauth_clients WHERE ${where}`).first<number>('n');
-/** Unused clients that registered one second after the other, the last one now. */
+/** Inserts unused clients that registered one second after the other, the last one now. */
 const fill = (many: number) =>
   env.DB.prepare(
     `WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < ?1 - 1)
@@ -60,7 +60,7 @@ beforeEach(async () => {
 });
 
 describe('POST /register', () => {
-  it.each(Object.entries(REGISTRATIONS))('[ACC-5] takes %s', async (_name, { metadata }) => {
+  it.each(Object.entries(REGISTRATIONS))('[ACC-5] accepts %s', async (_name, { metadata }) => {
     const clients = isolate();
     const made = await register(clients, metadata);
     expect(made).toMatchObject({ status: 201, redirect_uris: metadata['redirect_uris'] });
@@ -74,7 +74,7 @@ describe('POST /register', () => {
   });
 
   it.each(['client_secret_basic', 'client_secret_post', undefined])(
-    '[ACC-5] [SEC-1] gives a secret for %s, of which no text is stored',
+    '[ACC-5] [SEC-1] gives a secret for %s, without storing its text',
     async method => {
       const made = await register(isolate(), { ...good, token_endpoint_auth_method: method });
       expect(made).toMatchObject({
@@ -112,7 +112,7 @@ describe('POST /register', () => {
     expect(await count()).toBe(0);
   });
 
-  it('[ACC-5] takes a body that comes in pieces, and nothing but POST', async () => {
+  it('[ACC-5] accepts a body that arrives in chunks, and only POST', async () => {
     const text = JSON.stringify(good);
     const pieces = new Blob([text.slice(0, 9), text.slice(9)]).stream();
     expect((await send(isolate(), pieces)).status).toBe(201);
@@ -121,7 +121,7 @@ describe('POST /register', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
-  it('[ACC-5] says that it cannot now where the database cannot', async () => {
+  it('[ACC-5] reports a temporary error if the database fails', async () => {
     const db = new Proxy(env.DB, {
       get: (target, name) =>
         name === 'batch' ? () => Promise.reject(new Error('down')) : Reflect.get(target, name),
@@ -133,7 +133,7 @@ describe('POST /register', () => {
 });
 
 describe('a flood of registrations', () => {
-  it('[ACC-5] of one address is bounded, and stops nobody else', async () => {
+  it('[ACC-5] of one address is bounded, and affects nobody else', async () => {
     const clients = isolate();
     const before = await register(clients, good, '192.0.2.1');
     const flood = [];
@@ -146,7 +146,7 @@ describe('a flood of registrations', () => {
     expect((await register(clients, good, '198.51.100.7')).status).toBe(201);
   });
 
-  it('[ACC-5] of one site of IPv6 is one address, refused ones count too', async () => {
+  it('[ACC-5] of one IPv6 network counts as one address, including refused requests', async () => {
     const clients = isolate();
     const statuses = [];
     for (let i = 0; i < 40; i += 1) {
@@ -156,7 +156,7 @@ describe('a flood of registrations', () => {
     expect((await register(clients, good, '2001:db8:1:3::1')).status).toBe(201);
   });
 
-  it('[ACC-5] leaves a bounded number of clients, of which the newest and those in use stay', async () => {
+  it('[ACC-5] leaves a bounded number of clients, among which the newest and those in use stay', async () => {
     await fill(MAX_UNUSED + 40);
     const clients = isolate();
     await env.DB.exec("UPDATE oauth_clients SET last_used_at = 1 WHERE id = 'filled_1039'");
@@ -179,7 +179,7 @@ describe('a flood of registrations', () => {
     }
   });
 
-  it('[ACC-5] is forgotten after a day; a client that was used, after 90; a manual one never', async () => {
+  it('[ACC-5] is deleted after a day; a client that was used, after 90; a manual one never', async () => {
     const clients = isolate();
     const [never, used, granted] = [
       await register(clients),

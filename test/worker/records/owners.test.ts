@@ -1,4 +1,4 @@
-/** Records that a file of configuration keeps: who writes for an owner marks its record in the same write; who deletes one forgets it. */
+/** Records that a configuration file owns: a write for an owner marks the record in the same write, and a deletion removes the mark. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { createPortico, SERVERS } from '../support/portico.ts';
@@ -31,7 +31,7 @@ async function make(path: string, body: object, owner?: string): Promise<string>
 }
 
 describe('an owner', () => {
-  it('[OPS-6] is marked with each kind of record that is written for it, and with no other', async () => {
+  it('[OPS-6] is set for each kind of record that is written for it, and for no other', async () => {
     const connection_config = { url: 'https://owned.example.com/mcp' };
     const server = {
       name: 'owned',
@@ -75,7 +75,7 @@ describe('an owner', () => {
     }
     expect(walked).toEqual(expected.toSorted(byKind));
 
-    // The cache rule goes with its server.
+    // The cache rule is deleted with its server.
     const { cache_rule: _, ...others } = bodies;
     const paths = Object.entries(others).map(([kind, [path]]) => [kind, path] as const);
     for (const [kind, path] of [...paths, ['secret', '/api/v1/secrets'] as const]) {
@@ -85,7 +85,7 @@ describe('an owner', () => {
     expect((await listOwned()).records).toEqual([]);
   });
 
-  it('[OPS-6] keeps its record when people edit it, and not when it is deleted', async () => {
+  it('[OPS-6] stays when people edit the record, and is removed when it is deleted', async () => {
     const path = '/api/v1/principals';
     const id = await make(path, { name: 'Ada' }, 'people/ada');
     expect((await portico.api('PATCH', `${path}/${id}`, { name: 'Ada L.' })).status).toBe(200);
@@ -96,7 +96,7 @@ describe('an owner', () => {
     expect(await ownedBy('people')).toEqual([]);
   });
 
-  it('[OPS-6] takes a record that is there, by a write or as it is; of one key there is one', async () => {
+  it('[OPS-6] can take an existing record, by a write or unchanged; a key has one record', async () => {
     const path = '/api/v1/principals';
     const [first, second] = [await make(path, { name: 'A' }), await make(path, { name: 'B' })];
     const edit = await portico.api('PATCH', `${path}/${first}`, { name: 'C' }, headers('team/a'));
@@ -110,7 +110,7 @@ describe('an owner', () => {
     expect(JSON.parse(results.at(-1)?.detail ?? '')).toEqual({ owner: 'team', key: 'a' });
   });
 
-  it('[OPS-6] has nothing of a write that was refused', async () => {
+  it('[OPS-6] is not set by a refused write', async () => {
     const rule = { effect: 'deny', subject: { kind: 'principal', id: 'nobody' } };
     const refused = await portico.api('POST', '/api/v1/access/rules', rule, headers('careless/x'));
     expect(refused.status).toBe(422);
@@ -137,8 +137,8 @@ describe('an owner', () => {
   );
 });
 
-describe('secrets that are compared', () => {
-  it('[OPS-6] [SEC-1] tell which values are theirs, and leave a row without one', async () => {
+describe('a comparison of secrets', () => {
+  it('[OPS-6] [SEC-1] shows which values are equal, and leaves a row without one', async () => {
     const origins = ['https://mcp.example.com'];
     for (const name of ['ONE', 'TWO']) {
       const body = { value: `value-of-${name}`, origins };

@@ -1,4 +1,4 @@
-/** Skills of tools as requests read them: from memory while the server's row has the same revision of them. */
+/** Skills of tools as requests read them: cached while the server's row has the same revision of them. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { findServer } from '../../../src/servers/registry/server-store.ts';
@@ -43,7 +43,7 @@ const write = (serverId: string, assignments: readonly Assignment[]) =>
   ]);
 
 describe('skills of tools', () => {
-  it('[FIND-3] [AG-US3-AC2] [AG-US3-AC3] are read with confidence and primary, and why there are none', async () => {
+  it('[FIND-3] [AG-US3-AC2] [AG-US3-AC3] are read with confidence and primary, or with the reason for none', async () => {
     const { id, read } = await newServer();
     await write(id, [
       assigned('forecast'),
@@ -72,7 +72,7 @@ describe('skills of tools', () => {
     expect(skills?.get('unknown')).toBeUndefined();
   });
 
-  it('[FIND-3] are remembered, and read anew once the row has another revision', async () => {
+  it('[FIND-3] are cached, and read again once the row has another revision', async () => {
     const { id, read } = await newServer();
     const batch = vi.spyOn(env.DB, 'prepare');
     const known = createKnownSkills(env.DB);
@@ -99,7 +99,7 @@ describe('skills of tools', () => {
     expect(await read()).toEqual({ ...rest, skillsRevision: skillsRevision + 1 });
   });
 
-  it('[FIND-3] what was corrected by hand is neither written over nor forgotten', async () => {
+  it('[FIND-3] a manual correction is neither overwritten nor deleted', async () => {
     const { id } = await newServer();
     const own = assigned('own', { source: 'hand', skills: [{ id: 'gaming', confidence: 1 }] });
     await write(id, [own, assigned('other')]);
@@ -108,7 +108,7 @@ describe('skills of tools', () => {
     expect(await listAssignments(env.DB, id)).toEqual([own]);
   });
 
-  it('[FIND-3] names that are no plain text are kept as they are; nothing is written of a server that is gone', async () => {
+  it('[FIND-3] unusual names are stored unchanged; nothing is written for a deleted server', async () => {
     const { id } = await newServer();
     const odd = ['a\u0000b', '\uD800', 'x"y\\', ''].map(tool => assigned(tool));
     await write(id, odd);
@@ -121,7 +121,7 @@ describe('skills of tools', () => {
   });
 });
 
-it('[FIND-3] a skill is found by its id and by its name, however that is written', async () => {
+it('[FIND-3] a skill is found by its id and by its name, in any spelling', async () => {
   const { skills } = await loadTaxonomy(env.DB);
   const [first] = skills;
   if (!first) throw new Error('there are no skills');

@@ -1,4 +1,4 @@
-/** The table of what was learned: what goes in, and what goes when there is too much. */
+/** The table of learned uses: what is written, and what is deleted when there is too much. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { approvalId } from '../../../src/servers/approvals/definition.ts';
@@ -56,7 +56,7 @@ const count = async (where = '1') =>
   )?.n;
 
 describe('the table of uses', () => {
-  it('[FIND-4] has one row for a word, a tool and a principal, with the last day', async () => {
+  it('[FIND-4] has one row per word, tool and principal, with the last day', async () => {
     await write([useOf('a'), useOf('a', { day: TODAY - 1 }), useOf('b', { day: TODAY - 3 })]);
     await write([useOf('b')]);
     const rows = await listUses(env.DB, TODAY);
@@ -69,7 +69,7 @@ describe('the table of uses', () => {
     expect(await server.bind(serverId).first()).toEqual({ hash: rows[0]?.catalogHash });
   });
 
-  it('[FIND-4] [SEC-7] takes uses of the approved definition only, by principals that there are', async () => {
+  it('[FIND-4] [SEC-7] accepts only uses of the approved definition, by existing principals', async () => {
     await write([
       useOf('a', { fingerprint: 'another' }),
       useOf('b', { approvalId: 'another' }),
@@ -88,7 +88,7 @@ describe('the table of uses', () => {
     expect(await count(`principal_id = '${ada}'`)).toBe(1_000);
     expect(await count(`principal_id = '${ada}' AND day < ${TODAY}`)).toBe(0);
     expect(await count()).toBe(20_000);
-    // Somebody new takes the place of what is oldest.
+    // A new principal's row replaces the oldest.
     await write([useOf('new', { principalId: 'setup-admin' })]);
     expect([await count(), await count(`word = 'new'`)]).toEqual([20_000, 1]);
     const later = TODAY + KEPT_DAYS - 5;
@@ -97,7 +97,7 @@ describe('the table of uses', () => {
     expect(await words(TODAY + KEPT_DAYS)).toEqual(['late']);
   });
 
-  it('[FIND-4] [SEC-1] says nothing under the key of another deployment', async () => {
+  it('[FIND-4] [SEC-1] is meaningless under the key of another deployment', async () => {
     const ringOf = (letter: string) => createKeyRing(btoa(letter.repeat(32)));
     const [own, others] = [ringOf('a'), ringOf('b')];
     const day = dayOf(Date.now());
@@ -123,7 +123,7 @@ describe('the table of uses', () => {
     expect(await liftUnder(others)).toBe(0);
   });
 
-  it('[FIND-4] forgets with the server', async () => {
+  it('[FIND-4] loses the rows of a deleted server', async () => {
     await write([useOf('a')]);
     expect((await portico.api('DELETE', `${SERVERS}/${serverId}`)).status).toBe(204);
     await expect.poll(() => count()).toBe(0);

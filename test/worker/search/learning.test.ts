@@ -1,4 +1,4 @@
-/** Learning from use: what is called after a search orders the next ones, for whom it may, and nothing else. */
+/** Learning from use: calls after a search reorder later ones, for callers who may see them, and nothing else. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createPerson, type Person } from '../support/call-rows.ts';
@@ -67,7 +67,7 @@ async function rpc(
   return response.json<RpcAnswer>();
 }
 
-/** Somebody searches and calls, in an isolate that learns. */
+/** Searches and calls, in an isolate that learns. */
 async function use(person: Person, name: string, query = QUERY): Promise<void> {
   const through = createPortico(ON);
   await search(through, person, query);
@@ -76,14 +76,14 @@ async function use(person: Person, name: string, query = QUERY): Promise<void> {
 }
 const people = (count: number) =>
   Promise.all(Array.from({ length: count }, () => createPerson(portico)));
-/** Words that each has learned for, by principal. */
+/** The number of learned words, by principal. */
 async function learned(): Promise<Record<string, number>> {
   const { results } = await env.DB.prepare(
     'SELECT principal_id AS who, count(*) AS words FROM learned_uses GROUP BY principal_id',
   ).all<{ who: string; words: number }>();
   return Object.fromEntries(results.map(({ who, words }) => [who, words]));
 }
-/** An isolate that has read what was learned, as somebody who has used the second server's tool sees. */
+/** An isolate that has read the learned uses, as seen by a witness who has used the second server's tool. */
 async function whenRead(witness: Person): Promise<Portico> {
   const through = createPortico(ON);
   await expect.poll(() => orderFor(through, witness), PATIENT).toEqual([B, A]);
@@ -92,7 +92,7 @@ async function whenRead(witness: Person): Promise<Portico> {
 
 describe('learning from use', () => {
   it.each(ERAS)(
-    '[FIND-4] notes for a %s client what it called after what it searched, and orders its next search by that',
+    '[FIND-4] learns for a %s client what it called after a search, and orders its next search by that',
     async era => {
       const [person] = await people(1);
       if (!person) throw new Error('nobody');
@@ -109,7 +109,7 @@ describe('learning from use', () => {
     },
   );
 
-  it('[FIND-4] [ACC-3] lifts for others what three of them agree on, and nothing that two say', async () => {
+  it('[FIND-4] [ACC-3] lifts for others what three of them agree on, and nothing that only two did', async () => {
     const [reader, ...users] = await people(4);
     const [witness, next, third] = users;
     if (!reader || !witness || !next || !third) throw new Error('nobody');
@@ -122,14 +122,14 @@ describe('learning from use', () => {
     const three = await whenRead(witness);
     const after = await search(three, reader);
     expect(after.map(({ name }) => name).slice(0, 2)).toEqual([B, A]);
-    // What is found is the same, and no score moves by more than an eighth.
+    // The found tools are the same, and no score changes by more than an eighth.
     const byName = (hits: Hit[]) => new Map(hits.map(({ name, score }) => [name, score]));
     const [was, is] = [byName(before), byName(after)];
     expect([...is.keys()].toSorted()).toEqual([...was.keys()].toSorted());
     for (const [name, score] of is) expect(score - (was.get(name) ?? 0)).toBeLessThan(0.125);
   });
 
-  it('[FIND-4] [ACC-3] lifts only what who searches may see, and changes no other number', async () => {
+  it('[FIND-4] [ACC-3] lifts only what the searcher may see, and changes no other score', async () => {
     const users = await people(4);
     for (const person of users) await use(person, B);
     const [witness] = users;
@@ -141,7 +141,7 @@ describe('learning from use', () => {
     expect(await search(through, limited)).toEqual(before);
   });
 
-  it('[FIND-4] [ACC-3] learns nothing of who has no right to a tool, of calls that fail, or without a search', async () => {
+  it('[FIND-4] [ACC-3] learns nothing from callers without the right, from failed calls, or without a search', async () => {
     const limited = await createPerson(portico, { servers: ['desk-a'] });
     const [failing, direct, elsewhere] = await people(3);
     if (!failing || !direct || !elsewhere) throw new Error('nobody');
@@ -154,7 +154,7 @@ describe('learning from use', () => {
     second.call = post => resultOf(post, { content: [] });
     const through = createPortico(ON);
     await rpc(through, direct, 'modern', B, {});
-    // Somebody else's search is none of one's own.
+    // Another principal's search does not count.
     await search(through, failing);
     await rpc(through, elsewhere, 'modern', B, {});
     await through.settle();
@@ -163,7 +163,7 @@ describe('learning from use', () => {
     expect(await learned()).toEqual({ [direct.principalId]: 2 });
   });
 
-  it('[FIND-4] [SEC-7] forgets with the definition, with its principal, and when it is told to', async () => {
+  it('[FIND-4] [SEC-7] forgets with the definition, with its principal, and on request', async () => {
     const [one, two] = await people(2);
     if (!one || !two) throw new Error('nobody');
     await use(one, B);
@@ -177,7 +177,7 @@ describe('learning from use', () => {
     await portico.api('POST', `${SERVERS}/${secondServer.id}/connect`);
     await expect.poll(learned, PATIENT).toEqual({});
     await whenServer(portico, secondServer.id, ({ status }) => status === 'CONNECTED');
-    // What an isolate had read of the definition before counts no more either.
+    // What an isolate had read of the former definition does not count any more either.
     await expect.poll(() => search(reading, one), PATIENT).toEqual(await search(portico, one));
 
     await use(one, B);
@@ -190,7 +190,7 @@ describe('learning from use', () => {
     expect(refused.status).toBe(403);
   });
 
-  it('[FIND-4] [EDGE-3] asks no store for a use that is known, and none at all where it is off', async () => {
+  it('[FIND-4] [EDGE-3] asks no store for a known use, and none at all if it is off', async () => {
     const remote = createRemote();
     const [person] = await people(1);
     if (!person) throw new Error('nobody');
@@ -213,7 +213,7 @@ describe('learning from use', () => {
       await asked(on);
       expect(await learned()).toEqual({ [person.principalId]: 2 });
       expect(await asked(on)).toEqual(without);
-      // Of what is new there is one write, whatever it has of words.
+      // New uses cost one write, however many words they have.
       expect(await asked(on, 'create issues somewhere else')).toEqual([...without, 'DB.batch']);
       expect(await learned()).toEqual({ [person.principalId]: 3 });
     } finally {
@@ -221,7 +221,7 @@ describe('learning from use', () => {
     }
   });
 
-  it('[FIND-4] [OPS-4] does without where the database has no place for it', async () => {
+  it('[FIND-4] [OPS-4] works without learning if the database lacks its table', async () => {
     const [person] = await people(1);
     if (!person) throw new Error('nobody');
     await env.DB.prepare('ALTER TABLE learned_uses RENAME TO kept_uses').run();

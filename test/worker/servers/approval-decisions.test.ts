@@ -1,4 +1,4 @@
-/** Decisions on pins: in bulk, on what is stale, on names that mislead, and while servers change. */
+/** Decisions on approvals: in bulk, on stale definitions, on misleading names, and while servers change. */
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
@@ -34,8 +34,8 @@ const portico = createPortico();
 const HOLD = { tool_approval: 'hold' };
 const toolsOf = (...names: string[]) => names.map(name => toolOf(name));
 
-describe('a bulk', () => {
-  it('[SEC-7] of any servers is decided on whole, or not at all', async () => {
+describe('a bulk decision', () => {
+  it('[SEC-7] on any servers is made completely, or not at all', async () => {
     const one = new FakeServer({ tools: toolsOf('red', 'green') });
     serve({ 'bulk-1': one, 'bulk-2': new FakeServer({ tools: toolsOf('blue') }) });
     const first = await registerConnected(portico, 'bulk-1', HOLD);
@@ -59,7 +59,7 @@ describe('a bulk', () => {
     await Promise.all([whenListed('bulk-1', ['red', 'green']), whenListed('bulk-2', ['blue'])]);
   });
 
-  it('[SEC-7] [SEC-4] has 500 items at most; a whole server of 1,000 goes by its version', async () => {
+  it('[SEC-7] [SEC-4] has 500 items at most; a whole server of 1,000 is decided by its version', async () => {
     const names = Array.from({ length: 1_000 }, (_, i) => `${i}-bulky-${i * 7}`);
     const server = new FakeServer({ tools: toolsOf(...names) });
     serve({ bulky: server });
@@ -80,7 +80,7 @@ describe('a bulk', () => {
     expect(await look(portico, id)).toMatchObject({ held_tools: 0, tool_count: 1_000 });
   });
 
-  it('[SEC-7] is listed by pages, by state, kind and server', async () => {
+  it('[SEC-7] can be prepared from a list by page, state, kind and server', async () => {
     serve({ paged: new FakeServer({ tools: toolsOf('pa', 'pb', 'pc') }) });
     const { id } = await registerConnected(portico, 'paged', HOLD);
     const list = async (query: string): Promise<ApprovalList> =>
@@ -100,8 +100,8 @@ describe('a bulk', () => {
   });
 });
 
-describe('a name that misleads', () => {
-  it('[SEC-7] is quarantined beside a tool of another server, and approved by itself only', async () => {
+describe('a misleading name', () => {
+  it('[SEC-7] is quarantined beside a tool of another server, and approved only individually', async () => {
     const spoof = 's\u0435nd_money';
     serve({
       bank: new FakeServer({ tools: toolsOf('send_money') }),
@@ -136,7 +136,7 @@ describe('a name that misleads', () => {
     expect(await listTools('thief')).toEqual([spoof, 'send_money']);
   });
 
-  it('[SEC-7] is none in another style, at one server or at two, also where it is approved by hand', async () => {
+  it('[SEC-7] is not assumed for another style, at one server or at two, also after manual approval', async () => {
     serve({
       'style-1': new FakeServer({ tools: toolsOf('search_records', 'searchRecords', 'search_v2') }),
       'style-2': new FakeServer({ tools: toolsOf('search-records', 'search_records', 'search') }),
@@ -161,7 +161,7 @@ describe('a name that misleads', () => {
         [`copy-${real}`]: new FakeServer({ tools: toolsOf(copy, `other${separator}pay`, 'pay') }),
       });
       const { id: realId, held_tools: own } = await registerConnected(portico, real);
-      // A server may call its own tools so.
+      // A server may give its own tools such names.
       expect(own).toBe(0);
       const { id } = await registerConnected(portico, `copy-${real}`);
       const { approvals } = await listApprovals(portico, id);
@@ -175,7 +175,7 @@ describe('a name that misleads', () => {
     },
   );
 
-  it('[SEC-7] is not approved with others that wait, at one server or at two', async () => {
+  it('[SEC-7] is not approved together with other pending ones, at one server or at two', async () => {
     const other = new FakeServer({ tools: toolsOf('tw1n_tool') });
     serve({ 'twin-1': new FakeServer({ tools: toolsOf('twin_tool') }), 'twin-2': other });
     const one = await registerConnected(portico, 'twin-1', HOLD);
@@ -208,7 +208,7 @@ describe('a name that misleads', () => {
 });
 
 describe('sessions', () => {
-  it('[SEC-7] [MCP-4] that are open hear that a tool was approved, and of none that is held', async () => {
+  it('[SEC-7] [MCP-4] that are open are notified of an approved tool, and not of a held one', async () => {
     const server = new FakeServer({ tools: toolsOf('old') });
     serve({ telling: server });
     const { id } = await registerConnected(portico, 'telling');
@@ -230,8 +230,8 @@ describe('sessions', () => {
   });
 });
 
-describe('at the same time', () => {
-  it(`[SEC-7] as its server changes, a decision admits what it names and nothing else (seed ${SEED})`, async () => {
+describe('concurrency', () => {
+  it(`[SEC-7] while its server changes, a decision admits what it names and nothing else (seed ${SEED})`, async () => {
     const random = createRandom();
     const server = new FakeServer({ tools: toolsOf('moving') });
     serve({ racing: server });
@@ -273,7 +273,7 @@ describe('at the same time', () => {
     expect(held).toBe(results.length);
   });
 
-  it('[SEC-7] of many decisions on one definition one is made, and a trusted server goes on', async () => {
+  it('[SEC-7] of many decisions on one definition one succeeds, and a trusted server continues', async () => {
     const server = new FakeServer({ tools: toolsOf('wanted') });
     serve({ wanted: server });
     const { id } = await registerConnected(portico, 'wanted', HOLD);

@@ -1,4 +1,4 @@
-/** Pins: what of a server's tools reaches clients, by its rule and by what an administrator decided. */
+/** Approvals: which of a server's tools reach clients, by its rule and by an administrator's decisions. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { parseEvents } from '../../../src/audit/audit-store.ts';
@@ -36,7 +36,7 @@ const stampOf = (id: string) =>
 
 describe('a server', () => {
   it.each(['legacy', 'modern'] as const)(
-    '[SEC-7] [REG-5] of the %s era keeps what was there first; what is new or another is neither listed nor callable',
+    '[SEC-7] [REG-5] of the %s era keeps its first tools; new and changed ones are neither listed nor callable',
     async era => {
       const name = `pinned-${era}`;
       const server = new FakeServer({
@@ -91,7 +91,7 @@ describe('a server', () => {
     });
   });
 
-  it('[SEC-7] that is trusted shows what comes, and the change is noted', async () => {
+  it('[SEC-7] that is trusted shows new tools, and the change is recorded', async () => {
     const server = new FakeServer({ tools: [toolOf('a')] });
     serve({ trusted: server });
     const { id } = await registerConnected(portico, 'trusted', TRUSTED);
@@ -125,7 +125,7 @@ describe('a server', () => {
     expect((await edit('never')).status).toBe(422);
   });
 
-  it('[SEC-7] in which nothing changed is not written about', async () => {
+  it('[SEC-7] without changes causes no writes', async () => {
     const server = new FakeServer({ tools: [toolOf('a'), toolOf('b')] });
     serve({ quiet: server });
     const { id } = await registerConnected(portico, 'quiet');
@@ -139,7 +139,7 @@ describe('a server', () => {
     expect(await listTools('quiet')).toEqual(['a']);
   });
 
-  it('[SEC-7] that is deleted leaves no pin', async () => {
+  it('[SEC-7] that is deleted leaves no approval', async () => {
     serve({ leaving: new FakeServer() });
     const { id } = await registerConnected(portico, 'leaving');
     expect(await rowsOf(id)).toHaveLength(1);
@@ -149,7 +149,7 @@ describe('a server', () => {
     expect(response.status).toBe(404);
   });
 
-  it('[SEC-4] [SEC-7] has no tool whose name nobody could call, trusted or not', async () => {
+  it('[SEC-4] [SEC-7] has no tool whose name is too long to call, trusted or not', async () => {
     const tools = [toolOf('short'), toolOf('m'.repeat(800)), toolOf('l'.repeat(801))];
     serve({ lengthy: new FakeServer({ tools }), wordy: new FakeServer({ tools }) });
     await registerConnected(portico, 'lengthy');
@@ -160,7 +160,7 @@ describe('a server', () => {
 });
 
 describe('a tool', () => {
-  it('[SEC-7] that is rejected waits no more until it changes, and approved when it is again as it was', async () => {
+  it('[SEC-7] that is rejected is not pending until it changes, and is approved when it is unchanged again', async () => {
     const server = new FakeServer({ tools: [toolOf('a'), toolOf('b')] });
     serve({ rejecting: server });
     const { id } = await registerConnected(portico, 'rejecting');
@@ -196,7 +196,7 @@ describe('a tool', () => {
     expect(await listTools('revoking')).toEqual(['b']);
   });
 
-  it('[SEC-7] that is gone and back is approved as it was, and another one is not', async () => {
+  it('[SEC-7] that disappeared and returns unchanged is approved, and a changed one is not', async () => {
     const server = new FakeServer({ tools: [toolOf('a'), toolOf('b')] });
     serve({ vanishing: server });
     const { id } = await registerConnected(portico, 'vanishing');
@@ -211,7 +211,7 @@ describe('a tool', () => {
     expect(await listTools('vanishing')).toEqual(['a', 'b']);
   });
 
-  it('[SEC-7] [SEC-8] is shown with what differs, and with what cannot be seen', async () => {
+  it('[SEC-7] [SEC-8] is shown with its differences, and with invisible characters', async () => {
     const server = new FakeServer({ tools: [toolOf('a', { description: 'Reads' })] });
     serve({ shown: server });
     const { id } = await registerConnected(portico, 'shown');
@@ -233,7 +233,7 @@ describe('a tool', () => {
 });
 
 describe('instructions', () => {
-  it('[SEC-7] of a server are pinned apart from its tools', async () => {
+  it('[SEC-7] of a server are approved separately from its tools', async () => {
     const server = new FakeServer({ tools: [toolOf('a')] });
     server.instructions = 'Be kind';
     serve({ instructive: server });
@@ -261,7 +261,7 @@ describe('instructions', () => {
 });
 
 describe('the audit', () => {
-  it('[SEC-6] [SEC-7] has one row for a decision, with what was decided, and one for what failed', async () => {
+  it('[SEC-6] [SEC-7] has one row for a decision, with what was decided, and one for a failed one', async () => {
     serve({ audited: new FakeServer({ tools: [toolOf('a'), toolOf('b')] }) });
     const { id } = await registerConnected(portico, 'audited', HOLD);
     const { approvals } = await listApprovals(portico, id);

@@ -1,4 +1,7 @@
-/** Rules of the result cache over REST: made, shown, edited over their revision, obeyed at once; and what an edit does to what was kept. */
+/**
+ * Rules of the result cache over REST: created, shown, edited with a revision check, applied at once; and the effect of an edit on cached
+ * results.
+ */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import {
@@ -15,7 +18,7 @@ const portico = createPortico();
 const rules = createRecords<CacheRuleView>(portico, RULES);
 
 describe('a rule', () => {
-  it('[LLM-5] is made, shown, edited and deleted', async () => {
+  it('[LLM-5] is created, shown, edited and deleted', async () => {
     const { name, id } = await connectCached(portico);
     const body = { server: id, tool: 'get', ttl_seconds: 60 };
     const response = await portico.api('POST', RULES, body);
@@ -51,7 +54,7 @@ describe('a rule', () => {
     expect(await rules.refusal('POST', '', body)).toMatchObject(problem);
   });
 
-  it('[LLM-5] is one for the same tools, and goes with its server', async () => {
+  it('[LLM-5] is the only one for its tools, and is deleted with its server', async () => {
     const { id, allow, name } = await connectCached(portico);
     await allow();
     const body = { server: name, tool: 'get', ttl_seconds: 1 };
@@ -61,7 +64,7 @@ describe('a rule', () => {
     expect(await left.bind(id).first('n')).toBe(0);
   });
 
-  it('[LLM-5] [SEC-6] is an act of administrators', async () => {
+  it('[LLM-5] [SEC-6] is changed by administrators only, with audit rows', async () => {
     const { allow, id } = await connectCached(portico);
     const rule = await allow();
     await rules.edit(rule.id, { ttl_seconds: 7 });
@@ -86,7 +89,7 @@ describe('a rule', () => {
   });
 });
 
-describe('what was kept', () => {
+describe('a cached result', () => {
   it.each<[string, (id: string, ruleId: string) => Promise<unknown>]>([
     ['the server is edited', id => portico.api('PATCH', `${SERVERS}/${id}`, { description: 'x' })],
     [
@@ -104,7 +107,7 @@ describe('what was kept', () => {
         await rules.create({ server: id, tool: '*', ttl_seconds: 600 });
       },
     ],
-  ])('[LLM-5] is not found again where %s', async (_what, change) => {
+  ])('[LLM-5] is not used any more once %s', async (_what, change) => {
     const { id, name, allow, count } = await connectCached(portico);
     const rule = await allow();
     await callCached(portico, name);
@@ -116,7 +119,7 @@ describe('what was kept', () => {
     expect(count()).toBe(before + 1);
   });
 
-  it('[LLM-5] is not found where the rule is gone, at once', async () => {
+  it('[LLM-5] is not used once the rule is deleted, at once', async () => {
     const { name, allow } = await connectCached(portico);
     const rule = await allow();
     await callCached(portico, name);

@@ -1,4 +1,4 @@
-/** Connectors in the Worker: enrolment, registration, one live machine, and what its line is for. */
+/** Connectors in the Worker: enrolment, registration, one live machine, and the use of its channel. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
@@ -57,7 +57,7 @@ describe('enrolment', () => {
     expect([names, total]).toEqual([['once', 'other'], 2]);
   });
 
-  it('[CLI-1] [ACC-2] takes a device token for nothing else, and no other token for one', async () => {
+  it('[CLI-1] [ACC-2] accepts a device token for nothing else, and no other token instead of one', async () => {
     const { token } = await enrol(portico, 'narrow');
     expect((await portico.api('GET', SERVERS, undefined, { token })).status).toBe(401);
     expect((await portico.post(modern('tools/list').message, { token })).status).toBe(401);
@@ -68,7 +68,7 @@ describe('enrolment', () => {
     expect(await new FakeMachine({}).dial(portico, `portico_device_${'x'.repeat(43)}`)).toBe(401);
   });
 
-  it('[CLI-1] sends the machine of a revoked connector away', async () => {
+  it('[CLI-1] disconnects the machine of a revoked connector', async () => {
     const { connectorId, token, machine, id } = await connectedProgram(portico, 'revoked');
     expect((await portico.api('DELETE', `/api/v1/connectors/${connectorId}`)).status).toBe(204);
     await vi.waitFor(
@@ -86,7 +86,7 @@ describe('a token that is rotated', () => {
   const rotate = (id: string, from = portico, token = ADMIN) =>
     from.api('POST', `/api/v1/connectors/${id}/rotate`, undefined, { token });
 
-  it('[CLI-1] [SEC-1] [SEC-6] gives the servers to whoever has the new one', async () => {
+  it('[CLI-1] [SEC-1] [SEC-6] gives the servers to the machine with the new one', async () => {
     const { connectorId, token, machine, id, server } = await connectedProgram(portico, 'rotated');
     const response = await rotate('rotated-box');
     expect(response.status).toBe(200);
@@ -108,7 +108,7 @@ describe('a token that is rotated', () => {
     expect(JSON.stringify(rows)).not.toContain(made.token);
   });
 
-  it('[ACC-2] is refused to a reader, and where there is no such connector', async () => {
+  it('[ACC-2] is refused to a reader, and for an unknown connector', async () => {
     const { id } = await enrol(portico, 'guarded');
     const { token } = await createToken(portico, { scopes: ['servers:read'] });
     expect((await rotate(id, portico, token)).status).toBe(403);
@@ -119,14 +119,14 @@ describe('a token that is rotated', () => {
 describe.each([
   ['its revocation', 'DELETE', ''],
   ['the rotation of its token', 'POST', '/rotate'],
-])('where the word of %s is lost', (_, method, verb) => {
-  it('[CLI-1] the machine is sent away all the same', async () => {
+])('if the notification of %s is lost', (_, method, verb) => {
+  it('[CLI-1] the machine is still disconnected', async () => {
     const { connectorId, machine } = await connectedProgram(portico, `unsaid-${method}`);
     const line = env.CONNECTOR.getByName(connectorId);
     const deaf = createPortico({
       CONNECTOR: {
         getByName: () => ({
-          // Its alarm waits until the test lets it come.
+          // The test decides when its alarm runs.
           expectRevocation: async () => {
             await line.expectRevocation();
             await runInDurableObject(line, async (__, { storage }) =>
@@ -148,7 +148,7 @@ describe.each([
   });
 });
 
-it('[CLI-1] stays where a rotation was announced and not done', async () => {
+it('[CLI-1] stays connected if a rotation was announced but not done', async () => {
   const { connectorId, machine, id } = await connectedProgram(portico, 'announced');
   const line = env.CONNECTOR.getByName(connectorId);
   await line.expectRevocation();
@@ -159,7 +159,7 @@ it('[CLI-1] stays where a rotation was announced and not done', async () => {
 });
 
 describe('registration', () => {
-  it('[CLI-1] [REG-1] [SEC-6] registers what a connector offers, once, and tells of a name that is taken', async () => {
+  it('[CLI-1] [REG-1] [SEC-6] registers what a connector offers, once, and reports a name that is taken', async () => {
     const { id: connector, token } = await enrol(portico, 'offers');
     const taken = {
       name: 'taken',
@@ -197,7 +197,7 @@ describe('registration', () => {
     expect((await portico.api('PATCH', `${SERVERS}/${id}`, moved)).status).toBe(422);
   });
 
-  it('[CLI-1] [SEC-4] takes so many servers of a connector as its setting says, and says it of the others', async () => {
+  it('[CLI-1] [SEC-4] accepts the configured number of servers of a connector, and reports the others', async () => {
     const narrow = createPortico({ PORTICO_CONNECTOR_SERVERS: '2' });
     const { token } = await enrol(narrow, 'many');
     const first = await (
@@ -212,7 +212,7 @@ describe('registration', () => {
     expect(freed.servers[0]).toMatchObject({ registered_as: 'many-3', problem: null });
   });
 
-  it('[REG-1] [CLI-1] says what to run where a command is registered without a connector', async () => {
+  it('[REG-1] [CLI-1] says which command to run if a program is registered without a connector', async () => {
     const body = {
       name: 'cmd',
       transport_type: 'STDIO',
@@ -244,7 +244,7 @@ describe('registration', () => {
   });
 });
 
-describe('the line', () => {
+describe('the channel', () => {
   it('[CLI-1] belongs to the newest machine', async () => {
     const { server, machine, token, id } = await connectedProgram(portico, 'newest');
     const next = new FakeMachine({ newest: server.handle });
@@ -257,7 +257,7 @@ describe('the line', () => {
     expect(await textOf(await call(portico, 'newest.echo', { n: 1 }))).toBe('{"n":1}');
   });
 
-  it('[CLI-1] is looked at anew when a machine says that a server is another now', async () => {
+  it('[CLI-1] causes a discovery when the machine announces a changed server', async () => {
     const { server, machine, id } = await connectedProgram(portico, 'news');
     server.tools = [toolOf('echo'), toolOf('more')];
     machine.send(toJsonFrame('news', 0, { server: 'news' }));
@@ -265,7 +265,7 @@ describe('the line', () => {
     expect(server.tools).toHaveLength(2);
   });
 
-  it('[CLI-1] ends with who does not speak its language', async () => {
+  it('[CLI-1] ends if the machine breaks the protocol', async () => {
     const { token } = await enrol(portico, 'babble');
     const machine = new FakeMachine({});
     await machine.dial(portico, token);
@@ -276,7 +276,7 @@ describe('the line', () => {
     );
   });
 
-  it('[CLI-1] [ACC-1] is nothing for pages and plain requests', async () => {
+  it('[CLI-1] [ACC-1] is refused to web pages and plain requests', async () => {
     const { token } = await enrol(portico, 'plain');
     const authorization = `Bearer ${token}`;
     expect((await portico.fetch('/connect', { headers: { authorization } })).status).toBe(400);
@@ -290,7 +290,7 @@ describe('the line', () => {
   });
 });
 
-it('[CLI-3] [UP-5] lets requests be served while many servers are registered', async () => {
+it('[CLI-3] [UP-5] does not block requests while many servers are registered', async () => {
   const { token } = await enrol(portico, 'crowd');
   const names = Array.from({ length: 30 }, (_, at) => `crowd-${at}`);
   const { done, turns } = await turnsDuring(() => advertise(portico, token, ...names));

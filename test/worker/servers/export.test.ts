@@ -1,4 +1,4 @@
-/** Export of the registry and of configuration for clients: what an import takes back, and no secret in it. */
+/** Export of the registry and of client configurations: an import reads it back, and it contains no secret. */
 import { describe, expect, it } from 'vitest';
 import { register } from '../support/portico.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../support/transfer.ts';
 
 describe('an export', () => {
-  it('[REG-6] [SEC-2] of the registry gives equal records in an empty deployment', async () => {
+  it('[REG-6] [SEC-2] of the registry creates equal records in an empty deployment', async () => {
     const secret = {
       value: CANARY,
       origins: ['https://one.example.com', 'https://two.example.com'],
@@ -63,7 +63,7 @@ describe('an export', () => {
     expect(await (await portico.api('GET', EXPORT)).json()).toEqual({ ...file, left_out: [] });
   });
 
-  it('[REG-6] for a client is ready to paste, and holds no token', async () => {
+  it('[REG-6] for a client is ready to paste, and contains no token', async () => {
     const response = await portico.api('GET', `${EXPORT}?format=client&client=vscode`);
     const { text, ...rest } = await response.json<{ text: string; title: string }>();
     expect(rest).toMatchObject({ format: 'client', client: 'vscode' });

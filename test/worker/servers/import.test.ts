@@ -1,4 +1,4 @@
-/** Import of servers: planned whole, done entry by entry, and a secret is seen by nobody but its server. */
+/** Import of servers: planned as a whole, carried out entry by entry, and only its server sees a secret. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listChain } from '../../../src/audit/audit-store.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
   await env.DB.prepare('DELETE FROM secrets').run();
 });
 
-it('[UP-5] [REG-6] lets requests be served while a large file is imported', async () => {
+it('[UP-5] [REG-6] requests are served while a large file is imported', async () => {
   const names = Array.from({ length: 30 }, (_, at) => `crowd-${at}`);
   const file = names.map(name => [name, { url: url(name), disabled: true }] as const);
   const { done: entries, turns } = await turnsDuring(() =>
@@ -39,7 +39,7 @@ it('[UP-5] [REG-6] lets requests be served while a large file is imported', asyn
 });
 
 describe('an import', () => {
-  it('[REG-6] [SEC-1] [SEC-2] [SEC-6] stores secrets, refers to them, and each server is an act', async () => {
+  it('[REG-6] [SEC-1] [SEC-2] [SEC-6] stores secrets, refers to them, and has an audit row for each server', async () => {
     const server = new FakeServer();
     serve({ 'with-secret': server });
     const headers = {
@@ -92,7 +92,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('[REG-6] that is a dry run tells the same and writes nothing', async () => {
+  it('[REG-6] as a dry run reports the same and writes nothing', async () => {
     const file = {
       servers: {
         a: { url: url('dry'), headers: { token: CANARY } },
@@ -110,7 +110,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('[REG-6] does nothing where anything is not right, and names every field', async () => {
+  it('[REG-6] does nothing if anything is invalid, and names every field', async () => {
     const before = await dumpDatabase();
     const response = await send({
       mcpServers: {
@@ -134,7 +134,7 @@ describe('an import', () => {
     expect(await dumpDatabase()).toBe(before);
   });
 
-  it('[REG-6] leaves, edits or refuses what is there already', async () => {
+  it('[REG-6] skips, updates or refuses existing servers', async () => {
     const { id } = await register(portico, 'Taken', { auto_connect: false, description: 'mine' });
     const file = { mcpServers: { taken: { url: url('other') }, fresh: { url: url('fresh') } } };
     const refused = await send(file, 'on_conflict=fail');
@@ -158,7 +158,7 @@ describe('an import', () => {
     });
   });
 
-  it('[REG-6] again replaces its own secrets, and never those of others', async () => {
+  it('[REG-6] repeated replaces its own secrets, and never those of others', async () => {
     const file = (host: string) => ({
       mcpServers: { again: { url: url(host), headers: { 'X-Key': CANARY } } },
     });
@@ -171,7 +171,7 @@ describe('an import', () => {
     expect(await names('second')).toEqual(['AGAIN_X_KEY_3']);
   });
 
-  it('[REG-6] refers to secrets that are there for that origin, by every placeholder', async () => {
+  it('[REG-6] refers to existing secrets for that origin, by every placeholder', async () => {
     for (const [name, host] of [
       ['PAT', 'ref'],
       ['FIGMA_TOKEN', 'ref'],
@@ -217,7 +217,7 @@ describe('an import', () => {
     expect((await portico.fetch(IMPORT, { method: 'POST', headers: text, body })).status).toBe(415);
   });
 
-  it('[ACC-2] [SEC-6] that stores secrets needs the scope for them too', async () => {
+  it('[ACC-2] [SEC-6] that stores secrets requires the scope for them too', async () => {
     const writer = await createToken(portico, { scopes: ['servers:read', 'servers:write'] });
     const sent = { token: writer.token };
     // Disabled, so that no monitor writes while the database is compared.

@@ -1,4 +1,4 @@
-/** Lifecycle over REST: edit, rename, connect, disconnect; what a request sees right after, and what races end in. */
+/** Lifecycle over REST: edit, rename, connect, disconnect; what a request sees right after, and the results of races. */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeServer, serve } from '../support/fake-server.ts';
@@ -28,7 +28,7 @@ const read = async (id: string) =>
   (await portico.api('GET', `${SERVERS}/${id}`)).json<ServerView>();
 
 describe('disconnect and connect', () => {
-  it('[REG-3] [AG-US6-AC1] [AG-US6-AC2] [AG-US6-AC4] [AG-US6-AC5] take the tools away and bring them back', async () => {
+  it('[REG-3] [AG-US6-AC1] [AG-US6-AC2] [AG-US6-AC4] [AG-US6-AC5] remove the tools and restore them', async () => {
     serve({ cycle: new FakeServer() });
     const { id } = await registerConnected(portico, 'cycle');
     expect(await toolsOf()).toContain('cycle.echo');
@@ -54,7 +54,7 @@ describe('disconnect and connect', () => {
     expect((await call('cycle.echo')).status).toBe(200);
   });
 
-  it('[REG-3] in any order at once end in a legal state, which the monitor follows', async () => {
+  it('[REG-3] at once in any order end in a legal state, which the monitor follows', async () => {
     serve({ race: new FakeServer() });
     const { id } = await registerConnected(portico, 'race');
     for (let round = 0; round < 5; round += 1) {
@@ -67,7 +67,7 @@ describe('disconnect and connect', () => {
     }
   });
 
-  it('[REG-3] the table itself refuses an illegal step', async () => {
+  it('[REG-3] the table itself refuses an illegal transition', async () => {
     const { id } = await register(portico, 'illegal', { auto_connect: false });
     const step = env.DB.prepare("UPDATE servers SET status = 'CONNECTED' WHERE id = ?").bind(id);
     await expect(step.run()).rejects.toThrow('can only be connected');
@@ -87,7 +87,7 @@ describe('edit', () => {
     expect((await call('before.echo')).status).toBe(404);
   });
 
-  it('[REG-2] refuses a name that is taken, whatever its case', async () => {
+  it('[REG-2] refuses a name that is taken, in any case', async () => {
     const first = await register(portico, 'first', { auto_connect: false });
     await register(portico, 'second', { auto_connect: false });
     const path = `${SERVERS}/${first.id}`;
@@ -95,7 +95,7 @@ describe('edit', () => {
     expect((await portico.api('PATCH', path, { name: 'FIRST' })).status).toBe(200);
   });
 
-  it('[REG-2] with If-Match only over the revision it was made of', async () => {
+  it('[REG-2] with If-Match is applied only at the revision that was read', async () => {
     const { id } = await register(portico, 'tagged', { auto_connect: false });
     const path = `${SERVERS}/${id}`;
     const etag = (await portico.api('GET', path)).headers.get('etag') ?? '';
@@ -114,7 +114,7 @@ describe('edit', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  it('[REG-2] [SEC-1] of the address connects anew, and a new origin drops the credentials', async () => {
+  it('[REG-2] [SEC-1] of the address connects again, and a new origin drops the credentials', async () => {
     const there = new FakeServer();
     serve({ here: new FakeServer(), there });
     const config = { url: 'https://here.example.com/mcp', headers: { 'x-key': 'canary-1' } };

@@ -1,4 +1,4 @@
-/** The registry over REST: what a record is made of, what is refused, and what a deletion leaves. */
+/** The registry over REST: the form of a record, what is refused, and what a deletion leaves. */
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
@@ -52,7 +52,7 @@ describe('create', () => {
     expect((await list.json<{ servers: ServerView[] }>()).servers).toContainEqual(record);
   });
 
-  it('[REG-1] [AG-US1-AC7] takes a name once, whatever its case', async () => {
+  it('[REG-1] [AG-US1-AC7] accepts a name once, regardless of case', async () => {
     expect((await portico.api('POST', SERVERS, valid('Taken'))).status).toBe(201);
     for (const name of ['Taken', 'taken', 'TAKEN']) {
       const response = await portico.api('POST', SERVERS, { ...valid('x'), name });
@@ -62,7 +62,7 @@ describe('create', () => {
     }
   });
 
-  it('[REG-1] [AG-US1-AC7] takes one of twenty alike that come at once', async () => {
+  it('[REG-1] [AG-US1-AC7] accepts one of twenty equal requests at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => portico.api('POST', SERVERS, valid('race'))),
     );
@@ -70,7 +70,7 @@ describe('create', () => {
     expect(statuses).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
   });
 
-  it('[REG-1] [AG-US1-AC6] names every wrong field', async () => {
+  it('[REG-1] [AG-US1-AC6] names every invalid field', async () => {
     const body = {
       name: 'a.b',
       transport_type: 'CARRIER',
@@ -141,7 +141,7 @@ describe('create', () => {
     expect(await dumpDatabase()).toBe(before);
   });
 
-  it('[REG-8] tells broken JSON from wrong fields', async () => {
+  it('[REG-8] distinguishes broken JSON from invalid fields', async () => {
     const response = await portico.fetch(SERVERS, {
       method: 'POST',
       headers: {
@@ -173,7 +173,7 @@ describe('delete', () => {
     expect((await portico.api('DELETE', `${SERVERS}/${id}`)).status).toBe(404);
   });
 
-  it('[REG-2] [AG-US6-AC6] a look that was under way writes nothing back', async () => {
+  it('[REG-2] [AG-US6-AC6] a discovery that was running writes nothing afterwards', async () => {
     const server = new FakeServer();
     let answer = () => {};
     const held = new Promise<void>(resolve => (answer = resolve));
@@ -226,7 +226,7 @@ describe('a token without the scope', () => {
     expect(read.status).toBe(200);
   });
 
-  it('[ACC-2] that may use tools only sees no server records', async () => {
+  it('[ACC-2] that may only use tools sees no server records', async () => {
     const member = await createToken(portico);
     const read = await portico.api('GET', SERVERS, undefined, { token: member.token });
     expect(read.status).toBe(403);
@@ -239,7 +239,7 @@ describe('a token without the scope', () => {
 describe('credentials', () => {
   const canary = 'canary-5f1e77';
 
-  it('[SEC-1] [SEC-2] of a server reach it and are seen nowhere else', async () => {
+  it('[SEC-1] [SEC-2] of a server reach it and are visible nowhere else', async () => {
     const server = new FakeServer();
     serve({ sealed: server });
     const headers = { Authorization: `Bearer ${canary}`, 'X-Api-Key': `${canary}-key` };

@@ -1,4 +1,4 @@
-/** The Worker's half of an ear: a socket that opens when the call lasts, at the second try where the first finds nobody. */
+/** The Worker's side of a call listener: a socket that opens when the call lasts, retried if the object cannot be reached. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openListener } from '../../../src/sessions/call-listeners.ts';
 import type { SocketPort } from '../../../src/sessions/question-channel.ts';
@@ -11,10 +11,10 @@ const OPENING = {
   capabilities: {},
   progressToken: undefined,
 };
-/** A call that lasts so long has its socket. */
+/** A call that lasts this long gets its socket. */
 const AFTER_MS = 100;
 
-/** An object that cannot be reached so many times, then opens the socket, of which it notes what was sent. */
+/** An object that fails this many times, then opens the socket and notes what was sent on it. */
 function makeObject(failures: number) {
   const heard: string[] = [];
   const fetch = vi.fn<SocketPort['fetch']>(async () => {
@@ -40,15 +40,15 @@ function makeObject(failures: number) {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('[UP-2] the ear of a call', () => {
-  it('opens nothing for a call that is over soon', async () => {
+describe('[UP-2] the listener of a call', () => {
+  it('opens nothing for a short call', async () => {
     const { fetch, open } = makeObject(0);
     open().close();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it.each([0, 1, 5])('says which stream it hears after %i failures', async failures => {
+  it.each([0, 1, 5])('names its stream after %i failures', async failures => {
     const { heard, fetch, open } = makeObject(failures);
     const listener = open();
     await vi.advanceTimersByTimeAsync(60_000);
@@ -59,7 +59,7 @@ describe('[UP-2] the ear of a call', () => {
     expect(heard[0]).toContain('"serverId":"s"');
   });
 
-  it('asks no more for a call that is over, and not for ever', async () => {
+  it('stops trying for a call that has ended, and after a bounded number of tries', async () => {
     const over = makeObject(1_000);
     const listener = over.open();
     await vi.advanceTimersByTimeAsync(120);

@@ -1,11 +1,11 @@
-/** ClientSession: what a client's object remembers when it was out of memory. */
+/** ClientSession: what a client's object keeps across an eviction. */
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 
 const session = { sessionId: 'upstream-1', protocolVersion: '2025-11-25', credentialKey: 'key-1' };
 
-/** A ClientSession that holds one session at the server `server-1`. */
+/** A ClientSession with one session at the server `server-1`. */
 async function createHolder(name: string) {
   const holder = env.CLIENT_SESSION.getByName(name);
   const acquired = await holder.acquire('server-1', session.credentialKey);
@@ -14,7 +14,7 @@ async function createHolder(name: string) {
   return holder;
 }
 
-it('[MCP-10] [UP-2] keeps the session of an upstream over an eviction', async () => {
+it('[MCP-10] [UP-2] keeps the session of an upstream across an eviction', async () => {
   const holder = await createHolder('session:evicted');
   await evictDurableObject(holder);
   expect(await holder.acquire('server-1', session.credentialKey)).toEqual({ session });
@@ -25,7 +25,7 @@ it('[UP-2] opens another session for another credential', async () => {
   expect(await holder.acquire('server-1', 'key-2')).toHaveProperty('claim');
 });
 
-it('[UP-2] forgets the session that the upstream forgot, and only that one', async () => {
+it('[UP-2] drops the session that the upstream forgot, and only that one', async () => {
   const holder = await createHolder('session:forgotten');
   await holder.forget('server-1', 'another');
   expect(await holder.acquire('server-1', session.credentialKey)).toEqual({ session });
@@ -33,7 +33,7 @@ it('[UP-2] forgets the session that the upstream forgot, and only that one', asy
   expect(await holder.acquire('server-1', session.credentialKey)).toHaveProperty('claim');
 });
 
-it('[MCP-10] keeps what was used lately when its alarm comes', async () => {
+it('[MCP-10] keeps recently used sessions when its alarm fires', async () => {
   const holder = await createHolder('session:alarm');
   expect(await runDurableObjectAlarm(holder)).toBe(true);
   expect(await holder.acquire('server-1', session.credentialKey)).toEqual({ session });

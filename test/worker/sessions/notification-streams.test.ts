@@ -1,4 +1,4 @@
-/** What standing streams of sessions at legacy servers cost: for whom one is opened, and how often anybody is asked. */
+/** The cost of notification streams of sessions at legacy servers: for which calls one is opened, and how often a server is asked. */
 import { countAsked } from '../support/asked-objects.ts';
 import { evictAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -31,7 +31,7 @@ async function callEcho(at: Portico, name: string, session: string) {
   expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('a')]);
 }
 
-it('[MCP-12] [UP-2] a server that has none is asked for one once in a session, whoever asks', async () => {
+it('[MCP-12] [UP-2] a server without one is asked once per session, whichever calls come', async () => {
   const seen = serve({ streamless: new FakeServer() });
   await registerConnected(portico, 'streamless');
   const gets = () => seen.filter(text => text.startsWith('GET ')).length;
@@ -46,14 +46,14 @@ it('[MCP-12] [UP-2] a server that has none is asked for one once in a session, w
   expect(gets()).toBe(before + 1);
 });
 
-it('[MCP-12] [EDGE-1] a call that never was told of anything there reaches no object and has no stream opened', async () => {
+it('[MCP-12] [EDGE-1] a tool without server requests there calls no object and opens no stream', async () => {
   const { name, server } = await connectAsking(portico, 'http-standing');
   const session = await openSession(portico);
   const call = (mark: string, rounds = 0) =>
     callLegacy(portico, name, { mark, rounds }, { session });
   for (let n = 0; n < 5; n += 1) await call(`cold-${n}`).outcome;
   await vi.waitFor(() => expect(server.openStreams).toBe(0), PATIENT);
-  // Calls that last this long ask their object for what it hears, or for a line.
+  // Calls that last this long ask their object for messages, or open a channel.
   const elapse = holdTimers(250, 2_000);
   const asked = countAsked(env.CLIENT_SESSION);
   const outcome = await call('warm').outcome;
@@ -62,7 +62,7 @@ it('[MCP-12] [EDGE-1] a call that never was told of anything there reaches no ob
   expect([asked(), server.openStreams]).toEqual([0, 0]);
 });
 
-it('[MCP-5] a server that asked there is heard before each of its calls leaves', async () => {
+it('[MCP-5] a server that sent requests there has its stream opened before each of its calls', async () => {
   const { name } = await connectAsking(portico, 'http-standing');
   const session = await openSession(portico);
   const call = (mark: string, rounds = 0) =>
@@ -80,7 +80,7 @@ it('[MCP-5] a server that asked there is heard before each of its calls leaves',
   await answered('last');
 });
 
-it('[MCP-4] [MCP-5] [UP-2] calls side by side of callers without a session have one each, and give it back', async () => {
+it('[MCP-4] [MCP-5] [UP-2] concurrent calls of callers without a session have one each, and return it', async () => {
   const { name, server } = await connectAsking(portico, 'http-standing');
   const plans = ['a', 'b', 'c'].map(mark => ({ mark, rounds: 1 }));
   const rounds = await Promise.all(plans.map(plan => callModern(portico, name, plan)));

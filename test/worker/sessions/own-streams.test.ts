@@ -1,4 +1,7 @@
-/** A client that has a stream of its own: the Worker where that ends hears its sessions at legacy servers, and its object sleeps. */
+/**
+ * A client with its own stream: the Worker that holds it also reads the streams of its sessions at legacy servers, and the client's object
+ * sleeps.
+ */
 import { evictDurableObject, listDurableObjectIds, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -21,7 +24,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map(stream => stream.close()));
 });
 
-/** A client with a stream of its own, and a server that asks on the stream of a session. */
+/** A client with its own stream, and a server that sends requests on the stream of a session. */
 async function connectHearing() {
   const { name, server } = await connectAsking(portico, 'http-standing');
   const session = await openSession(portico);
@@ -39,7 +42,7 @@ async function connectHearing() {
   };
 }
 
-/** Puts the object of the client that has a stream of its own to sleep. */
+/** Puts the object of the client with its own stream to sleep. */
 async function fallAsleep(): Promise<void> {
   for (const id of await listDurableObjectIds(env.CLIENT_SESSION)) {
     const object = env.CLIENT_SESSION.get(id);
@@ -59,12 +62,12 @@ async function asked({ questions }: LegacyCall, message: string): Promise<string
   }, PATIENT);
 }
 
-it('[MCP-5] [EDGE-2] is heard by one stream, which stays while its own does, and no call opens another', async () => {
+it('[MCP-5] [EDGE-2] is served by one upstream stream, which stays as long as its own, and no call opens another', async () => {
   const { server, hear, call, answer } = await connectHearing();
   const own = await hear();
   for (let n = 0; n < 6; n += 1) await call(`quiet-${n}`).outcome;
   expect([server.openStreams, server.opened]).toEqual([1, 1]);
-  // A tool that was quiet so far: it leaves at once, and is heard all the same.
+  // A tool without server requests so far: it is called at once, and its requests still arrive.
   const asking = call('asking', { rounds: 1 });
   expect(await answer(await asked(asking, 'asking#0'), 'asking#0')).toBe(202);
   const outcome = await asking.outcome;
@@ -76,7 +79,7 @@ it('[MCP-5] [EDGE-2] is heard by one stream, which stays while its own does, and
   await vi.waitFor(() => expect(server.openStreams).toBe(0), PATIENT);
 });
 
-it('[MCP-5] [UP-2] is asked on a call that began before its object fell asleep', async () => {
+it('[MCP-5] [UP-2] gets server requests of a call that began before its object slept', async () => {
   const { server, hear, call, answer } = await connectHearing();
   await hear();
   const waiting = call('waiting', { hang: true });
@@ -97,7 +100,7 @@ it('[MCP-5] [UP-2] is asked on a call that began before its object fell asleep',
   waiting.drop();
 });
 
-it('[MCP-5] [UP-2] is asked on when its own stream ends in the middle of a call, and when it comes back', async () => {
+it('[MCP-5] [UP-2] still gets server requests when its own stream ends during a call, and when it reconnects', async () => {
   const { server, hear, call, answer } = await connectHearing();
   const own = await hear();
   const asking = call('asking', { rounds: 3 });

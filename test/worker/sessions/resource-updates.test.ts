@@ -1,4 +1,7 @@
-/** Subscriptions to single resources, by sessions and listeners, at servers of both eras: asked for once, told to whom it concerns. */
+/**
+ * Subscriptions to single resources, by sessions and listeners, at servers of both eras: requested once upstream, and forwarded to the
+ * subscribers.
+ */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fakeUpstreams } from '../support/fake-upstreams.ts';
@@ -28,7 +31,7 @@ const keep = (stream: OpenStream) => {
 const UPDATED = 'notifications/resources/updated';
 const REFUSAL = { code: -32002, message: 'no', data: { uri: 'note://a' } };
 
-// A legacy server without sessions: what is subscribed to in a client's own session is in session-updates.test.ts.
+// A legacy server without sessions: session-updates.test.ts covers subscriptions in a client's own session.
 const servers = { old: new TellingServer('legacy', false), new: new TellingServer('modern') };
 const records: Partial<Record<keyof typeof servers, ServerView>> = {};
 const idOf = (name: keyof typeof servers) => records[name]?.id ?? '';
@@ -57,7 +60,7 @@ async function subscription(
   return { status: response.status, ...(await response.json<RpcAnswer>()) };
 }
 
-/** The URIs a server is asked to tell of now. */
+/** The URIs that a server is currently subscribed to. */
 function watched(name: keyof typeof servers): string[] {
   if (name === 'new') return servers.new.streams.at(-1)?.uris ?? [];
   const uris = new Set<string>();
@@ -91,7 +94,7 @@ afterEach(async () => {
 });
 
 describe.each(['old', 'new'] as const)('at the %s server', name => {
-  it('[MCP-4] [MCP-5] a session hears of what it subscribed to, by the URI it used, until it unsubscribes', async () => {
+  it('[MCP-4] [MCP-5] a session gets updates of what it subscribed to, by the URI it used, until it unsubscribes', async () => {
     serveThem();
     await renew(name);
     const session = await initialize(portico);
@@ -125,7 +128,7 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
     await vi.waitFor(() => expect(watched(name)).toEqual([]), PATIENT);
   });
 
-  it('[SEC-9] tells in rounds where it tells without rest: the last is told, few before it, none of another resource is lost', async () => {
+  it('[SEC-9] frequent updates are coalesced: the last is sent, few before it, and none of another resource is lost', async () => {
     serveThem();
     await renew(name);
     const session = await initialize(portico);
@@ -161,7 +164,7 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
     await vi.waitFor(() => expect(watched(name)).toEqual([]), PATIENT);
   });
 
-  it('[MCP-4] [MCP-5] a listener hears of the resources it named, and of no other', async () => {
+  it('[MCP-4] [MCP-5] a listener gets updates of the resources it named, and of no other', async () => {
     serveThem();
     await renew(name);
     const wanted = [`${name}+note://a`, `${name}+note://unlisted`, 'nowhere+note://a'];
@@ -190,7 +193,7 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
     await vi.waitFor(() => expect(watched(name)).toEqual([]), PATIENT);
   });
 
-  it('[MCP-4] [UP-2] a subscription outlives the memory of the monitor, and the server that starts anew', async () => {
+  it('[MCP-4] [UP-2] a subscription survives lost memory of the monitor, and a restart of the server', async () => {
     serveThem();
     await renew(name);
     const session = await initialize(portico);
@@ -200,7 +203,7 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
     expect(name === 'new' ? watched('new') : ['note://a']).toEqual(['note://a']);
     await servers[name].tell(idOf(name), UPDATED, { uri: 'note://a' });
     await get.until(1);
-    // Without sessions nobody can tell that it started anew, but by the stream that ended.
+    // Without sessions only the end of the stream shows that it restarted.
     if (name === 'old') {
       await subscription('unsubscribe', `${name}+note://a`, session);
       return;
@@ -216,7 +219,7 @@ describe.each(['old', 'new'] as const)('at the %s server', name => {
   });
 });
 
-describe('what is refused', () => {
+describe('a refusal of', () => {
   it('[MCP-10] a subscription without a session', async () => {
     serveThem();
     expect(await subscription('subscribe', 'old+note://a', undefined)).toMatchObject({
@@ -225,7 +228,7 @@ describe('what is refused', () => {
     });
   });
 
-  it('[MCP-9] a resource of a server that is hidden, as one that is unknown', async () => {
+  it('[MCP-9] a resource of a hidden server, like an unknown one', async () => {
     serveThem();
     const { token } = await createToken(portico, { servers: ['new'] });
     const session = await initialize(portico, { token });

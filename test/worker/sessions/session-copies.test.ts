@@ -1,4 +1,4 @@
-/** Calls of a legacy client from an isolate that remembers nothing: its sessions at upstreams come with its own. */
+/** Calls of a legacy client from an isolate without a cache: the row of its own session includes copies of its upstream sessions. */
 import { env } from 'cloudflare:workers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { serve, type FakeServer } from '../support/fake-server.ts';
@@ -14,11 +14,11 @@ import { createRemote } from '../support/remote.ts';
 
 const portico = createPortico();
 
-/** The objects of clients, of which none ever answers. */
+/** Client objects that never answer. */
 const silent = { getByName: () => new Proxy({}, { get: () => () => new Promise(() => {}) }) };
 const WITHOUT_OBJECTS = { CLIENT_SESSION: silent as unknown as Env['CLIENT_SESSION'] };
 
-/** What waits for such an object would wait for ever. */
+/** A test that waits for such an object would time out. */
 const SHORT = 20_000;
 
 async function make(at: Portico, name: string, session: string): Promise<RpcAnswer['result']> {
@@ -56,7 +56,7 @@ it(
 );
 
 it(
-  '[EDGE-1] waits for no object where the isolate did not ask for a long time',
+  '[EDGE-1] waits for no object if the isolate did not ask for a long time',
   { timeout: SHORT },
   async () => {
     const { name, session } = await begin();
@@ -68,7 +68,7 @@ it(
   },
 );
 
-it('[UP-2] [MCP-10] has its object told that the session is used', async () => {
+it('[UP-2] [MCP-10] tells its object that the session is used', async () => {
   const { name, session } = await begin();
   const remote = createRemote();
   const other = createPortico(remote.bindings);
@@ -81,7 +81,7 @@ it('[UP-2] [MCP-10] has its object told that the session is used', async () => {
 });
 
 it(
-  '[UP-2] of a session that the server forgot is sent again once, in the one the object has',
+  '[UP-2] in a session that the server forgot is sent again once, in the one that the object has',
   { timeout: SHORT },
   async () => {
     const { name, server, session } = await begin();
@@ -89,7 +89,7 @@ it(
     server.sessions.clear();
     expect(await make(old, name, session)).toHaveProperty('content');
     await old.settle();
-    // The row is copied anew, and this one comes with what it was before.
+    // The row is copied again, and this call comes with its former contents.
     const [, forgotten, current] = sessionsOf(server);
     expect(forgotten).not.toBe(current);
     const next = createPortico(WITHOUT_OBJECTS);
@@ -100,7 +100,7 @@ it(
 
 it('[UP-2] is never made in a session that the server forgot before', async () => {
   const { name, server, session } = await begin();
-  // The row that comes with each of these calls is the one that was read at first.
+  // Each of these calls comes with the row that was read first.
   const old = createPortico();
   for (let times = 1; times <= 3; times += 1) {
     server.sessions.clear();

@@ -1,6 +1,6 @@
 /**
- * Sessions that the Worker opens and hears itself, for quiet calls of modern clients that can be asked, at legacy servers with a
- * stream for each session: one for one call at a time, until it was idle or its server, its stream or its call went wrong.
+ * Sessions that the Worker opens and reads itself, for calls of modern clients with capabilities to tools without server requests, at
+ * legacy servers with a stream per session: one call at a time, until the session was idle or its server, stream or call failed.
  */
 import { describe, expect, it, vi } from 'vitest';
 import {
@@ -16,17 +16,17 @@ import { PATIENT, createPortico } from '../support/portico.ts';
 import { holdPlatformTimersThat } from '../support/held-timers.ts';
 import { callUntilHere, watchObjects } from '../support/quiet-tools.ts';
 
-/** How long a session is kept that no call has, in milliseconds. */
+/** How long an unused session is kept, in milliseconds. */
 const IDLE_MS = 10_000;
 
-/** A server whose quiet tool the Worker calls by now. */
+/** A server with a tool that the Worker already calls itself. */
 async function connectQuiet() {
   const portico = createPortico();
   const { name, server } = await connectAsking(portico, 'http-standing');
   await callUntilHere(portico, name);
-  // What the object has of the server is over.
+  // The object's own sessions at the server have ended.
   await vi.waitFor(() => expect(server.openStreams).toBe(1), PATIENT);
-  // Those of before are of who looks after the server.
+  // The earlier ones belong to the monitor.
   const ended = server.ended.splice(0);
   expect(ended).not.toContain(`s${server.sessions}`);
   const { counts: objects } = watchObjects();
@@ -42,8 +42,8 @@ async function connectQuiet() {
   return { portico, name, server, call, answer, objects: since };
 }
 
-describe('[MCP-5] [EDGE-2] a session that the Worker hears', () => {
-  it('serves call after call, and no object is asked', async () => {
+describe('[MCP-5] [EDGE-2] a session read by the Worker', () => {
+  it('serves call after call, without asking an object', async () => {
     const { call, server, objects } = await connectQuiet();
     const { sessions, opened } = server;
     for (let n = 0; n < 20; n += 1) {
@@ -56,7 +56,7 @@ describe('[MCP-5] [EDGE-2] a session that the Worker hears', () => {
     ]);
   });
 
-  it('[MCP-4] brings what is asked on its stream to the call that has it, which the object takes over', async () => {
+  it('[MCP-4] delivers server requests on its stream to its call, which the object takes over', async () => {
     const { call, answer, server, objects } = await connectQuiet();
     const plan = { mark: 'asking', rounds: 2, together: 2 };
     const first = await call(plan);
@@ -69,7 +69,7 @@ describe('[MCP-5] [EDGE-2] a session that the Worker hears', () => {
     expect(server.stray).toEqual([]);
   });
 
-  it('[ACC-5] is of one call: what others side by side are asked reaches them', async () => {
+  it('[ACC-5] belongs to one call: server requests of concurrent calls reach those', async () => {
     const { call, answer, server } = await connectQuiet();
     const plans = ['a', 'b', 'c', 'd', 'e', 'f'].map(mark => ({ mark, rounds: 1 }));
     const rounds = await Promise.all(plans.map(plan => call(plan)));
@@ -122,7 +122,7 @@ describe('[MCP-5] [EDGE-2] a session that the Worker hears', () => {
     expect(objects().begun).toBe(1);
   });
 
-  it('is ended when no call had it for a while', async () => {
+  it('is ended when no call used it for a while', async () => {
     const timers = holdPlatformTimersThat(ms => ms > IDLE_MS / 2 && ms <= IDLE_MS);
     const { server } = await connectQuiet();
     expect(server.ended).toEqual([]);
@@ -132,7 +132,7 @@ describe('[MCP-5] [EDGE-2] a session that the Worker hears', () => {
     await vi.waitFor(() => expect(server.openStreams).toBe(0), PATIENT);
   });
 
-  it('is not opened for a call now and then', async () => {
+  it('is not opened for rare calls', async () => {
     const portico = createPortico();
     const { name, server } = await connectAsking(portico, 'http-standing');
     const { counts: objects } = watchObjects();

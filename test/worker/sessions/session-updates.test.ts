@@ -1,4 +1,4 @@
-/** Resources that are subscribed to in a client's own session at a legacy server: told to it alone, and as long as it wants. */
+/** Resources subscribed to in a client's own session at a legacy server: updates reach that client alone, while it is subscribed. */
 import { listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -42,7 +42,7 @@ async function subscription(
   return response.json<RpcAnswer>();
 }
 
-/** The server's sessions in which a resource is subscribed to, newest last. */
+/** The server's sessions with a subscription to a resource, newest last. */
 function subscribed(): string[] {
   const sessions = new Set<string>();
   for (const entry of server.asked) {
@@ -56,7 +56,7 @@ function subscribed(): string[] {
 const objects = async () =>
   (await listDurableObjectIds(env.CLIENT_SESSION)).map(id => id.toString());
 
-/** The object that has a subscription in a session of its own. */
+/** The objects with a subscription in a session of their own. */
 async function holders() {
   const found = [];
   for (const id of await objects()) {
@@ -69,7 +69,7 @@ async function holders() {
   return found;
 }
 
-/** The only object that has one. */
+/** The only such object. */
 async function holder() {
   const found = await holders();
   expect(found.length).toBe(1);
@@ -109,7 +109,7 @@ async function end(session: string, token = ADMIN): Promise<void> {
   await portico.settle();
 }
 
-/** The object's memory is gone and its client comes back, whose resource is subscribed to again. */
+/** The object loses its memory and its client reconnects; the resource is subscribed to again. */
 async function reopened(object: DurableObjectStub<ClientSession>, session: string) {
   await loseMemory(object);
   server.streams.length = 0;
@@ -123,7 +123,7 @@ async function reopened(object: DurableObjectStub<ClientSession>, session: strin
 }
 
 describe('a legacy client', () => {
-  it('[MCP-4] [MCP-5] hears what its own session is told, and no other does', async () => {
+  it('[MCP-4] [MCP-5] gets the updates of its own session, and no other client does', async () => {
     const ada = await initialize(portico);
     const bob = await initialize(portico);
     const streams = [
@@ -150,7 +150,7 @@ describe('a legacy client', () => {
     expect((await holders()).length).toBe(0);
   });
 
-  it('[MCP-4] [UP-2] hears on when its object lost its memory, and when the server forgot the session', async () => {
+  it('[MCP-4] [UP-2] still gets updates after its object lost its memory, and after the server forgot the session', async () => {
     const ada = await initialize(portico);
     keep(await openGet(portico, ada, { token: ADMIN }));
     await subscription('subscribe', ada);
@@ -169,7 +169,7 @@ describe('a legacy client', () => {
     expect((await holders()).length).toBe(0);
   });
 
-  it('[MCP-4] is told that its server refused, and nothing of it stays', async () => {
+  it('[MCP-4] gets the refusal of its server, and nothing of it stays', async () => {
     fakeUpstreams({
       'https://telling.example.com': async request => {
         const text = await request.clone().text();
@@ -185,7 +185,7 @@ describe('a legacy client', () => {
     await end(ada);
   });
 
-  it('[MCP-9] [ACC-3] to whom the server is hidden asks it for nothing', async () => {
+  it('[MCP-9] [ACC-3] that cannot see the server causes no request to it', async () => {
     const { token } = await createToken(portico, { servers: ['other'] });
     const session = await initialize(portico, { token });
     const { error } = await subscription('subscribe', session, token);
@@ -195,7 +195,7 @@ describe('a legacy client', () => {
 });
 
 describe('a listener of the modern era', () => {
-  it('[MCP-5] hears what the session of its principal is told, until it leaves', async () => {
+  it("[MCP-5] gets the updates of its principal's session, until it leaves", async () => {
     const listen = keep(await openListen(portico, { resourceSubscriptions: [QUALIFIED] }));
     const [own = ''] = subscribed();
     const object = await holder();

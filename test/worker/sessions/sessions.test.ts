@@ -1,4 +1,4 @@
-/** Legacy sessions: durable, bound, ended; and the sessions at upstreams that hang on them. */
+/** Legacy sessions: durable, bound, ended; and the upstream sessions that belong to them. */
 import { env } from 'cloudflare:workers';
 import { evictAllDurableObjects, listDurableObjectIds } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -35,7 +35,7 @@ async function callTool(
   return response.json();
 }
 
-/** A connected server under its own name. */
+/** Connects a server with its own name. */
 async function connect(name: string, options = {}): Promise<FakeServer> {
   const server = new FakeServer(options);
   serve({ [name]: server });
@@ -46,7 +46,7 @@ async function connect(name: string, options = {}): Promise<FakeServer> {
 const text = (answer: RpcAnswer) => answer.result?.content?.[0]?.text;
 
 describe('a session', () => {
-  it('[MCP-10] survives the eviction of its object and another isolate, with the same session at the upstream', async () => {
+  it('[MCP-10] survives the eviction of its object and works in another isolate, with the same upstream session', async () => {
     const server = await connect('evicting');
     const session = await initialize(portico);
     const list = await portico.post(legacy('tools/list'), { headers: inSession(session) });
@@ -84,7 +84,7 @@ describe('a session', () => {
     expect(new Set(server.of('tools/call').map(post => post.session)).size).toBe(1);
   });
 
-  it('[SEC-9] of a principal that has too many: the next is opened, and the one used longest ago ends, with all it has', async () => {
+  it("[SEC-9] beyond a principal's maximum is opened, and the least recently used one ends with all that it has", async () => {
     const server = await connect('surplus');
     const crowded = createPortico({ PORTICO_PRINCIPAL_SESSIONS: '3' });
     const { token } = await createToken(crowded);
@@ -118,7 +118,7 @@ describe('a session', () => {
     const ended = await portico.api('DELETE', '/mcp', undefined, { headers: inSession(session) });
     expect(ended.status).toBe(200);
     await portico.settle();
-    // The session of a look was ended too.
+    // The session of a discovery was ended too.
     expect(server.ended.filter(id => id === upstreamSession)).toHaveLength(1);
     for (const at of [portico, createPortico()]) {
       const response = await at.post(legacy('ping'), { headers: inSession(session) });
@@ -130,7 +130,7 @@ describe('a session', () => {
     ).toBe(404);
   });
 
-  it('[MCP-10] is nobody else’s: another principal, endpoint or path gets 404', async () => {
+  it('[MCP-10] is bound: another principal, endpoint or path gets 404', async () => {
     const server = await connect('bound');
     const session = await initialize(portico);
     const ofServer = await initialize(portico, {}, '/mcp/servers/bound');
@@ -151,7 +151,7 @@ describe('a session', () => {
     expect(text(await callTool(portico, 'bound.echo', session))).toBe('{"a":1}');
   });
 
-  it('[MCP-10] narrowed by its token later on loses what the token lost', async () => {
+  it('[MCP-10] loses what its token loses later', async () => {
     const server = await connect('revoked');
     const { id, token } = await createToken(portico);
     const session = await initialize(portico, { token });
@@ -165,7 +165,7 @@ describe('a session', () => {
     expect(server.of('tools/call')).toHaveLength(1);
   });
 
-  it('[MCP-10] ends by itself when nobody used it, and lives as long as somebody does', async () => {
+  it('[MCP-10] expires when unused, and lives as long as it is used', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const idle = createPortico({ PORTICO_SESSION_IDLE_MS: '60000' });
     const ping = async (session: string) =>
@@ -188,8 +188,8 @@ describe('a session', () => {
   });
 });
 
-describe('a session id that is not one', () => {
-  it('[MCP-10] gets 404 and makes no object, no row and no request', async () => {
+describe('an invalid session id', () => {
+  it('[MCP-10] gets 404 and creates no object, no row and no request', async () => {
     const server = await connect('unknown');
     const requests = server.posts.length;
     const session = await initialize(portico);
@@ -225,7 +225,7 @@ describe('a session id that is not one', () => {
     expect(server.posts.length).toBe(requests);
   });
 
-  it('[MCP-10] left out is no hindrance where none is needed, and 400 where one is', async () => {
+  it('[MCP-10] may be absent where none is needed, and gets 400 where one is', async () => {
     await connect('dropped', { sessionful: false });
     const objects = (await listDurableObjectIds(env.CLIENT_SESSION)).length;
     expect(text(await callTool(portico, 'dropped.echo'))).toBe('{"a":1}');
@@ -235,7 +235,7 @@ describe('a session id that is not one', () => {
     expect((await listDurableObjectIds(env.CLIENT_SESSION)).length).toBe(objects);
   });
 
-  it('[MCP-10] [UP-2] left out before a server that keeps sessions: one for the principal and the server', async () => {
+  it('[MCP-10] [UP-2] absent at a server with sessions uses one session per principal and server', async () => {
     const server = await connect('principal');
     await callTool(portico, 'principal.echo');
     await callTool(createPortico(), 'principal.echo');
@@ -246,7 +246,7 @@ describe('a session id that is not one', () => {
     expect(third).not.toBe(first);
   });
 
-  it('[MCP-10] the object of a session that was never used does not exist', async () => {
+  it('[MCP-10] the object of an unused session does not exist', async () => {
     const before = (await listDurableObjectIds(env.CLIENT_SESSION)).length;
     const session = await initialize(portico);
     await portico.post(legacy('tools/list'), { headers: inSession(session) });

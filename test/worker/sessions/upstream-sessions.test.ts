@@ -1,4 +1,4 @@
-/** Sessions at upstreams: forgotten ones are opened anew, once, and nothing else is ever sent twice. */
+/** Sessions at upstreams: forgotten ones are opened again, once, and nothing else is ever sent twice. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { FakeServer, resultOf, serve } from '../support/fake-server.ts';
@@ -30,7 +30,7 @@ async function callTool(
   return response.json();
 }
 
-/** A connected server under its own name. */
+/** Connects a server with its own name. */
 async function connect(name: string, options = {}): Promise<FakeServer> {
   const server = new FakeServer(options);
   serve({ [name]: server });
@@ -57,7 +57,7 @@ describe('an upstream that forgot its session', () => {
     ],
     ['404 without JSON', () => new Response('gone', { status: 404 })],
   ])(
-    '[UP-2] [MCP-10] and says so by %s is asked once more in a new one',
+    '[UP-2] [MCP-10] and says so by %s gets the call once more in a new one',
     async (what, forgotten) => {
       const name = `forgets-${what.replaceAll(/\W/g, '').toLowerCase()}`;
       const server = await connect(name);
@@ -77,7 +77,7 @@ describe('an upstream that forgot its session', () => {
     },
   );
 
-  it('[UP-2] twenty calls at once open one new session', async () => {
+  it('[UP-2] gets one new session for twenty calls at once', async () => {
     const server = await connect('amnesia');
     const session = await initialize(portico);
     await callTool(portico, 'amnesia.echo', session);
@@ -103,7 +103,7 @@ describe('an upstream that forgot its session', () => {
     expect(server.of('tools/call')).toHaveLength(2);
   });
 
-  it('[UP-2] [MCP-12] is the only one asked: nothing else is sent twice', async () => {
+  it('[UP-2] [MCP-12] is the only one asked twice: nothing else is sent again', async () => {
     const server = await connect('once');
     const session = await initialize(portico);
     const faults: (() => Response)[] = [
@@ -130,13 +130,13 @@ describe('an upstream that forgot its session', () => {
       const answer = await callTool(portico, 'once.echo', session);
       expect([`fault ${i}`, answer.result?.isError]).toEqual([`fault ${i}`, true]);
       expect([`fault ${i}`, server.of('tools/call').length]).toEqual([`fault ${i}`, before + 1]);
-      // So many in a row would have its calls refused.
+      // This many failures in a row would open the circuit.
       server.call = usual;
       expect(text(await callTool(portico, 'once.echo', session))).toBe('{"a":1}');
     }
   });
 
-  it('[UP-2] [MCP-12] and cannot open another says why', async () => {
+  it('[UP-2] [MCP-12] and cannot open another causes an error that says why', async () => {
     const server = await connect('closed');
     const session = await initialize(portico);
     await callTool(portico, 'closed.echo', session);
@@ -152,7 +152,7 @@ describe('an upstream that forgot its session', () => {
   });
 });
 
-describe('another address of a server', () => {
+describe('another URL of a server', () => {
   it('[SEC-1] [UP-2] gets a session of its own', async () => {
     const server = await connect('moving');
     const session = await initialize(portico);

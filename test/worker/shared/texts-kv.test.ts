@@ -1,9 +1,9 @@
-/** Many texts of KV: each under its key, in few operations, and also where they are too much for one answer. */
+/** Many texts of KV: each under its key, in few operations, also if they exceed the size of one response. */
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { findTexts } from '../../../src/shared/util/texts-kv.ts';
 
-/** The namespace, with the number of keys of each read. @param most characters of one answer; the platform's are 25 MB */
+/** The namespace, with the number of keys of each read. @param most maximum characters of one response; the platform's are 25 MB */
 function watched(most = Infinity) {
   const reads: number[] = [];
   const get = async (keys: string | string[]) => {
@@ -20,7 +20,7 @@ function watched(most = Infinity) {
   return { kv: { get } as unknown as KVNamespace, reads };
 }
 
-it('[EDGE-3] finds texts in their order, a hundred keys at a time', async () => {
+it('[EDGE-3] finds texts in the order of their keys, a hundred keys at a time', async () => {
   const keys = Array.from({ length: 250 }, (_, i) => `many/${i}`);
   const stored = keys.filter((_, i) => i % 7 !== 3);
   await Promise.all(stored.map(key => env.CATALOG.put(key, `of ${key}`)));
@@ -32,17 +32,17 @@ it('[EDGE-3] finds texts in their order, a hundred keys at a time', async () => 
   expect(reads).toHaveLength(3);
 });
 
-it('[EDGE-3] finds texts that are too much for one answer', async () => {
+it('[EDGE-3] finds texts that exceed the size of one response', async () => {
   const lengths = [700, 400, 10, 20, 30];
   const keys = lengths.map(length => `large/${length}`);
   await Promise.all(keys.map((key, i) => env.CATALOG.put(key, 'x'.repeat(lengths[i] ?? 0))));
   const { kv, reads } = watched(600);
   expect((await findTexts(kv, keys)).map(text => text?.length)).toEqual(lengths);
-  // What one read has alone is the platform's to give.
+  // A read of a single key has no such bound here; the platform allows it.
   expect(reads.toSorted((a, b) => a - b)).toEqual([1, 1, 1, 2, 2, 3, 5]);
 });
 
-it('[EDGE-3] fails where a single key cannot be read', async () => {
+it('[EDGE-3] fails if a single key cannot be read', async () => {
   const get = () => Promise.reject(new Error('away'));
   await expect(findTexts({ get } as unknown as KVNamespace, ['a', 'b'])).rejects.toThrow('away');
 });

@@ -1,4 +1,6 @@
-/** Cloudflare Access in front of the gateway: what it says of somebody counts where it is signed, for us, and of now; nothing else does. */
+/**
+ * Cloudflare Access in front of the gateway: its assertion about a person counts only if it is signed, meant for this gateway, and current.
+ */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { toBase64Url } from '../../../src/shared/crypto/base64url.ts';
@@ -28,7 +30,7 @@ interface Forged {
   key?: CryptoKey;
 }
 
-/** What Access sends with a request. */
+/** The assertion that Access sends with a request. */
 async function assertion({ claims, header, key = keys.privateKey }: Forged = {}): Promise<string> {
   const said = {
     iss: TEAM,
@@ -89,7 +91,7 @@ async function setUp(more: object = {}): Promise<void> {
   expect(made.status).toBe(201);
 }
 
-it('[ACC-7] signs in whom Access let through, once for a browser, and leads on', async () => {
+it('[ACC-7] signs in a person whom Access let through, once per browser, and redirects', async () => {
   await setUp();
   const path = '/authorize?client_id=x';
   const answer = await visit(
@@ -109,7 +111,7 @@ it('[ACC-7] signs in whom Access let through, once for a browser, and leads on',
   expect(await count('identities')).toBe(1);
 });
 
-it('[ACC-7] has no button, and is nothing where nobody set it up', async () => {
+it('[ACC-7] has no button, and has no effect if nobody set it up', async () => {
   const before = await visit(await assertion());
   expect([before.headers.get('set-cookie'), await count('sign_ins')]).toEqual([null, 0]);
   await setUp();
@@ -144,7 +146,7 @@ it.each<[string, () => Promise<string>]>([
   ],
   ['no token', async () => 'x'],
   ['too much', async () => `${await assertion()}${'x'.repeat(20_000)}`],
-])('[ACC-7] is not believed of %s', async (_what, forge) => {
+])('[ACC-7] is not accepted with %s', async (_what, forge) => {
   await setUp();
   const answer = await visit(await forge());
   expect(answer.status).toBe(403);

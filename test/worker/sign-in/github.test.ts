@@ -1,4 +1,4 @@
-/** Signing in with GitHub, which is asked who somebody is: by the number of the account, for the organizations that may come. */
+/** Signing in with GitHub, whose API identifies the person: by the account's number, for the allowed organizations. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createBrowser, type Browser } from '../support/browser.ts';
@@ -20,7 +20,7 @@ interface Github {
   orgs?: () => Response;
 }
 
-/** @returns what was asked for */
+/** @returns the requests */
 const serve = (github: Github = {}) => {
   const answers: Record<string, () => Response> = {
     '/user': github.user ?? (() => Response.json(user)),
@@ -50,7 +50,7 @@ const setUp = (more: object = {}) =>
     ...more,
   });
 
-/** Goes to GitHub and comes back as it answers. */
+/** Goes to GitHub and returns with its answer. */
 async function comeBack(browser: Browser, change: Record<string, string> = {}): Promise<Response> {
   const page = await (await browser.get('/sign-in')).text();
   const start = /href="(\/sign-in\/start[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
@@ -74,7 +74,7 @@ beforeEach(async () => {
   await portico.api('PUT', '/api/v1/secrets/GITHUB_APP', secret);
 });
 
-it('[ACC-7] signs in by the number of the account, with the groups of its teams', async () => {
+it("[ACC-7] signs in by the account's number, with the groups of its teams", async () => {
   serve();
   expect((await setUp()).status).toBe(201);
   const browser = createBrowser(portico);
@@ -125,6 +125,6 @@ it.each([
   ['under another issuer', { issuer: 'https://ghe.example.com' }],
   ['as another kind', { kind: 'oidc' }],
   ['without a secret', { client_secret: null }],
-])('[ACC-7] is not set up %s', async (_what, more) => {
+])('[ACC-7] cannot be set up %s', async (_what, more) => {
   expect((await setUp(more)).status).toBe(422);
 });

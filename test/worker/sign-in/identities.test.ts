@@ -1,4 +1,4 @@
-/** An identity counts until its time is over: for the groups of its principal, and for who signed in by it. */
+/** An identity counts until it expires: for the groups of its principal, and for those who signed in by it. */
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
@@ -14,7 +14,7 @@ interface Explained {
 const later = () => Date.now() + 3_600_000;
 const statement = (sql: string, ...values: unknown[]) => env.DB.prepare(sql).bind(...values);
 
-it('[ACC-7] [ACC-2] gives its groups beside those given by hand, as long as it counts', async () => {
+it('[ACC-7] [ACC-2] adds its groups to those given by hand, as long as it counts', async () => {
   const made = await portico.api('POST', '/api/v1/principals', { name: 'Ada', groups: ['hand'] });
   const { id: principal } = await made.json<{ id: string }>();
   const { id: token } = await createToken(portico, { principal });
@@ -51,7 +51,7 @@ it('[ACC-7] [ACC-2] gives its groups beside those given by hand, as long as it c
   expect(await members('claimed')).toBe(0);
 });
 
-it('[ACC-7] ends who signed in by it when its time is over, or it is deleted, and their grants', async () => {
+it('[ACC-7] ends sign-ins by it when it expires or is deleted, and their grants', async () => {
   const made = await portico.api('POST', '/api/v1/principals', { name: 'Bo' });
   const { id: principal } = await made.json<{ id: string }>();
   const identities = [await addIdentity(principal, []), await addIdentity(principal, [])];
@@ -109,7 +109,7 @@ it.each([
   'https://gitlab.com',
   'https://appleid.apple.com',
   'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
-])('[ACC-7] %s, at which everybody has an account, lets nobody in for having one', async issuer => {
+])('[ACC-7] %s, open to everybody, lets nobody in just for an account', async issuer => {
   const add = async (more: object) => {
     const name = crypto.randomUUID();
     const body = { name, issuer, client_id: 'portico', creates_principals: true, ...more };

@@ -1,4 +1,4 @@
-/** An invitation signs its principal in once; administrators see who is signed in, and end it. */
+/** An invitation signs its principal in once; administrators see sign-ins, and end them. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
@@ -86,7 +86,7 @@ describe('an invitation', () => {
     expect(await rowsOf(principal)).toBe(1);
   });
 
-  it('[ACC-7] is nobody’s once it has expired, was deleted, or its principal is gone', async () => {
+  it('[ACC-7] is refused once it has expired, was deleted, or its principal is deleted', async () => {
     const principal = await addPrincipal();
     const [expired, deleted, orphan] = [
       await invite(principal),
@@ -125,7 +125,7 @@ describe('an invitation', () => {
     expect(await invitations.refusal('POST', '', body)).toMatchObject(problem);
   });
 
-  it('[ACC-7] [ACC-9] is made by administrators without limits only', async () => {
+  it('[ACC-7] [ACC-9] is created only by administrators without limits', async () => {
     const principal = await addPrincipal();
     for (const more of [{ scopes: ['servers:write'] }, { scopes: ['admin'], tools: ['*.get_*'] }]) {
       const { token } = await createToken(portico, more);
@@ -143,7 +143,7 @@ describe('an invitation', () => {
 });
 
 describe('a sign-in', () => {
-  it('[ACC-7] is seen by administrators, and ended at once', async () => {
+  it('[ACC-7] is visible to administrators, and ended at once', async () => {
     const { id: token, token: value } = await createToken(portico, { name: 'Cy' });
     const browser = createBrowser(portico);
     await browser.post('/sign-in', { code: value });

@@ -1,4 +1,4 @@
-/** People see and end their own passkeys and sign-ins: what came of what they ask with, and nothing of anybody else. */
+/** People see and end their own passkeys and sign-ins: those that belong to the credential of the request, and nothing of others. */
 import { beforeAll, expect, it } from 'vitest';
 import type { Browser } from '../support/browser.ts';
 import { NAMED, createNamed, passkeyOf, shownIn, signedIn } from '../support/passkeys.ts';
@@ -32,7 +32,7 @@ let [strong, weak] = [
   { id: '', token: '' },
 ];
 let stranger = { id: '', token: '' };
-/** Of the same person, by an invitation. */
+/** A browser of the same person, signed in by an invitation. */
 let invited: Browser;
 
 const tokenOf = (scopes: string[], more: object = {}) =>
@@ -59,7 +59,7 @@ async function ask(token: string, method: string, path: string) {
   return { status: answer.status, json };
 }
 
-/** As a page of the gateway asks in a browser. */
+/** A request as from a page of the gateway in a browser. */
 async function askIn({ cookie }: Browser, method: string, path: string) {
   const headers = { cookie, origin: NAMED, 'sec-fetch-site': 'same-origin' };
   const answer = await portico.fetch(`/api/v1/${path}`, { method, headers });
@@ -72,7 +72,7 @@ const rowsOf = ({ json }: { json: Record<string, unknown> }, member: string) =>
 const allOf = async (path: string, member: string) =>
   rowsOf({ json: await (await portico.api('GET', `/api/v1/${path}?limit=200`)).json() }, member);
 
-it.each(KINDS)('[ACC-7] [ACC-9] %s: a token shows those that came of it', async (path, member) => {
+it.each(KINDS)('[ACC-7] [ACC-9] %s: a token shows those created with it', async (path, member) => {
   for (const { id, token } of [strong, weak, stranger]) {
     const { status, json } = await ask(token, 'GET', path);
     expect(status).toBe(200);
@@ -82,7 +82,7 @@ it.each(KINDS)('[ACC-7] [ACC-9] %s: a token shows those that came of it', async 
   }
 });
 
-it.each(KINDS)('[ACC-7] [ACC-9] %s: what is not theirs does not exist', async (path, member) => {
+it.each(KINDS)('[ACC-7] [ACC-9] %s: those of others look unknown', async (path, member) => {
   const all = await allOf(path, member);
   const own = all.find(row => row.token === weak.id);
   const others = all.filter(row => row.token !== weak.id);
@@ -94,7 +94,7 @@ it.each(KINDS)('[ACC-7] [ACC-9] %s: what is not theirs does not exist', async (p
     expect([found.status, found.json['detail']]).toEqual([404, missing.json['detail']]);
     expect((await ask(weak.token, 'DELETE', `${path}/${id}`)).status).toBe(404);
   }
-  // Nor by naming whose they are.
+  // Also not by naming the principal.
   const query = `?principal=${others.find(row => row.principal !== ada.id)?.principal}`;
   expect(rowsOf(await ask(weak.token, 'GET', path + query), member)).toEqual([]);
   expect(await allOf(path, member)).toEqual(all);
@@ -125,7 +125,7 @@ it.each(KINDS)('[ACC-9] %s: not for limits, nor without a tool scope', async pat
   }
 });
 
-it('[ACC-7] a program that was let in sees none', async () => {
+it('[ACC-7] an authorized program sees none', async () => {
   const clientId = await createClient();
   const allowed = await allow(
     await signedIn(portico, weak.token),
@@ -140,7 +140,7 @@ it('[ACC-7] a program that was let in sees none', async () => {
   }
 });
 
-it('[ACC-7] ends a sign-in, and deletes a passkey with what came of it', async () => {
+it('[ACC-7] ends a sign-in, and deletes a passkey with the sign-ins by it', async () => {
   const mine = await tokenOf(['tools:read']);
   const browser = await signedIn(portico, mine.token);
   expect(await shownIn(browser)).toBe('Ada');

@@ -1,4 +1,4 @@
-/** A passkey whose registration is wrong in one thing is not added, and nothing tells why. */
+/** A passkey whose registration has one defect is not added, and the response does not say why. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { byMaker, bySelf } from '../support/attestation.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
 const count = async () =>
   (await env.DB.prepare('SELECT count(*) AS n FROM passkeys').first<number>('n')) ?? -1;
 
-/** A statement that names a certificate. */
+/** A statement with a certificate. */
 const withCertificate = (format: string): Wrong => ({
   format,
   statement: cborMap(
@@ -87,7 +87,7 @@ it.each<[string, Wrong]>([
   await env.DB.prepare('DELETE FROM passkeys WHERE credential_id = ?').bind(authenticator.id).run();
 });
 
-it('[ACC-7] [SEC-5] adding is refused for a certificate that is right, and takes what the key says itself', async () => {
+it('[ACC-7] [SEC-5] adding is refused even for a valid certificate, but accepts self attestation', async () => {
   const [authenticator, maker] = [await createAuthenticator(), await createAuthenticator()];
   const certified = { format: 'packed', attest: byMaker(maker, maker.publicKey) };
   const browser = await signedIn(portico, (await createToken(portico)).token);
@@ -100,7 +100,7 @@ it('[ACC-7] [SEC-5] adding is refused for a certificate that is right, and takes
   expect((await addPasskey(browser, authenticator, { wrong: own })).status).toBe(303);
 });
 
-it('[ACC-7] [SEC-5] adding is refused for one that is there, whoever adds it', async () => {
+it('[ACC-7] [SEC-5] adding is refused for one that exists, whoever adds it', async () => {
   const other = await signedIn(portico, (await createToken(portico)).token);
   for (const browser of [owner, other]) {
     const before = await count();
@@ -111,7 +111,7 @@ it('[ACC-7] [SEC-5] adding is refused for one that is there, whoever adds it', a
   expect(await shownIn(other)).toBe('test');
 });
 
-it('[ACC-7] [SEC-5] is for the sign-in that asked, for five minutes, and needs one', async () => {
+it('[ACC-7] [SEC-5] is bound to the sign-in that asked, for five minutes, and requires one', async () => {
   const authenticator = await createAuthenticator();
   const other = await signedIn(portico, token);
   const passkeyCookie = (browser: Browser) =>

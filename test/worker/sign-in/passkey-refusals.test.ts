@@ -1,4 +1,4 @@
-/** A passkey's answer that is wrong in one thing signs nobody in, and nothing tells why. */
+/** A passkey's answer with one defect signs nobody in, and the response does not say why. */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import {
@@ -72,7 +72,7 @@ describe('signing in', () => {
   });
 
   it.each([true, false])(
-    '[ACC-7] [SEC-5] takes an answer once, also of two at once; counting: %s',
+    '[ACC-7] [SEC-5] accepts an answer once, also of two at once; counting: %s',
     async counts => {
       const authenticator = await passkeyOf(portico, token, { counts });
       const browser = openBrowser(portico);
@@ -90,12 +90,12 @@ describe('signing in', () => {
       expect(await outcomeOf(await send())).toBe('refused');
       expect(await count('sign_ins')).toBe(before + 1);
       expect((await signInBy(browser, authenticator)).status).toBe(303);
-      // Older than what it has answered since.
+      // Its counter is older than that of a later answer.
       expect(await outcomeOf(await send())).toBe('refused');
     },
   );
 
-  it('[ACC-7] [SEC-5] is refused without the cookie, with one of others, and after five minutes', async () => {
+  it("[ACC-7] [SEC-5] is refused without the cookie, with another's, and after five minutes", async () => {
     const browser = openBrowser(portico);
     const answerTo = async () => known.signIn(await ask(browser, '/sign-in/passkey/start'), NAMED);
     const send = async (answer: string, cookie: string) => {
@@ -119,7 +119,7 @@ describe('signing in', () => {
     clock.mockRestore();
   });
 
-  it('[ACC-7] [SEC-4] is refused for what is no answer', async () => {
+  it('[ACC-7] [SEC-4] is refused for a malformed answer', async () => {
     const right = JSON.parse(
       await known.signIn(await ask(openBrowser(portico), '/sign-in/passkey/start'), NAMED),
     ) as { response: Record<string, string> };
@@ -156,7 +156,7 @@ describe('signing in', () => {
   });
 });
 
-it('[ACC-7] [SEC-5] takes forms of its own pages only', async () => {
+it('[ACC-7] [SEC-5] accepts forms of its own pages only', async () => {
   const paths = ['passkey', 'passkey/start', 'passkeys', 'passkeys/start', 'passkeys/remove'];
   for (const path of paths.map(each => `/sign-in/${each}`)) {
     for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:9999']) {

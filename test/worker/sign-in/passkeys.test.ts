@@ -1,4 +1,4 @@
-/** A passkey brings back what its owner was signed in by when it was registered: no more than that, and for no longer. */
+/** A passkey restores the rights with which its owner was signed in when it was registered: no more than those, and for no longer. */
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import { errorOf, refresh, send } from '../support/oauth-client.ts';
@@ -99,7 +99,7 @@ it.each<[string, (passkey: View) => Promise<unknown>]>([
     ({ principal }) => portico.api('DELETE', `/api/v1/principals/${principal}`),
   ],
   ['an administrator deletes it', ({ id }) => portico.api('DELETE', `/api/v1/passkeys/${id}`)],
-])('[ACC-7] [ACC-3] signs nobody in when %s, and what it signed in ends', async (_, end) => {
+])('[ACC-7] [ACC-3] signs nobody in when %s, and its sign-ins end', async (_, end) => {
   const { id, token } = await createToken(portico);
   const authenticator = await passkeyOf(portico, token);
   const browser = openBrowser(portico);
@@ -117,7 +117,7 @@ it.each<[string, (passkey: View) => Promise<unknown>]>([
   expect(await countOf(authenticator)).toBe(0);
 });
 
-it('[ACC-7] is removed by its owner, whose other ways in stay; nobody removes that of another', async () => {
+it("[ACC-7] is removed by its owner, whose other sign-ins stay; nobody can remove another's", async () => {
   const { id, token } = await createToken(portico, { name: 'Ada' });
   const own = await passkeyOf(portico, token, { name: 'own' });
   const other = await passkeyOf(portico, token, { name: 'other' });
@@ -175,7 +175,7 @@ it('[ACC-7] of an invitation stays after it, with the scopes of its principal', 
   expect([await shownIn(browser), await countOf(authenticator)]).toEqual([undefined, 0]);
 });
 
-it('[ACC-7] of an identity ends with that: it signs nobody in after its time, and is deleted with it', async () => {
+it('[ACC-7] of an identity ends with it: it signs nobody in after that, and is deleted with it', async () => {
   const { id, token } = await createToken(portico, { name: 'Cy' });
   const principal = await principalOf(id);
   const identity = crypto.randomUUID();
@@ -216,14 +216,14 @@ it('[ACC-7] of an identity ends with that: it signs nobody in after its time, an
   expect((await signInBy(browser, authenticator)).status).toBe(403);
 });
 
-it('[ACC-7] of a token that has expired signs nobody in', async () => {
+it('[ACC-7] of an expired token signs nobody in', async () => {
   const { id, token } = await createToken(portico);
   const authenticator = await passkeyOf(portico, token);
   await run('UPDATE tokens SET expires_at = ? WHERE id = ?', Date.now(), id);
   expect((await signInBy(openBrowser(portico), authenticator)).status).toBe(403);
 });
 
-it('[ACC-7] [SEC-4] one principal has twenty at most, and the browser is told which there are', async () => {
+it('[ACC-7] [SEC-4] one principal has twenty at most, and the browser gets the existing ones', async () => {
   const { token } = await createToken(portico);
   const browser = await signedIn(portico, token);
   const ids: string[] = [];
@@ -251,7 +251,7 @@ it('[ACC-7] [SEC-4] one principal has twenty at most, and the browser is told wh
   expect((await browser.post('/sign-in/passkeys/start', {})).status).toBe(409);
 });
 
-it('[ACC-7] asks for a key that stays in the authenticator and whose user is verified, and names nobody', async () => {
+it('[ACC-7] requires a discoverable key with user verification, and names nobody', async () => {
   const { id, token } = await createToken(portico, { name: 'Ada' });
   const browser = await signedIn(portico, token);
   expect(await ask(browser, '/sign-in/passkeys/start')).toMatchObject({
@@ -272,7 +272,7 @@ it('[ACC-7] asks for a key that stays in the authenticator and whose user is ver
   });
 });
 
-it('[ACC-7] is offered at a host with a name only', async () => {
+it('[ACC-7] is offered only at a host with a name', async () => {
   const byAddress = createPortico();
   const { token } = await createToken(byAddress);
   const browser = createBrowser(byAddress);

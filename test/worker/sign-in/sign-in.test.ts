@@ -1,4 +1,4 @@
-/** A person signs in with a token: by a cookie that only the pages read, for as long as that token is what it was. */
+/** A person signs in with a token: by a cookie that only the pages read, for as long as that token is unchanged. */
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createSignIn } from '../../../src/sign-in/create-sign-in.ts';
@@ -82,7 +82,7 @@ describe('/sign-in', () => {
     );
   });
 
-  it('[ACC-7] [ACC-9] hands on no more than its token and its principal may', async () => {
+  it('[ACC-7] [ACC-9] grants no more than its token and its principal allow', async () => {
     const made = await portico.api('POST', '/api/v1/principals', {
       name: 'Bo',
       scopes: ['tools:read', 'servers:read'],
@@ -154,7 +154,7 @@ describe('/sign-in', () => {
     expect(await count('sign_ins')).toBe(1);
   });
 
-  it('[ACC-7] bounds the browsers of one person: the oldest of more than fifty ends', async () => {
+  it('[ACC-7] bounds the browsers of one person: beyond fifty the oldest ends', async () => {
     const { token } = await createToken(portico);
     const first = await signedIn(token);
     await env.DB.prepare('UPDATE sign_ins SET created_at = created_at - 1000').run();
@@ -162,7 +162,7 @@ describe('/sign-in', () => {
     expect([await count('sign_ins'), await who(first)]).toEqual([50, undefined]);
   });
 
-  it('[ACC-7] [SEC-5] refuses whatever is no token of a person alike, and writes nothing', async () => {
+  it("[ACC-7] [SEC-5] refuses anything but a person's token in the same way, and writes nothing", async () => {
     const { id, token } = await createToken(portico);
     const { id: ended, token: expired } = await createToken(portico);
     await env.DB.batch([
@@ -184,7 +184,7 @@ describe('/sign-in', () => {
     expect(await setup.text()).toContain('portico token create');
   });
 
-  it('[ACC-7] [SEC-5] takes forms of its own pages only, bounded, and leads nowhere else', async () => {
+  it('[ACC-7] [SEC-5] accepts only bounded forms of its own pages, and redirects nowhere else', async () => {
     const { token } = await createToken(portico);
     const browser = createBrowser(portico);
     for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:9999']) {
@@ -208,7 +208,7 @@ describe('/sign-in', () => {
     expect(evil.headers.get('location')).toBe('/sign-in');
   });
 
-  it('[ACC-7] goes back to the page that asked for it, by a page of its own', async () => {
+  it('[ACC-7] returns to the page that asked for it, by way of its own page', async () => {
     const { token } = await createToken(portico);
     const browser = createBrowser(portico);
     const path = '/authorize?client_id=a&state=%22%3E';
@@ -224,13 +224,13 @@ describe('/sign-in', () => {
     expect(out.headers.get('location')).toBe(asked);
   });
 
-  it('[ACC-7] [OPS-1] leads who is signed in, and came from nowhere, to the console', async () => {
+  it('[ACC-7] [OPS-1] shows a signed-in person without a return path the console', async () => {
     const { token } = await createToken(portico);
     const page = await (await signedIn(token)).get('/sign-in');
     expect(await page.text()).toContain('<a href="/console">Open the console</a>');
   });
 
-  it('[ACC-7] [SEC-5] is a page without a secret, framed by nobody and kept by nobody', async () => {
+  it('[ACC-7] [SEC-5] is a page without a secret, which cannot be framed or cached', async () => {
     const { token } = await createToken(portico);
     const browser = createBrowser(portico);
     const refusal = await browser.post('/sign-in', { code: token.slice(0, -1) });
@@ -247,14 +247,14 @@ describe('/sign-in', () => {
       expect(text).not.toMatch(/<script(?![^>]*src=)|<style|style=|\son\w+=/);
       expect(text).not.toContain(token.slice(0, -1));
       for (const [, path] of text.matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
-        // The console leads who is not signed in to this page.
+        // The console redirects to this page without a sign-in.
         const status = path === '/console' ? 303 : 200;
         expect([path, (await portico.fetch(path ?? '')).status]).toEqual([path, status]);
       }
     }
   });
 
-  it('[ACC-7] [SEC-5] is nothing to clients: a cookie is no credential on /mcp or /api', async () => {
+  it('[ACC-7] [SEC-5] has no effect for clients: a cookie is no credential on /mcp or /api', async () => {
     const { token } = await createToken(portico, { scopes: ['admin'] });
     const { cookie } = await signedIn(token);
     const headers = { cookie, origin: ORIGIN };
@@ -269,7 +269,7 @@ describe('/sign-in', () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
   });
 
-  it('[ACC-7] [SEC-5] needs TLS, but for this machine', async () => {
+  it('[ACC-7] [SEC-5] requires TLS, except on this machine', async () => {
     const { token } = await createToken(portico);
     const plain = new URL('http://portico.example.com/sign-in');
     await expect(signIns.by(token, plain)).rejects.toMatchObject({ code: 'forbidden' });

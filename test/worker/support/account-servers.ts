@@ -1,4 +1,4 @@
-/** Servers where everybody has an account of their own, of each kind, with something to call of each kind. */
+/** Servers with accounts, one of each kind, each with a tool, a prompt and a resource. */
 import { beforeAll, beforeEach } from 'vitest';
 import { env } from 'cloudflare:workers';
 import { toQualifiedUri } from '../../../src/shared/naming/qualified-uri.ts';
@@ -17,7 +17,7 @@ export const KINDS = {
 export type Kind = keyof typeof KINDS;
 export const NAMES = Object.keys(KINDS) as Kind[];
 const URI = 'note://1';
-/** The three calls, by the names that `/mcp` has for what is asked for. */
+/** The three calls, under the names of `/mcp`. */
 export const CALLS = {
   'tools/call': (name: string) => ({ name: `${name}.whoami`, arguments: { a: 1 } }),
   'prompts/get': (name: string) => ({ name: `${name}.greet` }),
@@ -25,7 +25,7 @@ export const CALLS = {
 };
 export type Method = keyof typeof CALLS;
 export const METHODS = Object.keys(CALLS) as Method[];
-/** What the servers answer them. */
+/** The servers' results. */
 export const RESULTS: Record<Method, object> = {
   'tools/call': { content: [{ type: 'text', text: 'called' }] },
   'prompts/get': { messages: [] },
@@ -40,7 +40,7 @@ function answer({ era }: FakeServer, post: SeenPost, result: object): Response {
   return resultOf(post, era === 'modern' ? { ...base, ...result } : result);
 }
 
-/** Has them connected before the tests of a file, and without an account before each. @returns somebody without one */
+/** Connects the servers before the tests of a file, and removes all accounts before each. @returns a person without an account */
 export function useAccountServers(): { portico: typeof portico; ada: Person } {
   const found = { portico, ada: undefined as unknown as Person };
   beforeAll(async () => {
@@ -70,7 +70,7 @@ export function useAccountServers(): { portico: typeof portico; ada: Person } {
 export const connect = ({ token }: Person, server: string) =>
   portico.api('POST', '/api/v1/accounts', { server, token: 'of-ada' }, { token });
 
-/** How somebody's calls ended, by their rows. */
+/** The outcomes of a person's calls, from their rows. */
 export const told = async (person: Person) =>
   (await rowsOf(portico, person))
     .filter(({ action }) => action !== 'account.connect')

@@ -1,4 +1,4 @@
-/** Snapshots over the database, at a time that only the tests move: what they read and when. */
+/** Snapshots over the database, with a clock that only the tests move; notes what they read and when. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, vi } from 'vitest';
 import { Snapshots, type SnapshotsOptions } from '../../../src/access/admission/snapshots.ts';
@@ -6,13 +6,13 @@ import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { ADMIN } from './portico.ts';
 
 const keys = createKeyRing(env.PORTICO_KEYS);
-/** Statements of a read of the policy; one more where a session is read too. */
+/** Statements of a read of the policy; one more if a session is read too. */
 export const POLICY = 6;
-/** The same where it was read before: budgets are not looked for. */
+/** Statements of a later read: budgets are not read again. */
 export const REFRESH = 5;
 export const SESSION = 1;
 
-/** Nothing but the tests of a file moves the time. */
+/** Only the tests of a file move the clock. */
 export function stopTime(): void {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 2_000_000_000_000 }));
   afterEach(() => void vi.useRealTimers());
@@ -20,7 +20,7 @@ export function stopTime(): void {
 
 export const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
-/** @returns snapshots and what they do: how many statements each read had, how many rows it read, and what outlives a request. */
+/** @returns snapshots, with the number of statements and rows of each read, and the deferred work. */
 export function createSnapshots(more: Partial<SnapshotsOptions> = {}) {
   const reads: number[] = [];
   const rows: number[] = [];
@@ -40,7 +40,7 @@ export function createSnapshots(more: Partial<SnapshotsOptions> = {}) {
   const snapshots = new Snapshots({ ...options, ...more });
   const load = (token = ADMIN, sessionId?: string, ...ages: number[]) =>
     snapshots.load(token, sessionId, work => void deferred.push(work), ...ages);
-  /** Reads take until they are let go. */
+  /** Holds reads until they are released. */
   const hold = () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     held = promise;
@@ -49,11 +49,11 @@ export function createSnapshots(more: Partial<SnapshotsOptions> = {}) {
       resolve(undefined);
     };
   };
-  /** So many reads were begun. Vitest's own waits would move the time. */
+  /** Waits until this many reads have begun. Vitest's own waits would move the clock. */
   const until = async (count: number) => {
     while (reads.length < count) await scheduler.wait(1);
   };
-  /** All that was left to be done after the answers. @returns how much it was */
+  /** Finishes all deferred work. @returns how much it was */
   const settle = async () => (await Promise.all(deferred.splice(0))).length;
   return { snapshots, load, reads, rows, hold, until, settle };
 }

@@ -1,4 +1,4 @@
-/** Approvals as an administrator has them, and what clients see of what they decide. */
+/** Approvals as an administrator sees them, and what clients then see. */
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, vi } from 'vitest';
 import {
@@ -43,7 +43,7 @@ export interface WholeApproval extends Approval {
   };
 }
 
-/** The pins of a server in these states, those that wait where none is named. */
+/** The approvals of a server in these states, by default the pending ones. */
 export async function listApprovals(
   portico: Portico,
   server: string,
@@ -54,13 +54,13 @@ export async function listApprovals(
   return response.json();
 }
 
-/** State of each pin of a server by its name. */
+/** State of each approval of a server, by its name. */
 export async function statesOf(portico: Portico, server: string): Promise<Record<string, string>> {
   const { approvals } = await listApprovals(portico, server, 'any');
   return Object.fromEntries(approvals.map(({ name, state }) => [name, state]));
 }
 
-/** What decides on pins as they are held. */
+/** Decision items for approvals in their held form. */
 export const itemsOf = (approvals: readonly Approval[]) =>
   approvals.map(({ server_id, kind, name, held_fingerprint: fingerprint }) => {
     return { server_id, kind, name, fingerprint };
@@ -81,13 +81,13 @@ export async function decide(
   return { ...(await response.json<object>()), status: response.status };
 }
 
-/** Have the server looked at now. @returns its record after that */
+/** Discovers the server now. @returns its record after that */
 export async function look(portico: Portico, id: string): Promise<ServerView> {
   const read = async () => (await portico.api('GET', `${SERVERS}/${id}`)).json<ServerView>();
   if ((await read()).status !== 'DISCONNECTED') await whenQuiet(id);
   await portico.api('POST', `${SERVERS}/${id}/connect`);
   await runDurableObjectAlarm(monitorOf(id));
-  // The alarm may have come by itself, and its round be on its way still.
+  // The alarm may have fired by itself, and its cycle may still be running.
   await whenQuiet(id);
   return read();
 }
@@ -99,7 +99,7 @@ export async function listTools(server: string): Promise<string[]> {
   return (await response.json<RpcAnswer>()).result?.tools?.map(({ name }) => name) ?? [];
 }
 
-/** Until clients see these tools; nobody wakes the monitor for it. */
+/** Waits until clients see these tools, without waking the monitor. */
 export const whenListed = (server: string, names: readonly string[]) =>
   vi.waitFor(async () => expect(await listTools(server)).toEqual(names), PATIENT);
 

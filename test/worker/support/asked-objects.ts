@@ -1,4 +1,4 @@
-/** How often the objects of a kind were asked for, by whichever way there is. */
+/** How often the objects of a kind were requested, by either method. */
 import { vi } from 'vitest';
 
 /** Counts from now on, until mocks are restored. */

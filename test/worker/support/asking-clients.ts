@@ -1,4 +1,4 @@
-/** Clients of both eras that call the tool of an `AskingServer` and can be asked, one request at a time, as a test tells them. */
+/** Scripted clients of both eras that call the tool of an `AskingServer` and can answer server requests, one at a time. */
 import { SseParser } from '../../../src/http/sse-events.ts';
 import { answerTo, type Kind, type Plan } from './asking-script.ts';
 import { AskingServer, registrationOf, serveAsking } from './asking-server.ts';
@@ -12,20 +12,20 @@ import {
   type RpcAnswer,
 } from './portico.ts';
 
-/** Capabilities of a client that can be asked everything. */
+/** Capabilities of a client that answers every kind of server request. */
 export const CLIENT_CAPABILITIES = { elicitation: { form: {} }, sampling: {}, roots: {} };
 
 const network: Record<string, AskingServer> = {};
 const shared = new WeakMap<Portico, Map<Kind, Connected>>();
 
-/** An asking server that is connected, under a name of its own. */
+/** A connected asking server with its own name. */
 export interface Connected {
   name: string;
   server: AskingServer;
   id: string;
 }
 
-/** A new server; all those made before stay reachable. */
+/** Connects a new server; all earlier ones stay reachable. */
 export async function connectAsking(portico: Portico, kind: Kind): Promise<Connected> {
   const name = `${kind}-${Object.keys(network).length}`;
   const server = new AskingServer(kind);
@@ -46,7 +46,7 @@ export async function sharedAsking(portico: Portico, kind: Kind): Promise<Connec
   return connected;
 }
 
-/** A question as a client sees it. */
+/** A server request as a client sees it. */
 export interface Question {
   /** Key of an input request, or id of a legacy request. */
   key: string;
@@ -54,7 +54,7 @@ export interface Question {
   params: { message: string };
 }
 
-/** What came of a modern request: the call's outcome, or what it asks. */
+/** The outcome of a modern request: the call's result, or its server requests. */
 export interface Round {
   status: number;
   answer: RpcAnswer;
@@ -68,11 +68,11 @@ export interface ModernCall {
   token?: string;
   id?: unknown;
   capabilities?: object;
-  /** The state of the round before, with the answers to it. */
+  /** The state of the earlier response, with the answers to it. */
   state?: unknown;
   responses?: object;
   signal?: AbortSignal;
-  /** In place of the call's mark, which is it where the plan has progress. */
+  /** Replaces the call's mark, which is the token if the plan has progress. */
   progressToken?: unknown;
   path?: string;
   tool?: string;
@@ -98,7 +98,7 @@ export function modernRequest(server: string, plan: Plan, more: ModernCall = {})
   return { message: { ...message, params: { ...message.params, ...extra } }, headers };
 }
 
-/** Make a modern call and read all of its answer. */
+/** Makes a modern call and reads all of its answer. */
 export async function callModern(
   portico: Portico,
   server: string,
@@ -130,11 +130,11 @@ function parseAnswer(response: Response, text: string): object[] {
   return new SseParser(1e6).push(text).map(({ data }) => JSON.parse(data) as object);
 }
 
-/** Answers to all questions of a round, by the book. */
+/** Valid answers to all server requests of a response. */
 export const answersOf = (questions: readonly Question[], who: string) =>
   Object.fromEntries(questions.map(({ key, params }) => [key, answerTo(params.message, who)]));
 
-/** What the server's result tells: the call's mark, and the answers that reached it. */
+/** The contents of the server's result: the call's mark, and the answers that reached it. */
 export function toldBy(answer: RpcAnswer): { mark: string; answers: unknown[] } {
   const text = answer.result?.content?.[0]?.text;
   if (text === undefined || answer.result?.isError) throw new Error(JSON.stringify(answer));
@@ -144,7 +144,7 @@ export function toldBy(answer: RpcAnswer): { mark: string; answers: unknown[] } 
 /** The stable reason of a failed call. */
 export const reasonOf = (answer: RpcAnswer) => answer.result?._meta?.['portico/reason'];
 
-/** A legacy session of a client with these capabilities. @returns its id */
+/** Opens a legacy session of a client with these capabilities. @returns its id */
 export async function openSession(
   portico: Portico,
   { token = ADMIN, capabilities = CLIENT_CAPABILITIES as object, version = '2025-11-25' } = {},
@@ -155,10 +155,10 @@ export async function openSession(
   return response.headers.get('mcp-session-id') ?? '';
 }
 
-/** A legacy call on its way: what came so far, and the end of it. */
+/** A running legacy call: the server requests so far, and its end. */
 export interface LegacyCall {
   questions: Question[];
-  /** Ends with the response, or undefined where the stream ended without one. */
+  /** Resolves to the response, or to undefined if the stream ended without one. */
   outcome: Promise<RpcAnswer | undefined>;
   isOver(): boolean;
   drop(): void;
@@ -171,7 +171,7 @@ export interface LegacyTerms {
   accept?: string;
 }
 
-/** Make a legacy call; its stream is read in the background. */
+/** Makes a legacy call; its stream is read in the background. */
 export function callLegacy(
   portico: Portico,
   server: string,
@@ -225,7 +225,7 @@ export function callLegacy(
   };
 }
 
-/** A legacy client's response to a question. */
+/** Sends a legacy client's response to a server request. */
 export async function giveAnswer(
   portico: Portico,
   session: string,

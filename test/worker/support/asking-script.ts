@@ -1,28 +1,28 @@
 /**
- * What an `AskingServer` is told to do in a call, what it saw of it, and the messages of both. A call's mark is unique, and all
- * that belongs to the call repeats it.
+ * What an `AskingServer` does in a call, what it saw of it, and the messages of both sides. A call's mark is unique, and everything that
+ * belongs to the call repeats it.
  */
-/** `http-standing` asks on the standing stream of a session, and not at all where there is none. */
+/** `http-standing` sends requests on the notification stream of a session, and none without one. */
 export const KINDS = ['http-legacy', 'http-standing', 'sse-legacy', 'http-modern'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What a call is to do. */
+/** The script of a call. */
 export interface Plan {
   /** Unique; everything that belongs to the call repeats it. */
   mark: string;
-  /** Rounds of questions, one after the other. */
+  /** Rounds of server requests, one after the other. */
   rounds?: number;
-  /** Questions of one round. */
+  /** Server requests per round. */
   together?: number;
-  /** What is asked. */
+  /** Method of the server requests. */
   method?: string;
-  /** Tells of progress before the questions, and after them. */
+  /** Sends progress before the server requests, and after them. */
   progress?: boolean;
-  /** Never answers, after all questions. */
+  /** Never answers after the last server request. */
   hang?: boolean;
 }
 
-/** A question's answer as the server got it: a result, or an error. */
+/** The answer to a server request as the server got it: a result, or an error. */
 export type Given = { result?: unknown; error?: { code: number } };
 
 /** One call as the server saw it. */
@@ -30,12 +30,12 @@ export interface SeenCall {
   plan: Required<Plan>;
   id: unknown;
   progressToken: unknown;
-  /** How often the call reached the server; a modern call reaches it once for each round. */
+  /** How often the call reached the server; a modern call reaches it once per round. */
   arrivals: number;
   answers: Given[];
-  /** `notifications/cancelled` came for it. */
+  /** A `notifications/cancelled` arrived for it. */
   cancelled: boolean;
-  /** Its request or its stream was ended by the other side. */
+  /** The other side ended its request or its stream. */
   cut: boolean;
   done: boolean;
 }
@@ -65,14 +65,14 @@ export const event = (data: string, name = 'message') =>
 export const tools = ['ask', 'other'].map(name => ({ name, inputSchema: { type: 'object' } }));
 export const MODERN_BASE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 
-/** The params of a question of a call. */
+/** The params of the n-th server request of a call. */
 export const questionParams = (mark: string, n: number) => ({
   mode: 'form',
   message: `${mark}#${n}`,
   requestedSchema: { type: 'object', properties: { echo: { type: 'string' } } },
 });
 
-/** An answer by the book: it repeats the question and says who answered. */
+/** A valid answer: it repeats the question and says who answered. */
 export const answerTo = (message: string, who: string) => ({
   action: 'accept',
   content: { echo: message, who },

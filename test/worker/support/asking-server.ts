@@ -1,7 +1,7 @@
 /**
- * An MCP server of each transport that lives in the test and asks back in the middle of its calls. What a call does stands in
- * its arguments; its result tells the call's mark and every answer it got, so that a test sees whose answer reached which
- * call. It records calls, answers to them and cancellations. Used through `fakeUpstreams`.
+ * An in-test MCP server of each transport that sends server requests during its calls. The arguments script the call; its result has the
+ * call's mark and every answer it got, so that a test sees whose answer reached which call. Records calls, answers and cancellations. Used
+ * through `fakeUpstreams`.
  */
 import { fakeUpstreams } from './fake-upstreams.ts';
 import { createOutlet, waitFor, type OutboundFetch } from './outbound.ts';
@@ -21,11 +21,11 @@ import {
 export class AskingServer {
   readonly kind: Kind;
   readonly calls = new Map<string, SeenCall>();
-  /** Every value of `requestState` that came. */
+  /** Every received value of `requestState`. */
   readonly states: unknown[] = [];
-  /** Answers that belong to no open question. */
+  /** Answers that belong to no open server request. */
   readonly stray: Message[] = [];
-  /** Streams of HTTP+SSE that are open. */
+  /** Open HTTP+SSE streams. */
   openStreams = 0;
   /** Streams opened so far. */
   opened = 0;
@@ -42,7 +42,7 @@ export class AskingServer {
     this.kind = kind;
   }
 
-  /** The call with a mark. */
+  /** The call with this mark. */
   call(mark: string): SeenCall | undefined {
     return this.calls.get(mark);
   }
@@ -61,7 +61,7 @@ export class AskingServer {
     return this.#legacy(message, request.signal, session);
   };
 
-  /** No session given out so far is known, and none has a stream, but for one. */
+  /** Forgets all sessions given out so far and their streams, except for one. */
   forgetSessions(kept?: string): void {
     for (let n = 1; n <= this.sessions; n += 1) {
       const session = `s${n}`;
@@ -71,7 +71,7 @@ export class AskingServer {
     }
   }
 
-  /** An HTTP+SSE connection, or the standing stream of a session. */
+  /** An HTTP+SSE connection, or the notification stream of a session. */
   #listen(url: URL, session: string, signal: AbortSignal): Response {
     if (url.pathname === '/sse') {
       this.sessions += 1;
@@ -79,11 +79,11 @@ export class AskingServer {
     }
     if (this.kind !== 'http-standing' || session === '') return new Response(null, { status: 405 });
     if (this.#forgotten.has(session)) return new Response(null, { status: 404 });
-    // A later stream takes over: that the memory of the one who listened is lost does not show here.
+    // A later stream replaces the former: a reader that lost its memory is not noticed here.
     return this.#openStream(session, signal);
   }
 
-  /** What is the same in both eras; undefined for a call. */
+  /** The response to methods that are the same in both eras; undefined for a call. */
   #ordinary({ id, method, params }: Message): object | undefined {
     const capabilities = { tools: {} };
     const modern = this.kind === 'http-modern';
@@ -101,7 +101,7 @@ export class AskingServer {
     return { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } };
   }
 
-  /** Messages without an answer: to questions, and notifications. @returns whether it was one */
+  /** Handles messages without an answer: responses to server requests, and notifications. @returns whether it was one */
   #heard(message: Message): boolean {
     const { id, method, params } = message;
     if (method === undefined) {
@@ -144,7 +144,7 @@ export class AskingServer {
     return call;
   }
 
-  /** A legacy call: questions are requests on its stream, or where they are to `ask`. */
+  /** A legacy call: server requests go out on its stream, or through `ask`. */
   async #run(call: SeenCall, send: Send, ask = send): Promise<void> {
     const { mark, rounds, together, method, progress, hang } = call.plan;
     const tell = (at: number) => {
@@ -181,7 +181,7 @@ export class AskingServer {
       return Response.json(ordinary, { status: message.method === 'server/discover' ? 400 : 200 });
     }
     const call = this.#begin(message);
-    // What nobody listens to is lost, as with the 1.x SDK's server.
+    // Messages without a listener are lost, as in the server of the 1.x SDK.
     const standing: Send = asked => this.#streams.get(session)?.send(asked);
     const ask = this.kind === 'http-standing' ? standing : undefined;
     if (ask && call.plan.together > 1) return this.#asJson(call, ask, signal);
@@ -191,7 +191,7 @@ export class AskingServer {
     return outboundFetch.response;
   }
 
-  /** An answer without a stream of its own. */
+  /** A JSON answer without a stream of its own. */
   async #asJson(call: SeenCall, ask: Send, signal: AbortSignal): Promise<Response> {
     const answers: object[] = [];
     signal.addEventListener('abort', () => (call.cut = !call.done));
@@ -200,7 +200,7 @@ export class AskingServer {
     return Response.json(answers[0] ?? {});
   }
 
-  /** A modern call: questions are its result, and the answers come with the same call again. */
+  /** A modern call: server requests are its result, and the retry brings the answers. */
   #modern(message: Message, signal: AbortSignal): Response | Promise<Response> {
     if (message.id === undefined) return new Response(null, { status: 202 });
     const ordinary = this.#ordinary(message);
@@ -267,7 +267,7 @@ export class AskingServer {
   }
 }
 
-/** Put asking servers on the network, each at `https://{name}.example.com`. */
+/** Puts asking servers on the network, each at `https://{name}.example.com`. */
 export function serveAsking(servers: Readonly<Record<string, AskingServer>>): void {
   const upstreams = Object.entries(servers).map(
     ([name, server]) => [`https://${name}.example.com`, server.handle] as const,
@@ -275,7 +275,7 @@ export function serveAsking(servers: Readonly<Record<string, AskingServer>>): vo
   fakeUpstreams(Object.fromEntries(upstreams));
 }
 
-/** How a server of a kind is registered. */
+/** The registration of a server of this kind. */
 export const registrationOf = (name: string, kind: Kind) =>
   kind === 'sse-legacy'
     ? { transport_type: 'SSE', connection_config: { url: `https://${name}.example.com/sse` } }

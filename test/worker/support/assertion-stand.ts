@@ -1,4 +1,7 @@
-/** A provider that signs assertions, a program with a secret that shows them, and what they leave. Each file calls `setUpAssertions` once. */
+/**
+ * A provider that signs assertions, a program with a secret that presents them, and what they leave in the database. Each file calls
+ * `setUpAssertions` once.
+ */
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach } from 'vitest';
 import {
@@ -30,17 +33,17 @@ function requireDone({ ok, status }: Response): void {
   if (!ok) throw new Error(`the answer was ${status}`);
 }
 
-/** What the tests of a file share: made anew before each, but for the keys. */
+/** Shared by the tests of a file: created again before each, except for the keys. */
 export class AssertionStand {
   idp!: AssertionIssuer;
-  /** Somebody else who signs. */
+  /** Another signer. */
   others!: AssertionIssuer;
   portico!: Portico;
   client!: Secret;
-  /** What the provider was asked for. */
+  /** The requests to the provider. */
   seen: string[] = [];
 
-  /** The provider as it is on the web; what a path has instead, and what other origins have. */
+  /** Serves the provider; `instead` replaces paths of it, the second parameter adds other origins. */
   serve(
     instead: Record<string, FakeUpstream> = {},
     others: Record<string, FakeUpstream> = {},
@@ -73,7 +76,7 @@ export class AssertionStand {
     requireDone(await this.portico.api('POST', PROVIDERS, body));
   }
 
-  /** What the provider signs for the program. */
+  /** The assertion that the provider signs for the program. */
   assertion(changed: Changed = {}, by = this.idp): Promise<string> {
     const said = {
       iss: ISSUER,
@@ -88,7 +91,7 @@ export class AssertionStand {
     return by.sign(said, changed);
   }
 
-  /** The program shows it. */
+  /** The program presents it. */
   show(
     text: string,
     more: Record<string, string> = {},
@@ -102,7 +105,7 @@ export class AssertionStand {
     });
   }
 
-  /** What one gives that is taken. */
+  /** The tokens for an accepted assertion. */
   async give(changed: Changed = {}, more: Record<string, string> = {}): Promise<Given> {
     const answer = await this.show(await this.assertion(changed), more);
     requireDone(answer);
@@ -120,14 +123,14 @@ export const count = async (sql: string): Promise<number> =>
 
 export const NOTHING = { grants: 0, tokens: 0, identities: 0 };
 
-/** What there is of what assertions give. */
+/** The rows that assertions left. */
 export const left = async () => ({
   grants: await count('oauth_grants'),
   tokens: await count('tokens WHERE grant_id IS NOT NULL'),
   identities: await count('identities'),
 });
 
-/** Acts of assertions in the audit that had this outcome. */
+/** Counts audit rows of assertions with this outcome. */
 export const acts = (outcome: string) =>
   count(`audit_events WHERE action = 'grant.create' AND outcome = '${outcome}'`);
 

@@ -1,8 +1,8 @@
-/** Statements of authenticators about themselves that hold: by the new key itself, and by a certificate that is made here (X.509, DER). */
+/** Valid attestation statements of authenticators: by the new key itself, and by a certificate that is created here (X.509, DER). */
 import { cborBytes, cborMap, cborText, type Authenticator } from '../../fixtures/authenticator.ts';
 
 type Bytes = ArrayLike<number>;
-/** Makes a statement about what is signed. */
+/** Makes a statement about the signed data. */
 export type Attest = (signed: Uint8Array) => Promise<Uint8Array>;
 
 const concat = (...parts: Bytes[]) => Uint8Array.from(parts.flatMap(part => Array.from(part)));
@@ -20,17 +20,17 @@ const sequence = (...parts: Bytes[]) => der(0x30, ...parts);
 const oid = (...parts: number[]) => der(6, [0x55], parts);
 const ECDSA_SHA256 = sequence(der(6, [0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2]));
 
-/** What is signed, and the signature, as the statement has them. ES256. */
+/** Algorithm and signature in the form of the statement. ES256. */
 const toStatement = (signature: Uint8Array, ...more: [Bytes, Bytes][]) =>
   cborMap([cborText('alg'), [0x26]], [cborText('sig'), cborBytes(signature)], ...more);
 
-/** By the key that it is about. */
+/** Self attestation by the new key. */
 export const bySelf =
   ({ sign }: Authenticator): Attest =>
   async signed =>
     toStatement(await sign(signed));
 
-/** By the key of a maker, with a certificate that is right in everything. @param maker its public key, SPKI */
+/** Attestation by the maker's key, with a certificate that is valid in every respect. @param maker its public key, SPKI */
 export function byMaker({ sign }: Authenticator, maker: Uint8Array): Attest {
   return async signed => {
     const part = (type: number, value: string) =>
@@ -42,7 +42,7 @@ export function byMaker({ sign }: Authenticator, maker: Uint8Array): Attest {
       part(3, 'Maker'),
     );
     const validity = sequence(der(0x17, text('200101000000Z')), der(0x17, text('491231000000Z')));
-    // Basic constraints: of nobody else's certificates.
+    // Basic constraints: it may sign no other certificates.
     const extensions = der(0xa3, sequence(sequence(oid(29, 19), der(4, sequence()))));
     const version = der(0xa0, der(2, [2]));
     const certified = sequence(

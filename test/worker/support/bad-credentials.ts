@@ -1,7 +1,7 @@
-/** Who must not get in, and where: values of Authorization that stand for nobody, and every route. */
+/** Credentials that must be refused, and where: invalid values of Authorization, and every route. */
 import { ADMIN, legacy, modern, SERVERS } from './portico.ts';
 
-/** Values of `Authorization` that stand for nobody; null sends no header. */
+/** Invalid values of `Authorization`; null sends no header. */
 export const STRANGERS: (string | null)[] = [
   null,
   '',
@@ -65,7 +65,7 @@ const initialize = legacy('initialize', {
   capabilities: {},
   clientInfo: { name: 'x', version: '1' },
 });
-/** A request to every route that wants a credential. */
+/** A request to every route that requires a credential. */
 export const ROUTES: [method: string, path: string, body?: unknown][] = [
   ['POST', '/mcp', initialize],
   ['POST', '/mcp', legacy('tools/call', { name: 'guarded.echo' })],

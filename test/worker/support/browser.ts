@@ -1,14 +1,14 @@
-/** A browser, as far as signing in needs one: it keeps cookies, and says which page a form comes from. */
+/** A browser, as far as sign-in needs one: it keeps cookies, and sends the origin of a form's page. */
 import { ORIGIN, type Portico } from './portico.ts';
 
 export interface Browser {
-  /** Those it keeps, as it sends them. */
+  /** The cookies that it keeps, as it sends them. */
   cookie: string;
   get(path: string): Promise<Response>;
   post(path: string, fields: Record<string, string>, headers?: HeadersInit): Promise<Response>;
 }
 
-/** @param origin of the gateway, as the browser asks for it */
+/** @param origin of the gateway in the browser's URL */
 export function createBrowser(portico: Portico, origin: string = ORIGIN): Browser {
   const keep = (response: Response): Response => {
     const kept = new Map(browser.cookie.split('; ').map(pair => [nameOf(pair), pair]));

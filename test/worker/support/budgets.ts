@@ -1,4 +1,4 @@
-/** Budgets of calls as tests handle them, and calls that are counted. */
+/** Budgets of calls for tests, and counted calls. */
 import { env } from 'cloudflare:workers';
 import { call } from './live-calls.ts';
 import { type Portico, type RpcAnswer, WHOLE } from './portico.ts';
@@ -13,14 +13,14 @@ export interface BudgetView {
 }
 
 let made = 0;
-/** The name of a group that no other test has. */
+/** A group name that no other test uses. */
 export const groupName = (): string => `spenders-${(made += 1)}-${crypto.randomUUID().slice(0, 8)}`;
 
 /** The object that counts the calls of a subject. */
 export const counterOf = (kind: 'group' | 'principal', key: string) =>
   env.AUDIT_LOG.getByName(`budget:${kind}:${key}`);
 
-/** Call the tool of a server. */
+/** Calls the tool of a server. */
 export async function callOnce(
   portico: Portico | undefined,
   token: string,
@@ -33,6 +33,6 @@ export async function callOnce(
   return response.json<RpcAnswer>();
 }
 
-/** Why a call was refused; undefined where it was made. */
+/** Why a call was refused; undefined if it was made. */
 export const reasonOf = ({ result, error }: RpcAnswer): unknown =>
   result?._meta?.['portico/reason'] ?? error?.code;

@@ -1,4 +1,4 @@
-/** What the tests of the result cache share: servers whose tools only read, rules, and calls that tell where their result came from. */
+/** Shared by the tests of the result cache: servers with read-only tools, rules, and calls that show whether their result was cached. */
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import { FakeServer, resultOf, serve, toolOf, type FakeServerOptions } from './fake-server.ts';
@@ -23,7 +23,7 @@ export interface CacheRuleView {
   revision: number;
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 export interface Called {
   status: number;
   /** The number of the call at the server. */
@@ -34,7 +34,7 @@ export interface Called {
 
 let made = 0;
 
-/** A connected server with a tool `get` that only reads and one `put` that does not; each result has a number of its own. */
+/** Connects a server with a read-only tool `get` and a tool `put` that is not; each result has its own number. */
 export async function connectCached(portico: Portico, options: FakeServerOptions = {}) {
   const name = `cached-${(made += 1)}`;
   const server = new FakeServer({
@@ -102,13 +102,13 @@ export async function callCached(
 export const person = async (portico: Portico): Promise<string> =>
   (await createToken(portico)).token;
 
-/** A promise that the test settles, to hold a server's answers back. */
+/** A promise that the test settles, to hold back a server's answers. */
 export function createGate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }
 
-/** Bindings whose shards of the cache note who asks them; `fails` has them fail. */
+/** Bindings whose cache shards note their calls; with `fails` they fail. */
 export function watchedCache(fails = false) {
   const asked: string[] = [];
   const binding = {
@@ -121,7 +121,7 @@ export function watchedCache(fails = false) {
   return { asked, settings: { RESULT_CACHE: binding } };
 }
 
-/** Expects a result that the server was asked for. */
+/** Expects that the server made the result. */
 export function expectMiss({ note, status }: Called): void {
   expect(status).toBe(200);
   expect(note?.hit ?? false).toBe(false);

@@ -1,4 +1,4 @@
-/** The audit rows of calls, as the database has them once what has ended was brought there. */
+/** The audit rows of calls, read from the database once ended calls were written there. */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import type { AuditEvent, PlacedEvent } from '../../../src/audit/audit-schema.ts';
@@ -9,7 +9,7 @@ import { readCalls } from '../../../src/audit/chunks/read-calls.ts';
 import type { CallBeginning, CallEnd } from '../../../src/audit/calls/call-schema.ts';
 import { createToken, type Portico } from './portico.ts';
 
-/** Somebody who calls, with a shard of their own. */
+/** A caller, with an own shard. */
 export interface Person {
   token: string;
   principalId: string;
@@ -23,10 +23,10 @@ export async function createPerson(portico: Portico, more: object = {}): Promise
   return { token, principalId, shard: `calls:${principalId}` };
 }
 
-/** The object of somebody's calls. */
+/** The object of a person's calls. */
 export const logOf = ({ shard }: Person) => env.AUDIT_LOG.getByName(shard);
 
-/** Rows of somebody's calls that have ended: in the order of their chain, or of their beginning where they were handed over in chunks. */
+/** Rows of a person's ended calls: in the order of their chain, or of their beginning if they were written in chunks. */
 export async function rowsOf(portico: Portico, person: Person): Promise<PlacedEvent[]> {
   await portico.settle();
   await logOf(person).keep(person.shard);
@@ -36,8 +36,8 @@ export async function rowsOf(portico: Portico, person: Person): Promise<PlacedEv
 }
 
 /**
- * Rows of somebody's calls in chunks, in the order in which those were written. For tests that move the clock of the Worker, and not
- * that of the database: pages are read by time (`readCalls`), and need no chunk to be older than its calls.
+ * Rows of a person's calls in chunks, in the order in which these were written. For tests that move the clock of the Worker, but not that
+ * of the database: pages are read by time (`readCalls`), which requires chunks to be no older than their calls.
  */
 export async function chunkedRowsOf(
   portico: Portico,
@@ -51,14 +51,14 @@ export async function chunkedRowsOf(
   return events.filter(event => event.principalId === principalId);
 }
 
-/** Calls in somebody's object: open ones, and ended ones the database may not have. */
+/** Calls in a person's object: open ones, and ended ones that the database may lack. */
 export function heldCalls(person: Person): Promise<Record<string, unknown>[]> {
   return runInDurableObject(logOf(person), (_log, { storage }) =>
     storage.sql.exec('SELECT * FROM calls').toArray(),
   );
 }
 
-/** A call that is about to leave. */
+/** A call that is about to be sent. */
 export const startedOf = (id: string, at = Date.now()) => ({
   id,
   at,
@@ -67,7 +67,7 @@ export const startedOf = (id: string, at = Date.now()) => ({
   subject: 'a.echo',
   detail: '{"door":"modern"}',
 });
-/** What a Worker tells of it. */
+/** The message of a Worker about its beginning. */
 export const beginningOf = (
   { principalId }: Person,
   id: string,
@@ -79,7 +79,7 @@ export const beginningOf = (
   ended: [],
   ...more,
 });
-/** How it ended. */
+/** Its end. */
 export const endOf = (id: string, outcome: CallEnd['outcome'] = 'done'): CallEnd => ({
   id,
   outcome,

@@ -1,11 +1,11 @@
-/** Calls and chunks of them that were handed over at some time. */
+/** Calls and chunks of them that were written at a given time. */
 import { env } from 'cloudflare:workers';
 import type { AuditEvent } from '../../../src/audit/audit-schema.ts';
 import { toCallChunk, type CallChunk } from '../../../src/audit/chunks/call-chunk.ts';
 import { addUpPart } from '../../../src/audit/usage/usage-roll-up.ts';
 import { toTimeId } from '../../../src/shared/util/time-id.ts';
 
-/** A call that began at a time. */
+/** A call that began at this time. */
 export const toCall = (at: number, more: Partial<AuditEvent> = {}): AuditEvent => ({
   id: toTimeId(at),
   at,
@@ -19,7 +19,7 @@ export const toCall = (at: number, more: Partial<AuditEvent> = {}): AuditEvent =
   ...more,
 });
 
-/** A chunk as it was written at a time that is over. @param isOfEnded it says how its calls ended */
+/** Inserts a chunk as written at a past time. @param isOfEnded whether it summarizes how its calls ended */
 export async function insertOld(
   at: number,
   calls: readonly AuditEvent[],
@@ -33,7 +33,7 @@ export async function insertOld(
   return chunk;
 }
 
-/** Add up all there is. @throws Error where the database cannot be read or written */
+/** Adds up everything. @throws Error if the database cannot be read or written */
 export async function addUpAll(db: D1Database = env.DB): Promise<void> {
   while (await addUpPart(db, '~')) continue;
 }

@@ -1,4 +1,4 @@
-/** The gateway as a client of a faked server's authorization server: what tests of it begin with. */
+/** The gateway as a client of a faked server's authorization server: the common set-up of its tests. */
 import { expect } from 'vitest';
 import { CodeFlow } from '../../../src/credentials/oauth/code-flow.ts';
 import {
@@ -30,22 +30,22 @@ export const REQUEST: CodeRequest = {
 export const json = (body: unknown, init?: ResponseInit) => () => Response.json(body, init);
 export const basic = (id: string, secret: string) => `Basic ${btoa(`${id}:${secret}`)}`;
 
-/** A server, and what was found out about it. @param metadata replaces what its issuer says of itself */
+/** A server and its discovered authorization server. @param metadata replaces members of the issuer's metadata */
 export async function found(name: string, metadata: object = {}) {
   const at = new OauthUpstream(name);
   Object.assign(at.metadata, metadata);
   const authorizer = await flow.find(at.url);
   return { at, authorizer, tokenAt: String(at.metadata['token_endpoint']) };
 }
-/** The address that a browser comes back to. */
+/** The URL to which a browser returns. */
 export const answerOf = (parameters: Record<string, string> | [string, string][]) => {
   const url = new URL(REDIRECT);
   url.search = String(new URLSearchParams(parameters));
   return url;
 };
-/** What an issuer answers where all is well. */
+/** A valid answer of an issuer. */
 export const good = { code: 'code-1', state: REQUEST.state };
-/** Of a verifier (RFC 7636 §4.2). */
+/** The challenge of a verifier (RFC 7636 §4.2). */
 export async function challengeOf(verifier: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   const text = btoa(String.fromCharCode(...new Uint8Array(digest)));
@@ -57,7 +57,7 @@ export const placeOf = ({ issuer, resource, metadata }: Authorizer) => ({
   tokenEndpoint: metadata.token_endpoint ?? '',
   revocationEndpoint: metadata.revocation_endpoint,
 });
-/** What a promise fails with: its code, its reason if any, and that nothing of the other side is in it. */
+/** The failure of a promise: its code, its reason if any, and a check that it shows nothing of the other side. */
 export async function failure(promise: Promise<unknown>) {
   const error = await promise.then(
     () => undefined,

@@ -1,13 +1,13 @@
-/** A connector of the test with a program that is connected, and calls to it. */
+/** A connector with a connected program, and calls to it. */
 import { expect } from 'vitest';
 import { enrol, FakeMachine } from './fake-machine.ts';
 import { FakeServer, type FakeServerOptions } from './fake-server.ts';
 import { modern, SERVERS, TRUSTED, whenServer, type Portico, type RpcAnswer } from './portico.ts';
 
-/** Where a connector registers what it has. */
+/** Where a connector registers its servers. */
 export const SELF = '/api/v1/connectors/self/servers';
 
-/** What became of offers. */
+/** The response to a registration. */
 export interface Offered {
   servers: {
     name: string;
@@ -17,7 +17,7 @@ export interface Offered {
   }[];
 }
 
-/** Offer programs, as a connector does before it dials. */
+/** Registers programs, like a connector before it dials. */
 export const advertise = (portico: Portico, token: string, ...names: string[]) =>
   portico.api('PUT', SELF, { servers: names.map(name => ({ name })) }, { token });
 
@@ -38,7 +38,7 @@ export async function connectedProgram(
   return { ...enrolled, connectorId: enrolled.id, id, server, machine };
 }
 
-/** Call a tool as a modern client. */
+/** Calls a tool as a modern client. */
 export async function call(
   portico: Portico,
   name: string,
@@ -49,7 +49,7 @@ export async function call(
   return portico.post(message, { headers, ...sent });
 }
 
-/** The first text of a result, or why there is none. */
+/** The first text of a result, or the error. */
 export const textOf = async (response: Response) => {
   const { result, error } = await response.json<RpcAnswer>();
   return result?.content?.[0]?.text ?? error?.message;

@@ -1,4 +1,4 @@
-/** What is in the database, for tests that nothing was written, or nothing plain. */
+/** The contents of the database, for tests that nothing was written, or nothing in plain text. */
 import { env } from 'cloudflare:workers';
 
 const TABLES = [
@@ -12,10 +12,10 @@ const TABLES = [
   'sessions',
 ];
 
-/** What changes by itself: when a token was last used, and how often a monitor wrote skills. */
+/** Columns that change by themselves: when a token was last used, and how often a monitor wrote skills. */
 const BY_ITSELF = ['last_used_at', 'skills_revision'];
 
-/** Every row of every table of ours, as text, but for what changes by itself. */
+/** Every row of every table of ours, as text, without columns that change by themselves. */
 export async function dumpDatabase(): Promise<string> {
   const dumps = await env.DB.batch(TABLES.map(table => env.DB.prepare(`SELECT * FROM ${table}`)));
   const rows = dumps.map(({ results }) => results);

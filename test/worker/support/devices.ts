@@ -1,4 +1,4 @@
-/** A program that shows a code (RFC 8628), and a person who types it, as far as the authorization server sees them. */
+/** A program that shows a device code (RFC 8628), and the person who types it, as far as the authorization server sees them. */
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import type { Browser } from './browser.ts';
@@ -8,7 +8,7 @@ import { createToken, type Portico } from './portico.ts';
 export const LOOPBACK = 'http://127.0.0.1/callback';
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** What a program is told to show. */
+/** The texts that a program shows. */
 export interface Shown {
   device_code: string;
   user_code: string;
@@ -28,9 +28,9 @@ export interface DeviceStand {
   poll(code: string, more?: Record<string, string>): Promise<Response>;
   type(code: string, by?: Browser): Promise<Response>;
   decide(handle: string, decision: string, by?: Browser): Promise<Response>;
-  /** A person types the code and allows what is asked. */
+  /** The person types the code and allows the request. */
   letIn(code: string, by?: Browser): Promise<void>;
-  /** How many of its machines wait. */
+  /** How many of its device codes are pending. */
   waiting(): Promise<number | null>;
 }
 

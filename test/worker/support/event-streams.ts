@@ -1,6 +1,6 @@
 /**
- * Open streams as a test reads them: an event stream of the Worker, taken apart event by event, with the ids. Reading goes on
- * in the background, so that a test can wait for what comes.
+ * Open streams for tests: an event stream of the Worker, parsed event by event, with the ids. It is read in the background, so that a test
+ * can wait for events.
  */
 import { expect, vi } from 'vitest';
 import { PATIENT, modern, type Portico, type Sent, inSession } from './portico.ts';
@@ -19,7 +19,7 @@ export interface OpenStream {
   /** JSON-RPC messages seen, parsed. */
   messages(): Message[];
   methods(): (string | undefined)[];
-  /** Waits until so many messages came. */
+  /** Waits until this many messages have arrived. */
   until(count: number): Promise<Message[]>;
   /** The id of the last event. */
   lastId(): string;
@@ -91,7 +91,7 @@ export function readStream(response: Response): OpenStream {
   };
 }
 
-/** GET the stream of a legacy session; resolves when it is open in its object too. */
+/** GETs the stream of a legacy session; resolves when it is open in its object too. */
 export async function openGet(
   portico: Portico,
   session: string,

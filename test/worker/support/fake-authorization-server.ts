@@ -1,10 +1,10 @@
 /**
- * An authorization server and the metadata of the MCP server it gives tokens for, in the test: tokens are numbered, and every
- * request for one is kept. What it says of itself can be replaced by path.
+ * An in-test authorization server and the metadata of its MCP server: tokens are numbered, and every request for one is kept. Its metadata
+ * can be replaced by path.
  */
 import type { FakeUpstream } from './fake-upstreams.ts';
 
-/** A request for a token, as it came. */
+/** A received token request. */
 export interface SeenGrant {
   authorization: string | null;
   form: Record<string, string>;
@@ -13,7 +13,7 @@ export interface SeenGrant {
 export interface FakeAuthorizationServerOptions {
   /** Lifetime of its tokens, in seconds. */
   lifetime?: number;
-  /** Client authentication it says it takes; absent says nothing. */
+  /** Its announced methods of client authentication; absent announces none. */
   methods?: string[];
 }
 
@@ -22,7 +22,7 @@ export class FakeAuthorizationServer {
   readonly grants: SeenGrant[] = [];
   /** GET requests by path. */
   readonly asked: string[] = [];
-  /** Tokens that were given and not taken back. */
+  /** Tokens that were issued and not revoked. */
   readonly good = new Set<string>();
   /** Replaces the answer at a path. */
   readonly replaced = new Map<string, () => Response | Promise<Response>>();
@@ -63,7 +63,7 @@ export class FakeAuthorizationServer {
     return Response.json({ access_token: token, token_type: 'Bearer', ...expires });
   }
 
-  /** Whether a request to the MCP server has a token that is good. */
+  /** Whether a request to the MCP server has a valid token. */
   accepts(request: Request): boolean {
     return this.good.has(request.headers.get('authorization')?.replace(/^Bearer /, '') ?? '');
   }

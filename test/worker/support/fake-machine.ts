@@ -1,6 +1,6 @@
 /**
- * A connector's machine that lives in the test: it dials like one, speaks the frames, and answers requests by fake servers. What it does
- * with time (credit, a cut line, silence) is the test's to say.
+ * An in-test machine of a connector: it dials, speaks the frames, and answers requests with fake servers. The test controls its timing
+ * (flow control, a cut connection, silence).
  */
 import { expect } from 'vitest';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../../src/upstream/connector/frames.ts';
 import type { Portico } from './portico.ts';
 
-/** Answers a request as a server's HTTP adapter would. */
+/** Answers a request like a server's HTTP adapter. */
 export type Face = (request: Request) => Response | Promise<Response>;
 
 interface Channel {
@@ -33,7 +33,7 @@ export interface Enrolled {
   token: string;
 }
 
-/** Enrol a connector. */
+/** Enrols a connector. */
 export async function enrol(portico: Portico, name: string): Promise<Enrolled> {
   const response = await portico.api('POST', '/api/v1/connectors', { name });
   expect([name, response.status]).toEqual([name, 201]);
@@ -45,9 +45,9 @@ export class FakeMachine {
   readonly #faces: Readonly<Record<string, Face>>;
   readonly #channels = new Map<number, Channel>();
   #socket: WebSocket | undefined;
-  /** Every frame that came. */
+  /** Every received frame. */
   readonly seen: Frame[] = [];
-  /** Set when the gateway says goodbye. */
+  /** The closing message of the gateway, once it arrived. */
   bye: string | undefined;
   closeCode: number | undefined;
 
@@ -55,7 +55,7 @@ export class FakeMachine {
     this.#faces = faces;
   }
 
-  /** Dial and be welcomed. @returns the status of the answer where it is no socket */
+  /** Dials and is welcomed. @returns the status of the response if it is no socket */
   async dial(portico: Portico, token: string): Promise<number> {
     const response = await portico.fetch('/connect', {
       headers: {
@@ -91,11 +91,11 @@ export class FakeMachine {
   }
 
   send(frame: Uint8Array | string): void {
-    // What is on its way when the line breaks is lost.
+    // Frames on their way are lost when the connection breaks.
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(frame);
   }
 
-  /** The line breaks: no goodbye. */
+  /** Breaks the connection without a closing message. */
   cut(): void {
     for (const { controller } of this.#channels.values()) controller.abort();
     this.#socket?.close(1001);

@@ -1,10 +1,10 @@
 /**
- * An MCP server of either era that lives in the test: it records what reaches it and answers by the book, unless a test
- * replaces how it answers calls. Used through `fakeUpstreams`.
+ * An in-test MCP server of either era: it records its requests and gives correct answers, unless a test replaces how it answers calls. Used
+ * through `fakeUpstreams`.
  */
 import { fakeUpstreams } from './fake-upstreams.ts';
 
-/** A POST as it came. */
+/** A received POST. */
 export interface SeenPost {
   method: string;
   /** Value of `Mcp-Session-Id`. */
@@ -17,19 +17,19 @@ export interface SeenPost {
 }
 
 export interface FakeServerOptions {
-  /** `both`: modern where a request carries the envelope, legacy elsewhere. */
+  /** `both`: modern if the request carries the envelope, else legacy. */
   era?: 'legacy' | 'modern' | 'both';
   tools?: unknown[];
   toolsFor?: FakeServer['toolsFor'];
-  /** See there. */
+  /** See `lookStatus` of the server. */
   lookStatus?: number;
-  /** Legacy only: gives out a session id and asks for it. */
+  /** Legacy only: gives out a session id and requires it. */
   sessionful?: boolean;
   pageSize?: number;
   listChanged?: boolean;
-  /** Capabilities beside tools. */
+  /** Capabilities besides tools. */
   capabilities?: object;
-  /** Members of a list beside the items, in place of what is usual. */
+  /** Members of a list besides the items, replacing the usual ones. */
   listMembers?: object;
 }
 
@@ -45,7 +45,7 @@ const json = (body: unknown, init?: ResponseInit) => Response.json(body, init);
 export const resultOf = (post: SeenPost, result: unknown) =>
   json({ jsonrpc: '2.0', id: post.id, result });
 
-/** An event stream of these messages, in one piece each. */
+/** An event stream of these messages, one chunk each. */
 export function streamOf(...messages: unknown[]): Response {
   const texts = messages.map(message => `data: ${JSON.stringify(message)}\n\n`);
   return new Response(texts.join(''), { headers: { 'content-type': 'text/event-stream' } });
@@ -53,32 +53,32 @@ export function streamOf(...messages: unknown[]): Response {
 
 export class FakeServer {
   readonly posts: SeenPost[] = [];
-  /** What the client of each session declared. */
+  /** The capabilities that the client of each session declared. */
   readonly sessions = new Map<string, Record<string, unknown>>();
   readonly ended: string[] = [];
   tools: unknown[];
-  /** What it tells of itself at its next negotiation. */
+  /** Its instructions at the next negotiation. */
   instructions: string | undefined;
   /** Answers `tools/call`. */
   call: (post: SeenPost) => Response | Promise<Response> = post =>
     resultOf(post, {
       content: [{ type: 'text', text: JSON.stringify(post.params['arguments'] ?? {}) }],
     });
-  /** Answers requests of a method, once the handshake is over. */
+  /** Answers requests of a method after the handshake. */
   readonly answers = new Map<string, (post: SeenPost) => Response | Promise<Response>>();
-  /** Answers a request in a session nobody has. */
+  /** Answers a request in an unknown session. */
   forgotten: (post: SeenPost) => Response = () =>
     json(
       { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } },
       { status: 404 },
     );
-  /** Tools beside these, for what the client of a legacy session declared; undefined in the modern era. */
+  /** Additional tools for the capabilities of a legacy session's client; undefined in the modern era. */
   toolsFor: (capabilities: Record<string, unknown> | undefined) => unknown[];
-  /** What a server of both eras answers to a GET without a session. */
+  /** The status with which a server of both eras answers a GET without a session. */
   lookStatus: number;
   /** Answers `initialize`, while set. */
   opening: (() => Response) | undefined;
-  /** The eras it speaks now. */
+  /** The eras that it currently speaks. */
   era: 'legacy' | 'modern' | 'both';
   /** Replaces every answer, while set. */
   outage: ((request: Request) => Response | Promise<Response>) | undefined;
@@ -106,17 +106,17 @@ export class FakeServer {
     };
   }
 
-  /** Requests of one method, as they came. */
+  /** Requests of one method, as received. */
   of(method: string): SeenPost[] {
     return this.posts.filter(post => post.method === method);
   }
 
-  /** Whether somebody listens for changes. */
+  /** Whether a change listener is connected. */
   get isHeard(): boolean {
     return this.#stream !== undefined;
   }
 
-  /** Tell the listener of a change; to be called in the listener's own context. */
+  /** Sends the listener a change; must be called in the listener's own context. */
   tell(method: string): void {
     const text = `data: ${JSON.stringify({ jsonrpc: '2.0', method })}\n\n`;
     this.#stream?.enqueue(new TextEncoder().encode(text));
@@ -145,7 +145,7 @@ export class FakeServer {
     return hasEnvelope ? this.#modern(post) : this.#refuse(post);
   };
 
-  /** A request of an era that is not spoken here. */
+  /** Refuses a request of an era that it does not speak. */
   #refuse({ id }: SeenPost): Response {
     const data = { supported: ['2026-07-28'] };
     const error = { code: -32022, message: 'Unsupported protocol version', data };
@@ -221,7 +221,7 @@ export class FakeServer {
   }
 }
 
-/** Put fake servers on the network, each at `https://{name}.example.com/mcp`. Returns the requests seen. */
+/** Puts fake servers on the network, each at `https://{name}.example.com/mcp`. Returns the requests seen. */
 export function serve(servers: Readonly<Record<string, FakeServer>>): string[] {
   const upstreams = Object.entries(servers).map(
     ([name, server]) => [`https://${name}.example.com`, server.handle] as const,

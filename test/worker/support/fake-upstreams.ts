@@ -1,15 +1,15 @@
 /**
- * Upstreams without a process: requests of the Worker and its Durable Objects to a faked origin are answered by a handler
- * in the same isolate. Everything else goes on to `test/fixtures/outbound.ts`. Undone after each test (restoreMocks).
+ * Upstreams without a process: a handler in the same isolate answers requests of the Worker and its Durable Objects to a faked origin.
+ * Everything else goes to `test/fixtures/outbound.ts`. Undone after each test (restoreMocks).
  */
 import { vi } from 'vitest';
 
-/** Answers one request as an upstream would; it may throw to be unreachable. */
+/** Answers one request as an upstream would; throws to be unreachable. */
 export type FakeUpstream = (request: Request) => Response | Promise<Response>;
 
 /**
- * Replaces the global `fetch` for the given origins (`https://a.example.com`) until the test ends; an aborted request
- * fails as it does on the network. Returns the list of requests seen so far, in order, as "METHOD url".
+ * Replaces the global `fetch` for the given origins (`https://a.example.com`) until the test ends; an aborted request fails as on the
+ * network. Returns the list of requests so far, in order, as "METHOD url".
  */
 export function fakeUpstreams(upstreams: Readonly<Record<string, FakeUpstream>>): string[] {
   const seen: string[] = [];
@@ -24,7 +24,7 @@ export function fakeUpstreams(upstreams: Readonly<Record<string, FakeUpstream>>)
       request.signal.addEventListener('abort', fail, { once: true });
     });
     const answering = Promise.resolve(answer(request));
-    // What comes for nobody is hung up on, as a connection would be.
+    // A response after an abort is cancelled, like a closed connection.
     const onLate = (response: Response) => {
       if (request.signal.aborted && response.body?.locked === false) void response.body.cancel();
     };

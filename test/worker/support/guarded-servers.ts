@@ -1,11 +1,14 @@
-/** Servers of accounts that tell nothing to whom they do not know. */
+/** Servers with accounts that refuse unknown callers. */
 import { FakeServer, toolOf } from './fake-server.ts';
 import { fakeUpstreams } from './fake-upstreams.ts';
 import { register, whenServer, type Portico } from './portico.ts';
 
 const guarded: Record<string, (request: Request) => Response | Promise<Response>> = {};
 
-/** Registers one, with the tool `create_issue`, that knows the token `good` alone. @returns it and its id, once it was asked in vain */
+/**
+ * Registers one, with the tool `create_issue`, that accepts only the token `good`. @returns the server and its id, after it refused a first
+ * request
+ */
 export async function registerGuarded(
   portico: Portico,
   name: string,

@@ -20,7 +20,7 @@ export interface Health {
   circuit: string;
 }
 
-/** What an isolate tells of a server that nobody called. */
+/** The report of an isolate in which nobody called the server. */
 export const NO_REPORT = {
   generation: 1,
   calls: 0,
@@ -65,11 +65,11 @@ export async function readShown(
   return (await portico.api('GET', `${SERVERS}/${id}`)).json();
 }
 
-/** One round of the server's monitor, whenever it would have come. @returns its health after that */
+/** Runs one check cycle of the server's monitor at once. @returns its health after that */
 export async function beat(portico: Portico, id: string): Promise<Health> {
   await whenQuiet(id);
   await runDurableObjectAlarm(monitorOf(id));
-  // The alarm may have come by itself, and its round be on its way still.
+  // The alarm may have fired by itself, and its cycle may still be running.
   await whenQuiet(id);
   return (await readShown(portico, id)).health;
 }
@@ -80,7 +80,7 @@ export async function historyOf(portico: Portico, id: string, query = ''): Promi
   return response.json();
 }
 
-/** Call a tool over REST, so many times one after the other. @returns the codes of those that failed */
+/** Calls a tool over REST this many times, one after the other. @returns the codes of the failed calls */
 export async function callTool(portico: Portico, name: string, times = 1): Promise<string[]> {
   const codes: string[] = [];
   for (let i = 0; i < times; i += 1) {
@@ -92,9 +92,9 @@ export async function callTool(portico: Portico, name: string, times = 1): Promi
 }
 
 /**
- * Rounds of a server that fails, until so many checks in a row have failed. Alarms of its own may come between those driven by hand, so
- * that a count is passed over; what is shown together belongs together.
- * @returns status and state of health by the failures so far
+ * Runs check cycles of a failing server until this many checks in a row have failed. Alarms of its own may come in between, so a count may
+ * be skipped; values shown together belong together.
+ * @returns status and health state by the number of failures so far
  */
 export async function failTimes(
   portico: Portico,

@@ -1,8 +1,8 @@
-/** What calls leave to be told is gathered until the test settles, however long that takes, and is handed over together then. */
+/** Gathered reports of calls are held until the test settles, however long that takes, and are then written together. */
 import { vi } from 'vitest';
 import type { Portico } from './portico.ts';
 
-/** How long is gathered, in milliseconds: nobody else waits for just so long. */
+/** How long is gathered, in milliseconds: no other wait has this length. */
 const GATHER_MS = 23_456;
 
 /** Settings with which a portico gathers. */
@@ -11,7 +11,7 @@ export const GATHER = {
   PORTICO_REPORT_INTERVAL_MS: String(GATHER_MS),
 };
 
-/** Until mocks are restored. @returns settles a portico: the time of gathering is over then, and not before */
+/** Until mocks are restored. @returns a function that settles a portico: only then does the gathering time end */
 export function holdGathering(): (portico: Portico) => Promise<void> {
   const wait = scheduler.wait.bind(scheduler);
   let over = Promise.withResolvers<void>();

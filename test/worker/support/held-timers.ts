@@ -1,11 +1,11 @@
 /**
- * Timers of some lengths, held: what is to happen after such a time happens when the test says so, however long a call takes on a
- * machine that is busy. What was taken back by then never happens. Undone after each test (restoreMocks).
+ * Holds timers of certain lengths: they fire when the test says so, however long a call takes on a busy machine. Timers cleared by then
+ * never fire. Undone after each test (restoreMocks).
  */
 import { vi } from 'vitest';
 import { RequestTimers } from '../../../src/http/deadline.ts';
 
-/** @returns lets the time of all that are still held be over */
+/** @returns a function that fires all timers that are still held */
 export function holdTimers(...lengthsMs: number[]): () => void {
   return holdTimersThat(ms => lengthsMs.includes(ms)).elapse;
 }
@@ -13,7 +13,7 @@ export function holdTimers(...lengthsMs: number[]): () => void {
 export interface HeldTimers {
   /** How many are held now. */
   count(): number;
-  /** Lets the time of all that are still held be over. */
+  /** Fires all timers that are still held. */
   elapse(): void;
 }
 
@@ -28,7 +28,7 @@ export function holdTimersThat(isHeld: (ms: number) => boolean): HeldTimers {
   return holdRequestTimersThat(isHeld, held);
 }
 
-/** The same with the platform's, and no others. */
+/** The same for timers of the platform only. */
 export function holdPlatformTimersThat(
   isHeld: (ms: number) => boolean,
   held: Held = new Map(),
@@ -46,13 +46,13 @@ export function holdPlatformTimersThat(
   return heldTimers(held);
 }
 
-/** The same with those that requests set for themselves, and no others. */
+/** The same for timers that requests set for themselves only. */
 export function holdRequestTimersThat(
   isHeld: (ms: number) => boolean,
   held: Held = new Map(),
 ): HeldTimers {
   const spy = vi.spyOn(RequestTimers.prototype, 'set');
-  // Where others are held already, they stay so.
+  // Timers that are already held stay held.
   const set = spy.getMockImplementation() ?? setTimer;
   spy.mockImplementation(function (this: RequestTimers, ms: number, act: () => void) {
     if (!isHeld(ms)) return set.call(this, ms, act);

@@ -1,4 +1,4 @@
-/** The clients of an interleaving, made for it: who they are, and which objects hold what is theirs. */
+/** The clients of an interleaving, created for it: their credentials, and the objects that hold their state. */
 import { principalOwner, sessionOwner } from '../../../src/shared/identity/object-owners.ts';
 import { env } from 'cloudflare:workers';
 import { SealedIds } from '../../../src/access/admission/sealed-id.ts';
@@ -8,7 +8,7 @@ import { CLIENT_CAPABILITIES, openSession } from './asking-clients.ts';
 import { createToken, type Portico } from './portico.ts';
 import type { ClientName } from './session-model.ts';
 
-/** A client: its credential, and its session where it has one. */
+/** A client: its credential, and its session if it has one. */
 export interface Person {
   token: string;
   session: string;

@@ -1,6 +1,6 @@
 /**
- * One interleaving at the real thing: takes the steps the model takes, and checks after each batch that what clients and
- * servers see is what the model says.
+ * One interleaving at the real gateway: takes the steps that the model takes, and checks after each batch that clients and servers see what
+ * the model says.
  */
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -30,12 +30,12 @@ import {
   type Step,
 } from './session-model.ts';
 
-/** What does not happen within this time does not happen. */
+/** The timeout of every wait. */
 const PATIENCE_MS = 20_000;
-/** One id for all: equal ids of two clients, or of two calls, must never meet. */
+/** One id for all: equal ids of two clients, or of two calls, must never be confused. */
 const ID = 1;
 
-/** Objects are asked for their streams before each call, since they may have lost their memory a moment ago. */
+/** Objects are asked for their streams before each call, since they may just have lost their memory. */
 export const portico = createPortico({ PORTICO_STANDING_STREAM_MS: '1' });
 const servers = {} as Record<Kind, Connected>;
 
@@ -47,7 +47,7 @@ export async function connectServers(): Promise<void> {
 /** Answers that reached a server and belonged to nothing there. */
 export const strayAnswers = () => KINDS.flatMap(kind => servers[kind].server.stray);
 
-/** A call as its client has it. */
+/** A call as its client holds it. */
 interface Held {
   plan: Plan;
   legacy?: LegacyCall;
@@ -60,13 +60,13 @@ const alike = (actual: unknown, wanted: object) => expect(actual).toMatchObject(
 
 const takenOrRefused = (status: number) => expect([202, 400]).toContain(status);
 
-/** One interleaving at the real thing. */
+/** One interleaving at the real gateway. */
 export class Interleaving {
   readonly model = new SessionModel();
   readonly #mark: string;
   readonly #people: People;
   readonly #held: Held[] = [];
-  /** What legacy clients decided to answer, and the questions they have answered, by key. */
+  /** The answers that legacy clients decided on, and the server requests that they have answered, by key. */
   readonly #decided = new Map<string, CallSpec>();
   readonly #answered = new Set<string>();
 
@@ -118,7 +118,7 @@ export class Interleaving {
     return this.#go(spec, held, { state: held.round?.state, responses });
   }
 
-  /** A request of a modern client; one that will never be answered is left going. */
+  /** A request of a modern client; one that will never be answered is left running. */
   async #go(spec: CallSpec, held: Held, more: object): Promise<void> {
     const going = new AbortController();
     held.going = going;
@@ -130,8 +130,8 @@ export class Interleaving {
   }
 
   /**
-   * Legacy clients answer what they decided to, each time they are asked: a question of HTTP+SSE may come on the stream of
-   * another call of the session, and comes again when that one ends.
+   * Legacy clients give their decided answers each time they are asked: a server request of HTTP+SSE may come on the stream of another call
+   * of the session, and comes again when that one ends.
    */
   async #answerLegacy(): Promise<void> {
     for (const [message, { client }] of this.#decided) {
@@ -140,13 +140,13 @@ export class Interleaving {
         if (this.#answered.has(key)) continue;
         this.#answered.add(key);
         const answer = answerTo(message, client);
-        // Refused where the call that was asked is over: then the question comes again, or is moot.
+        // Refused if the call that was asked has ended: then the server request comes again, or is moot.
         takenOrRefused(await giveAnswer(portico, session, key, answer, token));
       }
     }
   }
 
-  /** An answer to what has been answered, which changes nothing. */
+  /** A second answer to an answered server request, which changes nothing. */
   async #repeat({ client }: CallSpec, message: string): Promise<void> {
     const { token, session } = this.#people[client];
     for (const { key } of this.#asked(client, message)) {
@@ -156,7 +156,7 @@ export class Interleaving {
     }
   }
 
-  /** Another client does what only this one may. */
+  /** Another client tries what only this one may. */
   async #meddle(spec: CallSpec, held: Held, meddler: ClientName): Promise<void> {
     const { token, session } = this.#people[meddler];
     const wrong = answerTo('meddled', meddler);
@@ -173,7 +173,7 @@ export class Interleaving {
     }
   }
 
-  /** Memory is lost: at once where a call is parked in it, else as an object falls asleep. */
+  /** Memory is lost: at once if a call is suspended in it, else as an object falls asleep. */
   async #evict(client: ClientName, kind: Kind): Promise<void> {
     const owner = this.#people[client].objectAt(servers[kind].id);
     const object = env.CLIENT_SESSION.getByName(owner);
@@ -218,7 +218,7 @@ export class Interleaving {
     if (seen()) same(seen()?.arrivals, this.#arrivals(call));
   }
 
-  /** Waits; legacy clients answer meanwhile. Asks often, so it asks cheaply. */
+  /** Waits while legacy clients answer. Polls often, so the condition must be cheap. */
   async #until(what: () => string, isSo: () => boolean): Promise<void> {
     for (const end = Date.now() + PATIENCE_MS; !isSo();) {
       if (Date.now() > end) throw new Error(`not within ${PATIENCE_MS} ms: ${what()}`);
@@ -227,7 +227,7 @@ export class Interleaving {
     }
   }
 
-  /** The answers of its own client, each once, in order, and under its own id. */
+  /** The result contains the answers of its own client, each once, in order, and has its own id. */
   #checkResult(spec: CallSpec, answer: RpcAnswer | undefined): void {
     if (!answer) throw new Error('no response');
     same(answer.id, ID);
@@ -242,7 +242,7 @@ export class Interleaving {
     );
   }
 
-  /** What must be so when all calls have ended. */
+  /** Checks what must hold when all calls have ended. */
   async conclude(): Promise<void> {
     for (const call of this.model.calls) {
       const { spec, phase } = call;
@@ -278,7 +278,7 @@ export class Interleaving {
 
   #message = (spec: CallSpec, question: number) => `${this.#mark}.${spec.number}#${question}`;
 
-  /** Each time a legacy client was asked a question. */
+  /** All server requests with this message that a legacy client got. */
   #asked(client: ClientName, message: string): Question[] {
     return this.#held
       .filter((held, number) => held && this.model.at(number).spec.client === client)

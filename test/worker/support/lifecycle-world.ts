@@ -1,7 +1,7 @@
 /**
- * A registry under random acts: servers that come, go, move and are renamed while their upstreams fail and return and
- * their monitors lose their memory. The world knows what an administrator did last to each, and checks what a new
- * request may see. Every draw comes from one seed.
+ * A registry under random changes: servers that are added, deleted, moved and renamed while their upstreams fail and recover and their
+ * monitors lose their memory. The world knows the last change of each, and checks what a new request may see. Every draw comes from one
+ * seed.
  */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -25,12 +25,12 @@ interface Member {
   id: string;
   name: string;
   host: string;
-  /** What the acts so far made of it; `open` where two at once leave it to their order. */
+  /** The state after the changes so far; `open` if two concurrent ones leave it to their order. */
   wanted: 'up' | 'down' | 'gone' | 'open';
   upstream: FakeServer;
 }
 
-/** Monitors in the memory they had when their world began: one that rests for ten seconds loses it by itself. */
+/** Monitors with the memory that they had when their world began: one that is idle for ten seconds loses it. */
 const beginners = new WeakSet<object>();
 
 type Act = 'connect' | 'disconnect' | 'rename' | 'move' | 'delete';
@@ -46,7 +46,7 @@ function mustEqual(actual: unknown, wanted: unknown): void {
   expect(actual).toEqual(wanted);
 }
 
-/** Notes every step of every status, as the database sees it. */
+/** Records every status transition, as the database sees it. */
 export async function watchSteps(): Promise<void> {
   await env.DB.batch([
     env.DB.prepare('CREATE TABLE steps (server TEXT, before TEXT, after TEXT)'),
@@ -62,10 +62,10 @@ export class LifecycleWorld {
   readonly #portico: Portico = createPortico();
   readonly #members: Member[] = [];
   readonly #names: readonly string[];
-  /** By the name of their host; to be served before the world begins. */
+  /** By the name of their host; must be served before the world begins. */
   readonly upstreams: Readonly<Record<string, FakeServer>>;
   #renames = 0;
-  /** What was done, for the message of a failure. */
+  /** The changes so far, for the message of a failure. */
   readonly history: string[] = [];
 
   constructor(seed: number, prefix: string) {
@@ -77,7 +77,7 @@ export class LifecycleWorld {
     this.upstreams = Object.fromEntries(upstreams);
   }
 
-  /** Two servers, one that tells of changes. */
+  /** Two servers, one of which announces changes. */
   async begin(): Promise<void> {
     for (const name of this.#names) {
       const isUp = this.#random.chance(0.7);
@@ -96,7 +96,7 @@ export class LifecycleWorld {
     }
   }
 
-  /** One random step, and what may be seen after it. */
+  /** One random step, and a check of what is visible after it. */
   async step(): Promise<void> {
     const member = this.#random.pick(this.#members);
     const kind = this.#random.below(10);
@@ -112,7 +112,7 @@ export class LifecycleWorld {
     return this.#random.pick(['connect', 'disconnect', 'connect', 'disconnect', 'rename', 'move']);
   }
 
-  /** @param isGone whether it was deleted before; an act at the same time may come before the deletion */
+  /** @param isGone whether it was deleted before; a concurrent change may come before the deletion */
   async #act(member: Member, act: Act, isGone = member.wanted === 'gone'): Promise<number> {
     this.history.push(`${act} ${member.host}`);
     const path = `${SERVERS}/${member.id}`;
@@ -138,7 +138,7 @@ export class LifecycleWorld {
     return this.#portico.api('POST', `${path}/${act}`);
   }
 
-  /** Two acts at the same time: their order is anybody's, their outcome is what the record says. */
+  /** Two concurrent changes: in any order, and the record tells the outcome. */
   async #actTwice(member: Member): Promise<void> {
     const wasGone = member.wanted === 'gone';
     const actNow = () => this.#act(member, this.#pickAct(), wasGone);
@@ -154,7 +154,7 @@ export class LifecycleWorld {
     member.wanted = record.status === 'DISCONNECTED' ? 'down' : 'up';
   }
 
-  /** The upstream fails, returns, or starts anew and knows no session. */
+  /** The upstream fails, recovers, or restarts without its sessions. */
   #disturb({ upstream, host }: Member): void {
     const kind = this.#random.below(3);
     this.history.push(`${['fail', 'return', 'restart'][kind]} ${host}`);
@@ -163,12 +163,12 @@ export class LifecycleWorld {
     if (kind === 2) upstream.sessions.clear();
   }
 
-  /** The monitor's alarm goes off, or the monitor loses its memory. */
+  /** The monitor's alarm fires, or the monitor loses its memory. */
   async #wake(member: Member): Promise<void> {
     const { id, host } = member;
     const isEviction = this.#random.chance(0.4);
     this.history.push(`${isEviction ? 'evict' : 'alarm'} ${host}`);
-    // What is not in memory is put there first.
+    // The object is loaded first, so that there is memory to lose.
     if (isEviction) await runInDurableObject(monitorOf(id), () => undefined);
     if (isEviction) await evictDurableObject(monitorOf(id));
     else await runDurableObjectAlarm(monitorOf(id));
@@ -180,7 +180,7 @@ export class LifecycleWorld {
     return (answer.result?.tools ?? []).map(({ name }) => name);
   }
 
-  /** No tool of a server that was taken down or deleted is offered, under any of its names. */
+  /** No tool of a disconnected or deleted server is listed, under any of its names. */
   async #check(): Promise<void> {
     const tools = await this.#tools();
     const absent = this.#members.filter(({ wanted }) => wanted === 'down' || wanted === 'gone');
@@ -190,7 +190,7 @@ export class LifecycleWorld {
     }
   }
 
-  /** All upstreams are well again: what is connected comes back, by itself, under its name. */
+  /** All upstreams recover: connected servers come back by themselves, under their names. */
   async recover(): Promise<void> {
     for (const member of this.#members) {
       member.upstream.outage = undefined;
@@ -201,7 +201,7 @@ export class LifecycleWorld {
     }
   }
 
-  /** Everything is deleted: no row, no alarm, no value, no socket, no catalog and no stream stays. */
+  /** Everything is deleted: no row, alarm, value, socket, catalog or stream is left. */
   async end(): Promise<void> {
     for (const member of this.#members) {
       if (member.wanted !== 'gone') await this.#act(member, 'delete');
@@ -215,7 +215,7 @@ export class LifecycleWorld {
       }));
       mustEqual(left, { alarm: null, values: [], sockets: 0 });
       mustEqual((await env.CATALOG.list({ prefix: `catalog/${id}/` })).keys, []);
-      // A fake stream does not notice that the memory is lost, as a connection would.
+      // A fake stream does not notice lost memory as a connection would.
       if (await runInDurableObject(monitorOf(id), monitor => beginners.has(monitor)))
         await vi.waitFor(() => mustEqual(upstream.isHeard, false), PATIENT);
     }

@@ -2,12 +2,13 @@
 import { SERVERS } from './portico.ts';
 
 /**
- * `refused`: it is about the whole deployment. `bound`: what lies outside the limits is unknown there. `listed`: a list, which holds
- * only what lies within. `own`: it tells of what was done with the token itself. `told`: a stream that tells only of what lies within. `neutral`: nothing of it depends on servers. `device`: another kind of credential.
+ * `refused`: it concerns the whole deployment. `bound`: what lies outside the limits looks unknown. `listed`: a list of only what lies
+ * within. `own`: shows what was done with the token itself. `told`: a stream of only what lies within. `neutral`: does not depend on
+ * servers. `device`: another kind of credential.
  */
 export type Decision = 'refused' | 'bound' | 'listed' | 'own' | 'told' | 'neutral' | 'device';
 
-/** By method and path, as the document has them. */
+/** By method and path, as in the document. */
 export const DECISIONS: Record<string, Decision> = {
   'GET /openapi.json': 'neutral',
   [`POST ${SERVERS}`]: 'refused',
@@ -136,7 +137,7 @@ export const DECISIONS: Record<string, Decision> = {
   'POST /api/v1/search': 'listed',
   'POST /api/v1/tools/call': 'bound',
   'POST /api/v1/tools/execute': 'bound',
-  // No model is there: what tokens with limits see of asks and chats is tried where one is.
+  // There is no model here: what tokens with limits see of asks and chats is tested where there is one.
   'POST /api/v1/ask': 'neutral',
   'POST /api/v1/chat': 'neutral',
   'GET /api/v1/chat/{id}': 'neutral',

@@ -1,4 +1,4 @@
-/** Calls of a tool `echo` at servers made for them, and answers that the test writes as it goes along. */
+/** Calls of a tool `echo` at servers created for them, and answers that the test writes step by step. */
 import { SseParser } from '../../../src/http/sse-events.ts';
 import { FakeServer, serve, type SeenPost } from './fake-server.ts';
 import { ask, createPortico, registerConnected, type RpcAnswer } from './portico.ts';
@@ -10,7 +10,7 @@ export const portico = createPortico();
 
 let made = 0;
 
-/** A connected server with a name of its own, and a call to it. */
+/** A connected server with its own name, and a call to it. */
 export async function connect(era: Era, sessionful = false, through = portico) {
   made += 1;
   const name = `calls-${made}`;
@@ -20,7 +20,7 @@ export async function connect(era: Era, sessionful = false, through = portico) {
   return { name, server, id };
 }
 
-/** What every call of these tests gives for news of its progress. */
+/** The progress token of every call of these tests. */
 const PROGRESS_TOKEN = 7;
 
 export const progress = (n: number) => ({
@@ -34,7 +34,7 @@ export const responseTo = ({ id }: SeenPost) => ({
   result: { content: [{ type: 'text', text: 'done' }] },
 });
 
-/** A call of the tool of a server, which wants to hear of its progress. */
+/** A call of the tool of a server, with a progress token. */
 export function call(
   name: string,
   era: Era,
@@ -53,7 +53,7 @@ export const parseEvents = (text: string) =>
         JSON.parse(data) as RpcAnswer & { method?: string; params?: { progress: number } },
     );
 
-/** The next events of an answer that is read as it comes; comments, which break a silence, are passed over. */
+/** The next events of an answer as they arrive; comments, which keep it alive, are skipped. */
 export async function readNext(
   reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
 ): Promise<ReturnType<typeof parseEvents>> {
@@ -64,7 +64,7 @@ export async function readNext(
   }
 }
 
-/** Bytes of an event stream that the test writes as it goes along. */
+/** Bytes of an event stream that the test writes step by step. */
 export function createStream(post: SeenPost) {
   const encoder = new TextEncoder();
   const state = { cancelled: false };

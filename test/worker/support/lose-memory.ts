@@ -1,6 +1,6 @@
 /**
- * The end of an object in the middle of its work, as when its machine stops: memory and open connections are gone, storage
- * stays. An eviction would first wait until nothing is under way.
+ * Ends an object in the middle of its work, as when its machine stops: memory and open connections are lost, storage stays. An eviction
+ * would first wait until nothing is running.
  */
 import { runInDurableObject } from 'cloudflare:test';
 import type { ClientSession } from '../../../src/objects/client-session-object.ts';

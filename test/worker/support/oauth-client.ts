@@ -1,4 +1,4 @@
-/** A program that asks a person to be let in, as far as the authorization server sees it, and the person's browser. */
+/** A program that asks a person for authorization, as far as the authorization server sees it, and the person's browser. */
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import { createBrowser, type Browser } from './browser.ts';
@@ -17,7 +17,7 @@ export interface TokenAnswer {
   scope: string;
 }
 
-/** A client that an administrator made. */
+/** A client that an administrator created. */
 export async function createClient(
   id: string = crypto.randomUUID(),
   redirectUris: readonly string[] = [CALLBACK],
@@ -30,7 +30,7 @@ export async function createClient(
   return id;
 }
 
-/** The address that a program opens in the browser. */
+/** The path that a program opens in the browser. */
 export const authorizePath = (
   clientId: string,
   more: Record<string, string | undefined> = {},
@@ -57,26 +57,26 @@ export async function signIn(portico: Portico, token: string): Promise<Browser> 
   return browser;
 }
 
-/** What the program is told: the query of the redirect. */
+/** The answer to the program: the query of the redirect. */
 export function answerOf(response: Response): URLSearchParams {
   expect(response.status).toBe(303);
   return new URL(response.headers.get('location') ?? '').searchParams;
 }
 
-/** The person allows what the page asks. */
+/** The person allows the request of the page. */
 export async function allow(browser: Browser, path: string): Promise<URLSearchParams> {
   const asked = await browser.get(path);
   if (asked.status === 303) return answerOf(asked);
   return answerOf(await decide(browser, await asked.text(), 'allow'));
 }
 
-/** Send the form of a page. */
+/** Sends the form of a page. */
 export function decide(browser: Browser, page: string, decision: string): Promise<Response> {
   const handle = /name="handle" value="([^"]+)"/.exec(page)?.[1] ?? '';
   return browser.post('/authorize', { handle, decision });
 }
 
-/** Ask for tokens. */
+/** Requests tokens. */
 export function askForTokens(
   portico: Portico,
   fields: Record<string, string>,
@@ -89,7 +89,7 @@ export function askForTokens(
   });
 }
 
-/** Use a code. */
+/** Redeems a code. */
 export const redeem = (
   portico: Portico,
   clientId: string,
@@ -119,7 +119,7 @@ export const refresh = (
     ...more,
   });
 
-/** All of it: a person lets a program in. */
+/** The whole flow: a person authorizes a program. */
 export async function connect(
   portico: Portico,
   clientId: string,

@@ -1,6 +1,6 @@
 /**
- * An MCP server and its authorization server as the wire has them, for the gateway as a client: codes, PKCE, registration, rotating
- * refresh tokens and revocation. Every request for a token is kept. What it says of itself can be replaced by address.
+ * An in-test MCP server and its authorization server, for the gateway as a client: codes, PKCE, registration, rotating refresh tokens and
+ * revocation. Every token request is kept. Its answers can be replaced by URL.
  */
 import { fakeUpstreams } from './fake-upstreams.ts';
 
@@ -16,17 +16,17 @@ export class OauthUpstream {
   readonly origin: string;
   readonly url: string;
   readonly issuer: string;
-  /** `METHOD address` of all requests, in order. */
+  /** `METHOD url` of all requests, in order. */
   readonly seen: string[];
   readonly tokens: SeenRequest[] = [];
   readonly revoked: SeenRequest[] = [];
   readonly registered: unknown[] = [];
-  /** Replaces the answer at an address. */
+  /** Replaces the answer at a URL. */
   readonly replaced = new Map<string, (request: Request) => Response | Promise<Response>>();
   challenge = 'Bearer';
   resource: object;
   metadata: Record<string, unknown>;
-  /** What `/token` answers, beyond an access token. */
+  /** Members that `/token` answers besides an access token. */
   granted: object = {};
 
   constructor(name: string, path = '') {

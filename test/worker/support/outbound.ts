@@ -1,21 +1,21 @@
 /**
- * An event stream of a server that lives in the test. What is read in one context of the runtime must not be woken from
- * another, as a standing stream is by a call: such a stream looks by itself what there is to say.
+ * An event stream of an in-test server. A stream read in one context of the runtime must not be woken from another, as a call would wake a
+ * notification stream: such a stream polls for what there is to send.
  */
 import { event, type Send } from './asking-script.ts';
 
-/** Looks after these times, in milliseconds: often at first, then seldom, since most streams are silent. */
+/** Polling intervals in milliseconds: short at first, then long, since most streams are silent. */
 const FIRST_MS = 6;
 const LAST_MS = 80;
 
 export interface OutletTerms {
-  /** Aborts when the other side goes away. */
+  /** Aborts when the other side leaves. */
   signal: AbortSignal;
   /** Written and read in different contexts. */
   isPolled: boolean;
-  /** Told once, where the other side goes before the end. */
+  /** Called once if the other side leaves before the end. */
   onGone(): void;
-  /** What is sent first. */
+  /** The first bytes. */
   first?: Uint8Array;
 }
 

@@ -1,4 +1,4 @@
-/** Servers that list other things to one account than to another: by their bearer tokens, all to the deployment. */
+/** Servers whose lists differ by account: by their bearer tokens, and complete for the deployment. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, vi } from 'vitest';
 import { createPerson, type Person } from './call-rows.ts';
@@ -28,7 +28,7 @@ const itemOf: Record<ListMethod, (key: string) => object> = {
   'resources/list': key => ({ uri: key, name: 'note' }),
   'resources/templates/list': key => ({ uriTemplate: key, name: 'notes' }),
 };
-/** What is there, by list. */
+/** All items, by list. */
 export const ALL: Record<ListMethod, readonly string[]> = {
   'tools/list': ['read', 'write', 'drop'],
   'prompts/list': ['greet', 'sack'],
@@ -36,14 +36,14 @@ export const ALL: Record<ListMethod, readonly string[]> = {
   'resources/templates/list': ['note://{id}', 'pay://{id}'],
 };
 
-/** The token with which a request came; empty where there was none. */
+/** The bearer token of a request; empty if there was none. */
 export const tokenOf = ({ headers }: SeenPost): string =>
   (headers.get('authorization') ?? '').slice('Bearer '.length);
 
 export class OwnCatalogServer extends FakeServer {
-  /** Keys that it lists to who has no entry in `own`. */
+  /** Keys listed to tokens without an entry in `own`. */
   readonly shared = new Map<string, readonly string[]>(Object.entries(ALL));
-  /** By token, then list: keys that are listed, where they are others. */
+  /** By token, then list: the listed keys, if they differ. */
   readonly own = new Map<string, Partial<Record<ListMethod, readonly string[]>>>();
   /** Answers lists, or holds them, while set. */
   before: ((post: SeenPost) => Response | Promise<void> | undefined) | undefined;
@@ -63,7 +63,7 @@ export class OwnCatalogServer extends FakeServer {
     }
   }
 
-  /** All is well and the same for everybody. */
+  /** Everything works and is the same for everybody. */
   reset(): void {
     this.own.clear();
     this.before = undefined;
@@ -71,7 +71,7 @@ export class OwnCatalogServer extends FakeServer {
     this.ended.length = 0;
   }
 
-  /** Requests with a token. */
+  /** Requests with this token. */
   by(token: string, method: string): SeenPost[] {
     return this.of(method).filter(post => tokenOf(post) === token);
   }
@@ -85,10 +85,10 @@ export const KINDS = {
 export type ServerKind = keyof typeof KINDS;
 export const NAMES = Object.keys(KINDS) as ServerKind[];
 
-/** With what the deployment reads the catalog that is one for all. */
+/** The credential with which the deployment reads the shared catalog. */
 const OF_ALL = { type: 'bearer', token: 'of-all' };
 
-/** Ada, who is listed all, and Bob; both without accounts before each test. */
+/** Ada, to whom everything is listed, and Bob; both without accounts before each test. */
 export function useOwnCatalogs() {
   const portico = createPortico();
   const people = { ada: {} as Person, bob: {} as Person };
@@ -118,7 +118,7 @@ export function useOwnCatalogs() {
   const connect = ({ token: by }: Person, server: string, token: string) =>
     portico.api('POST', '/api/v1/accounts', { server, token }, { token: by });
 
-  /** A request of somebody in either era. */
+  /** A person's request in either era. */
   async function rpc(
     { token }: Person,
     method: string,
@@ -132,7 +132,7 @@ export function useOwnCatalogs() {
     return (await portico.post(message, sent, path)).json<RpcAnswer>();
   }
 
-  /** The keys of a list, as somebody sees them at `/mcp/servers/{name}`. */
+  /** The keys of a list, as a person sees them at `/mcp/servers/{name}`. */
   async function keysOf(
     person: Person,
     server: string,
@@ -145,14 +145,14 @@ export function useOwnCatalogs() {
     return items.map(item => item[key] ?? '').toSorted();
   }
 
-  /** Waits until somebody is listed this. */
+  /** Waits until these keys are listed to a person. */
   const whenListed = (person: Person, server: string, keys: readonly string[]) =>
     vi.waitFor(async () => {
       const listed = await keysOf(person, server);
       if (listed.join() !== keys.toSorted().join()) throw new Error(`lists ${listed.join()}`);
     }, PATIENT);
 
-  /** Waits until the lists of somebody's account at a server were read. @returns what they lack */
+  /** Waits until the lists of a person's account at a server were read. @returns what they lack */
   const whenRead = ({ principalId }: Person, server: ServerKind) =>
     vi.waitFor(async () => {
       const row = await env.DB.prepare(

@@ -1,4 +1,4 @@
-/** Tokens as people have them themselves: asked for with a token, or as a page of the gateway asks in a browser. */
+/** People's own tokens: requested with a token, or by a page of the gateway in a browser. */
 import { expect } from 'vitest';
 import type { Browser } from './browser.ts';
 import { createPortico, legacy, ORIGIN } from './portico.ts';
@@ -19,15 +19,15 @@ export interface Token {
 
 export const TOKENS = '/api/v1/tokens';
 const portico = createPortico();
-/** As administrators have them. */
+/** As administrators see them. */
 export const tokens = createRecords<Token>(portico, TOKENS);
 export const principals = createRecords<{ id: string }>(portico, '/api/v1/principals');
 
-/** Whether a token is known to an isolate that remembers nothing. */
+/** Whether an isolate without a cache accepts a token. */
 export const works = async (token: string): Promise<boolean> =>
   (await createPortico().post(legacy('ping'), { token })).status === 200;
 
-/** A request with a token, and what it is answered. */
+/** A request with a token, and its response. */
 export async function ask(token: string, method: string, path: string, body?: object) {
   const response = await portico.api(method, path, body, { token });
   const text = await response.text();
@@ -45,12 +45,12 @@ export async function make(token: string, body: object = {}): Promise<Token> {
   return made as Token;
 }
 
-/** Somebody with a token. */
+/** A person with a token. */
 export async function person(more: object = {}): Promise<Token> {
   const { id } = await principals.create({ name: 'Ada' });
   return tokens.create({ name: 'hers', principal: id, ...more });
 }
-/** As a page of the gateway asks, in a browser in which somebody is signed in. */
+/** A request as from a page of the gateway, in a browser in which somebody is signed in. */
 export async function bySignIn({ cookie }: Browser, method: string, path: string, body?: object) {
   const headers = {
     cookie,

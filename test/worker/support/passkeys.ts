@@ -1,4 +1,4 @@
-/** People with passkeys: a browser at a host that can have some, and the way through its forms. */
+/** People with passkeys: a browser at a host that supports them, and the steps through its forms. */
 import { expect } from 'vitest';
 import {
   createAuthenticator,
@@ -9,22 +9,22 @@ import { createBrowser, type Browser } from './browser.ts';
 import { allow, authorizePath, createClient, redeem, type TokenAnswer } from './oauth-client.ts';
 import { createPortico, type Portico } from './portico.ts';
 
-/** Passkeys are of a name, never of an address. */
+/** Passkeys require a host name, not an address. */
 export const NAMED = 'http://localhost:8787';
 export const createNamed = (): Portico => createPortico({}, NAMED);
-/** A browser that asks for it by that name. */
+/** A browser that uses that name. */
 export const openBrowser = (portico: Portico): Browser => createBrowser(portico, NAMED);
 
 type Asked = Record<string, unknown> & { challenge: string };
 
-/** What the gateway asks; the browser keeps the cookie. */
+/** The challenge of the gateway; the browser keeps the cookie. */
 export async function ask(browser: Browser, path: string): Promise<Asked> {
   const answer = await browser.post(path, {});
   expect(answer.status).toBe(200);
   return answer.json<Asked>();
 }
 
-/** Register a passkey in a browser in which somebody is signed in. */
+/** Registers a passkey in a browser in which somebody is signed in. */
 export async function addPasskey(
   browser: Browser,
   authenticator: Authenticator,
@@ -35,13 +35,13 @@ export async function addPasskey(
   return browser.post('/sign-in/passkeys', { name, answer });
 }
 
-/** Sign in by a passkey. */
+/** Signs in by a passkey. */
 export async function signInBy(
   browser: Browser,
   authenticator: Authenticator,
   wrong?: Wrong,
 ): Promise<Response> {
-  // An answer is to a challenge that is younger than the one before.
+  // An answer must belong to a newer challenge than the one before.
   const now = Date.now();
   while (Date.now() === now) await scheduler.wait(1);
   const asked = await ask(browser, '/sign-in/passkey/start');
@@ -49,14 +49,14 @@ export async function signInBy(
   return browser.post('/sign-in/passkey', { answer });
 }
 
-/** A browser in which whoever has this token, or invitation, is signed in. */
+/** A browser signed in with this token or invitation. */
 export async function signedIn(portico: Portico, code: string): Promise<Browser> {
   const browser = openBrowser(portico);
   expect((await browser.post('/sign-in', { code })).status).toBe(303);
   return browser;
 }
 
-/** A passkey of whoever has this token, or invitation. */
+/** A passkey of the owner of this token or invitation. */
 export async function passkeyOf(
   portico: Portico,
   code: string,
@@ -68,7 +68,7 @@ export async function passkeyOf(
   return made;
 }
 
-/** Who a browser says is signed in; undefined where nobody is. */
+/** The name of the signed-in person in a browser; undefined without one. */
 export async function shownIn(browser: Browser): Promise<string | undefined> {
   const page = await (await browser.get('/sign-in')).text();
   return /signed in as <strong>([^<]*)</.exec(page)?.[1];
@@ -84,7 +84,7 @@ export interface View {
   last_used_at: string | null;
 }
 
-/** Who is signed in by a passkey lets a program in. */
+/** A person signed in by a passkey authorizes a program. */
 export async function letIn(
   portico: Portico,
   browser: Browser,

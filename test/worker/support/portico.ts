@@ -1,6 +1,6 @@
 /**
- * Portico as a client meets it: the Worker's own handler, called in the isolate of the test. Each `createPortico` has fresh
- * memory, like another isolate of the same deployment; storage and objects are shared.
+ * Portico as a client sees it: the Worker's own handler, called in the isolate of the test. Each `createPortico` has fresh memory, like
+ * another isolate of the same deployment; storage and objects are shared.
  */
 import {
   createExecutionContext,
@@ -18,14 +18,14 @@ export const ORIGIN = 'http://127.0.0.1:8787';
 export const SERVERS = '/api/v1/aggregator/servers';
 export const MODERN = '2026-07-28';
 /**
- * Of a wait for what must come: the time only guards against waiting for ever. It is less than a server's monitor rests between two
- * looks, so that nothing passes that came by the clock.
+ * For waits on what must happen: the timeout only prevents waiting for ever. It is shorter than a monitor's interval between two
+ * discoveries, so that nothing passes only because of the interval.
  */
 export const PATIENT = { timeout: 20_000, interval: 10 };
-/** Of a server whose tools change while a test runs, which is about something else than their approval. */
+/** For a server whose tools change in a test that is not about their approval. */
 export const TRUSTED = { tool_approval: 'trust' };
 
-/** Of a client that takes no stream, so that an answer that takes long is the same as another. */
+/** For a client without streams, so that a slow answer has the same form as any other. */
 export const WHOLE = { accept: 'application/json' };
 
 export interface Sent {
@@ -38,15 +38,14 @@ export interface Portico {
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** A REST request with a JSON body. */
   api(method: string, path: string, body?: unknown, sent?: Sent): Promise<Response>;
-  /** POST a message (or text) to an MCP endpoint. */
+  /** POSTs a message (or text) to an MCP endpoint. */
   post(message: unknown, sent?: Sent, path?: string): Promise<Response>;
-  /** Everything that outlives its response has ended. */
+  /** Waits for all work that outlives its response. */
   settle(): Promise<void>;
 }
 
 /**
- * The same response. A call that takes long on a machine that is busy is answered with a stream of comments before its answer, which is
- * what `json` reads then.
+ * The same response. On a busy machine a long call is answered with a stream of comments before its answer; `json` then reads that answer.
  */
 function withJson(response: Response): Response {
   if (!response.headers.get('content-type')?.includes('event-stream')) return response;
@@ -57,18 +56,18 @@ function withJson(response: Response): Response {
   return Object.defineProperty(response, 'json', { value: json });
 }
 
-/** What the porticos of a test file have left to do. */
+/** The porticos of a test file that may have deferred work. */
 const porticos = new Set<Pick<Portico, 'settle'>>();
 const SETTLE_MS = 3_000;
 
-/** Waits a while for what a test file leaves behind: the rows of its calls would come into the database of the next. */
+/** Waits a while for deferred work of a test file: else the rows of its calls would reach the database of the next. */
 export async function settleAll(): Promise<void> {
   const left = [...porticos].map(portico => portico.settle());
   porticos.clear();
   await Promise.race([Promise.allSettled(left), scheduler.wait(SETTLE_MS)]);
 }
 
-/** @param settings replace bindings and settings of the Worker, not of its objects @param origin as which it is asked */
+/** @param settings replace bindings and settings of the Worker, not of its objects @param origin under which it is called */
 export function createPortico(
   settings: Partial<Env> & Record<`PORTICO_${string}`, string> = {},
   origin: string = ORIGIN,
@@ -116,10 +115,10 @@ export function createPortico(
   return portico;
 }
 
-/** The object that looks after a server. */
+/** The object of a server's monitor. */
 export const monitorOf = (serverId: string) => env.SERVER_MONITOR.getByName(serverId);
 
-/** Keys of what a server has in KV: its catalogs, and what is made of them for searches. */
+/** Keys of a server in KV: its catalogs, and the search data made from them. */
 export async function storedCatalogs(serverId: string) {
   const { keys } = await env.CATALOG.list({ prefix: `catalog/${serverId}/` });
   const names = keys.map(({ name }) => name);
@@ -140,7 +139,7 @@ export interface ServerView {
   era: string | null;
 }
 
-/** Register a server at `https://{name}.example.com/mcp`. */
+/** Registers a server at `https://{name}.example.com/mcp`. */
 export async function register(
   portico: Portico,
   name: string,
@@ -156,7 +155,7 @@ export async function register(
   return response.json();
 }
 
-/** The record of a server, once it is as wanted; its monitor is woken for it. */
+/** Waits until the record of a server is as wanted; wakes its monitor meanwhile. */
 export async function whenServer(
   portico: Portico,
   id: string,
@@ -170,7 +169,7 @@ export async function whenServer(
   }, PATIENT);
 }
 
-/** Register a server and wait until it was discovered. */
+/** Registers a server and waits until it was discovered. */
 export async function registerConnected(
   portico: Portico,
   name: string,
@@ -180,7 +179,7 @@ export async function registerConnected(
   return whenServer(portico, id, ({ status }) => status === 'CONNECTED');
 }
 
-/** The monitor of a connected server has told what there was to tell, and rests until its next round. */
+/** Waits until the monitor of a connected server has sent its notifications, and rests until its next cycle. */
 export async function whenQuiet(id: string): Promise<void> {
   await vi.waitFor(async () => {
     const left = await runInDurableObject(monitorOf(id), async (_, { storage }) => ({
@@ -188,12 +187,12 @@ export async function whenQuiet(id: string): Promise<void> {
       news: [await storage.get('untold'), await storage.get('telling')],
     }));
     expect(left.news).toEqual([undefined, undefined]);
-    // One that is due is a round that is about to begin.
+    // An alarm that is due is a cycle about to begin.
     expect(left.alarm ?? 0).toBeGreaterThan(Date.now());
   }, PATIENT);
 }
 
-/** The monitor of a connected server has classified what it offers, and noted that it has. */
+/** Waits until the monitor of a connected server has classified its tools, and recorded that. */
 export async function whenSorted(id: string): Promise<void> {
   await vi.waitFor(async () => {
     const row = await env.DB.prepare(
@@ -213,14 +212,14 @@ export interface CreatedToken {
   token: string;
 }
 
-/** Create a token. */
+/** Creates a token. */
 export async function createToken(portico: Portico, more: object = {}): Promise<CreatedToken> {
   const response = await portico.api('POST', '/api/v1/tokens', { name: 'test', ...more });
   expect(response.status).toBe(201);
   return response.json();
 }
 
-/** A modern request and the headers it needs. */
+/** A modern request with its headers. */
 export function modern(method: string, params: Record<string, unknown> = {}, id: unknown = 1) {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': MODERN,
@@ -250,7 +249,7 @@ export const legacy = (method: string, params: object = {}, id: unknown = 1) => 
   params,
 });
 
-/** Open a legacy session. @returns its id */
+/** Opens a legacy session. @returns its id */
 export async function initialize(
   portico: Portico,
   sent: Sent = {},
@@ -275,7 +274,7 @@ export const inSession = (session: string) => ({
   'mcp-protocol-version': '2025-11-25',
 });
 
-/** A request of an era to list or call, in whichever way that era does it. */
+/** A list or call request of an era, in the form of that era. */
 export function ask(
   era: 'legacy' | 'modern',
   method: string,

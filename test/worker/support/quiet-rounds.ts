@@ -1,4 +1,4 @@
-/** Rounds of a server's monitor that slept before, as on Cloudflare, with what they cost: by the meters of `npm run bench:edge`. */
+/** Check cycles of a server's monitor that slept before, as on Cloudflare, with their cost: by the meters of `npm run bench:edge`. */
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import { vi } from 'vitest';
@@ -7,10 +7,10 @@ import { meterEnv } from '../../../bench/edge/worker/metered-env.ts';
 import { ServerMonitor } from '../../../src/objects/server-monitor-object.ts';
 import { monitorOf } from './portico.ts';
 
-/** As on Cloudflare, where the tests' other settings are those of one machine. */
+/** Settings as on Cloudflare; the other settings of the tests are those of one machine. */
 const ASLEEP = { PORTICO_CHANGE_STREAMS: 'polled', PORTICO_QUIET_INTERVAL_MS: '300000' };
 
-/** Each round begins it anew. */
+/** Reset by each cycle. */
 const ledger = new Ledger();
 
 export interface Round {
@@ -19,11 +19,11 @@ export interface Round {
   d1Written: number;
   d1Read: number;
   kv: number;
-  /** Until the next round. */
+  /** Until the next cycle. */
   inMs: number;
 }
 
-/** Runs something in a monitor of this server that remembers nothing but what is stored. */
+/** Runs something in a monitor of this server without memory, with its storage only. */
 export function whileAwake<T>(
   id: string,
   act: (monitor: ServerMonitor, storage: DurableObjectStorage) => Promise<T>,
@@ -33,10 +33,10 @@ export function whileAwake<T>(
   );
 }
 
-/** The next round, now. */
+/** Runs the next check cycle now. */
 export function sleptRound(id: string): Promise<Round> {
   return whileAwake(id, async (monitor, storage) => {
-    // An alarm that came is gone.
+    // An alarm that fired is deleted.
     await storage.deleteAlarm();
     ledger.reset();
     const { counts } = ledger;
@@ -48,7 +48,7 @@ export function sleptRound(id: string): Promise<Round> {
     const sql = vi.spyOn(storage.sql, 'exec');
     try {
       await monitor.alarm();
-      // What follows a round has nothing to do either.
+      // The work after a cycle has nothing to do either.
       await scheduler.wait(50);
       const values = spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
       const rows = sql.mock.results.reduce(
@@ -68,7 +68,7 @@ export function sleptRound(id: string): Promise<Round> {
   });
 }
 
-/** Nothing has happened at the server for so long. */
+/** Makes it look as if nothing had happened at the server for this long. */
 export function makeQuiet(id: string, ms: number): Promise<void> {
   return runInDurableObject(monitorOf(id), async (_, { storage }) => {
     const health = await storage.get<{ eventAt: number }>('health');

@@ -1,22 +1,22 @@
-/** Tools of asking servers that asked nothing for so long that the Worker calls them itself. */
+/** Tools of asking servers that sent no server requests for so long that the Worker calls them itself. */
 import { vi } from 'vitest';
 import { ObjectCalls } from '../../../src/sessions/object-calls.ts';
 import { callModern } from './asking-clients.ts';
 import type { Portico } from './portico.ts';
 
-/** So many calls have to be quiet. */
+/** The number of calls that must be quiet. */
 const ENOUGH = 5;
-/** Calls after that until the Worker must have a session that it hears, where the server has a stream for each. */
+/** The number of calls after that within which the Worker must use a session that it reads, if the server has a stream for each. */
 const MOST_CALLS = 500;
 
-/** What objects do with calls, from now on until mocks are restored. */
+/** Counts what objects do with calls, from now on until mocks are restored. */
 export function watchObjects() {
   const begun = vi.spyOn(ObjectCalls.prototype, 'start');
   const taken = vi.spyOn(ObjectCalls.prototype, 'adopt');
   return {
     /** How often they began calls, and took them over. */
     counts: () => ({ begun: begun.mock.calls.length, taken: taken.mock.calls.length }),
-    /** How many calls they have that have not ended. */
+    /** How many unfinished calls they hold. */
     waiting() {
       const objects = new Set([begun, taken].flatMap(({ mock }) => mock.contexts as ObjectCalls[]));
       return [...objects].reduce((sum, { size }) => sum + size, 0);
@@ -24,7 +24,7 @@ export function watchObjects() {
   };
 }
 
-/** Calls a tool that asks nothing until the Worker makes such a call. @throws Error where it never does */
+/** Calls a tool without server requests until the Worker makes the call itself. @throws Error if it never does */
 export async function callUntilHere(portico: Portico, name: string): Promise<void> {
   const { counts } = watchObjects();
   for (let n = 0; n < ENOUGH + MOST_CALLS; n += 1) {

@@ -1,4 +1,4 @@
-/** REST records as tests handle them: made, read, edited; and what a problem says. */
+/** REST records for tests: created, read, edited; and the contents of a problem. */
 import { expect } from 'vitest';
 import type { Portico } from './portico.ts';
 
@@ -27,7 +27,7 @@ export function createRecords<T extends { id: string }>(portico: Portico, path: 
     remove: async (id: string): Promise<void> => {
       expect((await portico.api('DELETE', `${path}/${id}`)).status).toBe(204);
     },
-    /** Status, code and fields of a request that is refused. */
+    /** Status, code and fields of a refused request. */
     async refusal(method: string, rest: string, body?: object, headers = {}) {
       const response = await portico.api(method, `${path}${rest}`, body, { headers });
       const problem = await response.json<Problem>();

@@ -1,4 +1,4 @@
-/** Bindings that count what is asked of them (`bench/edge/worker/`), and whose answers a test can keep back. */
+/** Bindings that count their requests (`bench/edge/worker/`), and whose responses a test can hold back. */
 import { env } from 'cloudflare:workers';
 import { Ledger } from '../../../bench/edge/worker/ledger.ts';
 import { meterEnv } from '../../../bench/edge/worker/metered-env.ts';
@@ -17,14 +17,14 @@ export interface Remote {
   /** With the settings of the Worker. */
   bindings: Pick<Env, (typeof BINDINGS)[number]> & Settings;
   ledger: Ledger;
-  /** What was asked of stores and objects, in order: `DB.batch`, `CATALOG.get`, `AUDIT_LOG.begin`. */
+  /** Requests to stores and objects, in order: `DB.batch`, `CATALOG.get`, `AUDIT_LOG.begin`. */
   asked: string[];
-  /** From now on nothing is answered, until that is taken back. */
+  /** From now on no request is answered, until this is reversed. */
   setSilent(isSilent: boolean): void;
   /**
-   * Makes a request with every answer kept back until nothing goes on without one; then all that were asked for come at once.
+   * Makes a request and holds back every response until nothing continues without one; then releases all of them at once.
    * @param hasLeft whether the request has reached its server
-   * @returns how often that was necessary before it left, and after that, until it was answered
+   * @returns how often that was necessary before the request was sent, and after that, until it was answered
    */
   countHops(
     make: () => Promise<unknown>,
@@ -32,7 +32,7 @@ export interface Remote {
   ): Promise<{ before: number; after: number }>;
 }
 
-/** Turns in which all that needs nothing far gets on. */
+/** Turns of the event loop after which everything that needs no remote response has run. */
 const TURNS = 40;
 
 async function turns(): Promise<void> {

@@ -1,19 +1,19 @@
 /**
- * A model of calls that are asked questions, small enough to be right: which questions a client sees, what an answer changes,
- * and the one outcome each call has. Pure; the steps are drawn from a seed. `interleavings.test.ts` holds the gateway to it.
+ * A model of calls with server requests, small enough to be right: which of them a client sees, what an answer changes, and the one outcome
+ * of each call. Pure; the steps are drawn from a seed. `interleavings.test.ts` compares the gateway with it.
  */
 import type { Random } from '../../unit/seeded.ts';
 import { KINDS, type Kind } from './asking-script.ts';
 
 /**
- * Clients of an interleaving, and how each of them is asked. The object of `legacy-1` holds no connection to a server, so that
- * it can sleep while its client is asked; the one of `legacy-2` loses its memory only between calls.
+ * Clients of an interleaving, and how each is asked. The object of `legacy-1` holds no connection to a server, so that it can sleep while
+ * its client is asked; that of `legacy-2` loses its memory only between calls.
  */
 export const CLIENTS = ['legacy-1', 'legacy-2', 'modern-1', 'modern-2'] as const;
 export type ClientName = (typeof CLIENTS)[number];
 export const isModern = (client: ClientName) => client.startsWith('modern');
 
-/** What becomes of a call: `running` and `asked` are no outcomes, all others are the last word. */
+/** The phase of a call: `running` and `asked` are no outcomes, all others are final. */
 export type Phase = 'asked' | 'running' | 'result' | 'gone' | 'cancelled';
 
 export interface CallSpec {
@@ -23,19 +23,19 @@ export interface CallSpec {
   kind: Kind;
   rounds: number;
   together: number;
-  /** The server never answers, after its last question. */
+  /** The server never answers after its last request. */
   hang: boolean;
 }
 
 export type Step =
   | { do: 'call'; spec: CallSpec }
-  /** Answer these questions. */
+  /** Answer these server requests. */
   | { do: 'answer'; call: number; questions: number[] }
-  /** Answer a question again that has its answer. */
+  /** Answer an already answered server request again. */
   | { do: 'repeat'; call: number; question: number }
   /** Another client gives the answer, or uses the state. */
   | { do: 'meddle'; call: number; client: ClientName }
-  /** A modern client comes back without an answer. */
+  /** A modern client retries without an answer. */
   | { do: 'return'; call: number }
   | { do: 'drop'; call: number }
   /** The client's object at a server loses its memory. */
@@ -44,18 +44,18 @@ export type Step =
 export interface ModelCall {
   spec: CallSpec;
   phase: Phase;
-  /** For a legacy client's round: which of its questions have answers. */
+  /** For a legacy client's round: which of its server requests have answers. */
   given: Set<number>;
 }
 
 const MAX_CALLS = 4;
-/** What these servers ask comes on a connection that the client's object holds. */
+/** The requests of these servers arrive on a connection that the client's object holds. */
 const HOLDING: ReadonlySet<Kind> = new Set(['sse-legacy', 'http-standing']);
 
 export class SessionModel {
   readonly calls: ModelCall[] = [];
 
-  /** Questions the client of a call must be seeing, in order. */
+  /** Server requests that the client of a call must currently see, in order. */
   open({ spec, phase, given }: ModelCall): number[] {
     if (phase !== 'asked') return [];
     const round = Math.floor(this.#settled(given, spec) / spec.together);
@@ -63,7 +63,7 @@ export class SessionModel {
     return all.filter(question => !given.has(question));
   }
 
-  /** Let a step happen. */
+  /** Applies a step. */
   apply(step: Step): void {
     if (step.do === 'call') {
       const call: ModelCall = { spec: step.spec, phase: 'asked', given: new Set() };
@@ -90,7 +90,7 @@ export class SessionModel {
     return call;
   }
 
-  /** Steps that may happen now and concern different calls, so that they may happen at once. */
+  /** Steps that may happen now and concern different calls, so that they may be concurrent. */
   draw(random: Random): Step[] {
     if (random.chance(0.12)) {
       const evictions = this.#evictions();
@@ -116,7 +116,7 @@ export class SessionModel {
     return steps;
   }
 
-  /** A step that brings the first open call nearer to its end, or undefined where all have ended. */
+  /** A step that brings the first open call nearer to its end, or undefined if all have ended. */
   finish(): Step | undefined {
     const call = this.calls.find(({ phase }) => phase === 'asked' || phase === 'running');
     if (!call) return undefined;
@@ -138,12 +138,12 @@ export class SessionModel {
     if (roll < 0.3 && given.length > 0 && !isModern(client)) {
       return { do: 'repeat', call: number, question: random.pick(given) };
     }
-    // A modern server is given all answers of a round at once.
+    // A modern server gets all answers of a round at once.
     const questions = isModern(client) && kind === 'http-modern' ? open : [random.pick(open)];
     return { do: 'answer', call: number, questions };
   }
 
-  /** Objects that make no call for a request that waits; a parked call is what is to be lost. */
+  /** Objects that make no call for a waiting request; a suspended call may be lost. */
   #evictions(): Step[] {
     const isBusy = ({ spec, phase }: ModelCall, client: ClientName) => {
       if (spec.client !== client || client === 'legacy-1') return false;
@@ -168,7 +168,7 @@ export class SessionModel {
     if (call.given.size === rounds * together) call.phase = hang ? 'running' : 'result';
   }
 
-  /** Answers in rounds that are complete. */
+  /** Answers in complete rounds. */
   #settled(given: ReadonlySet<number>, { together }: CallSpec): number {
     return Math.floor(given.size / together) * together;
   }

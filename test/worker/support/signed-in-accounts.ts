@@ -1,6 +1,6 @@
 /**
- * A server that is called by accounts whose owners sign in at its issuer: both live in the test. The issuer gives codes, checks PKCE, redirect
- * and resource, rotates refresh tokens, and takes each once; the server says as whom it was called.
+ * An in-test server with accounts, and the issuer at which their owners sign in. The issuer gives codes, checks PKCE, redirect and
+ * resource, rotates refresh tokens, and accepts each once; the server returns the account of the call.
  */
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
@@ -29,16 +29,16 @@ export class Issuer {
   readonly asked: Record<string, string>[] = [];
   readonly revoked: string[] = [];
   registered = 0;
-  /** The next answers to renewals that are lost after they were given. */
+  /** How many of the next renewal responses are lost after the tokens were issued. */
   lost = 0;
-  /** Answers to renewals wait for this, after they were given. */
+  /** Renewal responses wait for this, after the tokens were issued. */
   pause: Promise<void> | undefined;
-  /** Takes a refresh token again that it replaced. */
+  /** Accepts a replaced refresh token again. */
   takesFormer = false;
-  /** Answers every request for a token, while set. */
+  /** Answers every token request, while set. */
   outage: (() => Response) | undefined;
   lifetimeS = 3_600;
-  /** Who holds which access token, and until when. */
+  /** The owner and expiry of each access token. */
   readonly access = new Map<string, { login: string; until: number; scope: string }>();
   readonly #refresh = new Map<string, { login: string; scope: string }>();
   readonly #codes = new Map<string, Code>();
@@ -52,7 +52,7 @@ export class Issuer {
     return this.asked.filter(form => form['grant_type'] === 'refresh_token').length;
   }
 
-  /** Somebody agrees. @returns where their browser is sent back to */
+  /** A person consents. @returns where their browser is redirected to */
   agree(location: string, login: string): URL {
     const { searchParams: asked } = new URL(location);
     const of = (name: string) => asked.get(name) ?? '';
@@ -71,14 +71,14 @@ export class Issuer {
     return back;
   }
 
-  /** Takes no token of somebody any more. */
+  /** Refuses all tokens of a person from now on. */
   forget(login: string): void {
     for (const tokens of [this.access, this.#refresh]) {
       for (const [token, of] of tokens) if (of.login === login) tokens.delete(token);
     }
   }
 
-  /** Takes no access token of before any more. */
+  /** Refuses all former access tokens from now on. */
   forgetAccess(): void {
     this.access.clear();
   }
@@ -150,9 +150,9 @@ export class Issuer {
 export class IssuedServer {
   readonly origin: string;
   readonly issuer: Issuer;
-  /** Named in place of its own issuer. */
+  /** Named instead of its own issuer. */
   issuerNamed: string;
-  /** What a call needs beside a token. */
+  /** The scope that a call requires. */
   wanted = '';
   /** Requests that reached it. */
   asked = 0;
@@ -172,7 +172,7 @@ export class IssuedServer {
     };
   }
 
-  /** All is well again. */
+  /** Everything works again. */
   reset(): void {
     this.wanted = '';
     this.issuerNamed = this.issuer.url;
@@ -198,7 +198,7 @@ export class IssuedServer {
 const challenge = (status: number, value: string) =>
   new Response('no', { status, headers: { 'www-authenticate': value } });
 
-/** Put them on the network. */
+/** Puts them on the network. */
 export const serveIssued = (...servers: IssuedServer[]): string[] =>
   fakeUpstreams(
     Object.fromEntries(
@@ -209,7 +209,7 @@ export const serveIssued = (...servers: IssuedServer[]): string[] =>
     ),
   );
 
-/** Where the page of a server leads a browser that leaves to sign in. */
+/** Where the page of a server redirects a browser to sign in. */
 export async function leave(browser: Browser, server: string): Promise<string> {
   const page = await (await browser.post(`/connect/${server}`, { how: 'sign-in' })).text();
   const address = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(page)?.[1];
@@ -217,14 +217,14 @@ export async function leave(browser: Browser, server: string): Promise<string> {
   return (address ?? '').replaceAll('&amp;', '&');
 }
 
-/** What the page says to which a browser comes back. */
+/** The text of the page to which a browser returns. */
 export async function comeBack(browser: Browser, { pathname, search }: URL): Promise<string> {
   const answer = await browser.get(pathname + search);
   const text = (await answer.text()).replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
   return `${answer.status} ${text}`;
 }
 
-/** Accounts that there are: whose, and why they ended. */
+/** The existing accounts: their owners, and why they ended. */
 export const accountRows = async () =>
   (
     await env.DB.prepare(
@@ -233,7 +233,7 @@ export const accountRows = async () =>
     ).all<{ principal: string; issuer: string | null; ended: string | null }>()
   ).results;
 
-/** Who the server says that somebody is, or why it was not asked. */
+/** Who the server says a person is, or why it was not called. */
 export async function whoami(portico: Portico, person: Person, server: string): Promise<string> {
   const { message, headers } = modern('tools/call', { name: `${server}.whoami`, arguments: {} });
   const answer = await portico.post(message, { token: person.token, headers });

@@ -1,6 +1,6 @@
 /**
- * A server with tasks that lives in the test, of either era: every call becomes a task under the id the test says, and each
- * request about a task is recorded and answered for any id. A modern one tells of tasks on a listening stream.
+ * An in-test server with tasks, of either era: every call becomes a task under the id that the test sets, and each request about a task is
+ * recorded and answered for any id. A modern one sends task notifications on a listening stream.
  */
 import { FakeServer, resultOf, type SeenPost } from './fake-server.ts';
 import { fakeUpstreams } from './fake-upstreams.ts';
@@ -18,7 +18,7 @@ export class TaskServer {
   readonly asked: [method: string, taskId: unknown, session: string | null][] = [];
   /** The id of the next task. */
   next = 'own';
-  /** Ids that the server agrees to tell of; all by default. */
+  /** Ids that the server agrees to notify of; all by default. */
   agrees: (taskIds: string[]) => string[] = taskIds => taskIds;
   #told: ReadableStreamDefaultController<Uint8Array> | undefined;
   listeners = 0;
@@ -74,18 +74,18 @@ export class TaskServer {
     this.#told?.enqueue(new TextEncoder().encode(text));
   }
 
-  /** Tell of a task. */
+  /** Sends a notification about a task. */
   tell(taskId: string, more: object = {}): void {
     this.#send('notifications/tasks', { ...this.#task(taskId), ...more });
   }
 
-  /** End the listening stream. */
+  /** Ends the listening stream. */
   hangUp(): void {
     this.#told?.close();
   }
 }
 
-/** Put servers with tasks on the network, each at `https://{name}.example.com/mcp`. */
+/** Puts servers with tasks on the network, each at `https://{name}.example.com/mcp`. */
 export function serveTasks(servers: Readonly<Record<string, TaskServer>>): void {
   const upstreams = Object.entries(servers).map(
     ([name, server]) => [`https://${name}.example.com`, server.handle] as const,

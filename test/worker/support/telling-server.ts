@@ -1,6 +1,6 @@
 /**
- * An MCP server of either era that lives in the test and tells of changes: of its lists, and of the resources its client
- * subscribed to. It records subscriptions and open streams. Its `tell` acts in the context of the listener.
+ * An in-test MCP server of either era that announces changes: of its lists, and of the resources that its client subscribed to. Records
+ * subscriptions and open streams. Its `tell` acts in the context of the listener.
  */
 import { runInDurableObject } from 'cloudflare:test';
 import { waitFor } from './outbound.ts';
@@ -17,7 +17,7 @@ interface Stream {
   id: unknown;
   uris: string[];
   controller: ReadableStreamDefaultController<Uint8Array>;
-  /** What the reader finds when it looks: who tells it may be in another context. */
+  /** Chunks for the reader to find when it polls: the sender may be in another context. */
   waiting: Uint8Array[];
 }
 
@@ -44,21 +44,21 @@ export class TellingServer {
   #session = 0;
   readonly sessions = new Set<string>();
 
-  /** @param tellsSessions for `tellSession`; its streams then keep those that read them in memory */
+  /** @param tellsSessions for `tellSession`; its streams then keep their readers in memory */
   constructor(era: 'legacy' | 'modern', keepsSessions = era === 'legacy', tellsSessions = false) {
     this.era = era;
     this.#keepsSessions = keepsSessions;
     this.#tellsSessions = tellsSessions;
   }
 
-  /** Tells one of its sessions, as it tells only who asked for it there. Settles when that has been read. */
+  /** Notifies one of its sessions, as only a subscriber in it is notified. Settles when that has been read. */
   async tellSession(session: string, method: string, params: object): Promise<void> {
     const hearing = this.streams.filter(stream => stream.session === session);
     for (const { waiting } of hearing) waiting.push(textOf({ jsonrpc: '2.0', method, params }));
     await waitFor(() => !hearing.some(({ waiting }) => waiting.length > 0));
   }
 
-  /** Tells every listener, whom a monitor is, of a change. */
+  /** Notifies every listener, each of which is a monitor, of a change. */
   async tell(serverId: string, method: string, params: object = {}): Promise<void> {
     await runInDurableObject(monitorOf(serverId), () => {
       for (const { id, controller } of this.streams) {
@@ -75,7 +75,7 @@ export class TellingServer {
     });
   }
 
-  /** Forgets its sessions and hangs up, as one that starts anew. */
+  /** Forgets its sessions and ends its streams, like a restarted server. */
   async restart(serverId: string): Promise<void> {
     this.sessions.clear();
     await runInDurableObject(monitorOf(serverId), () => {
@@ -162,7 +162,7 @@ export class TellingServer {
           textOf({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params }),
         );
       },
-      // A monitor's stream is told in its own context: what waits here would keep the monitor in memory.
+      // A monitor's stream is written in its own context: a wait here would keep the monitor in memory.
       pull: async controller => {
         if (!this.#tellsSessions) return;
         await waitFor(() => waiting.length > 0 || isOver);

@@ -4,7 +4,7 @@ import { createPortico, SERVERS, type Portico } from './portico.ts';
 
 export const IMPORT = '/api/v1/aggregator/import';
 export const EXPORT = '/api/v1/aggregator/export';
-/** A value that must be seen nowhere. */
+/** A value that must not be visible anywhere. */
 export const CANARY = 'canary-7c1f02';
 export const portico: Portico = createPortico();
 
@@ -22,7 +22,7 @@ export interface Entry {
 export const url = (host: string) => `https://${host}.example.com/mcp`;
 export const send = (file: unknown, query = '') => portico.api('POST', `${IMPORT}?${query}`, file);
 
-/** Imports a file, which must go well; gives what became of its entries. */
+/** Imports a file, which must succeed; returns the outcome of each entry. */
 export async function take(file: unknown, query = ''): Promise<Entry[]> {
   const response = await send(file, query);
   const text = await response.text();

@@ -1,6 +1,6 @@
-/** Whether others get their turn while something is done. */
+/** Whether other work gets its turn while something runs. */
 
-/** What work came to, and how often the event loop was idle meanwhile: a timer comes then, and so does what the network brings. */
+/** Runs work and counts how often the event loop was idle meanwhile, so that timers and network events could run. */
 export async function turnsDuring<T>(work: () => Promise<T>): Promise<{ done: T; turns: number }> {
   const watch = { turns: 0, isOver: false };
   const counting = (async () => {

@@ -1,4 +1,4 @@
-/** Ada and Bob with an account each at one server, at whose issuer they signed in; anew before each test of a file. */
+/** Ada and Bob, each with an account at one server by a sign-in at its issuer; created again before each test of a file. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { createPerson, type Person } from './call-rows.ts';
@@ -10,7 +10,7 @@ export function useTwoAccounts(name: string) {
   const portico = createPortico();
   const at = new IssuedServer(name);
   const people = { ada: {} as Person, bob: {} as Person };
-  /** Somebody signs in there under a name. @returns what the page says at the end */
+  /** A person signs in there under a name. @returns the text of the last page */
   async function connect({ token }: Person, login: string): Promise<string> {
     const browser = await signIn(portico, token);
     return comeBack(browser, at.issuer.agree(await leave(browser, name), login));
@@ -20,7 +20,7 @@ export function useTwoAccounts(name: string) {
     serveIssued(at);
     found.id = (await register(portico, name, { accounts: 'per_principal' })).id;
   });
-  // A clock that stands still would stand still for the next file too.
+  // A stopped clock would stay stopped for the next file too.
   afterEach(() => {
     vi.useRealTimers();
   });

@@ -1,4 +1,4 @@
-/** Webhooks in a test: a receiver that can be down, and the object that delivers, whose alarm the test rings. */
+/** Webhooks in a test: a receiver that can be down, and the delivering object, whose alarm the test runs. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { fakeUpstreams, type FakeUpstream } from './fake-upstreams.ts';
@@ -9,7 +9,7 @@ export const RECEIVER = 'https://hooks.example.com';
 
 export const webhooksObject = () => env.WEBHOOKS.getByName('all');
 
-/** What a receiver got. */
+/** A received event. */
 export interface Got {
   id: string;
   headers: Headers;
@@ -18,11 +18,11 @@ export interface Got {
 }
 
 export interface Receiver {
-  /** What it took, in order. */
+  /** The accepted events, in order. */
   got: Got[];
-  /** How often it was asked. */
+  /** How many requests it got. */
   asked: number;
-  /** What it answers where it takes nothing. */
+  /** Its response if it does not accept an event. */
   refuse: ((got: Got) => Response | undefined) | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface Webhook {
   secret: string;
 }
 
-/** Make a webhook that is told of everything. */
+/** Creates a webhook for all events. */
 export async function makeWebhook(
   portico: Portico,
   name: string,
@@ -78,14 +78,14 @@ export async function deliveriesOf(portico: Portico, id: string): Promise<Delive
   return (await response.json<{ deliveries: Delivery[] }>()).deliveries;
 }
 
-/** Ring the alarm now, whenever it is set. @returns whether one was */
+/** Runs the alarm now, whenever it is set. @returns whether one was */
 export const ring = (): Promise<boolean> => runDurableObjectAlarm(webhooksObject());
 
-/** When the alarm comes; null where none is set. */
+/** When the alarm is due; null if none is set. */
 export const alarmAt = (): Promise<number | null> =>
   runInDurableObject(webhooksObject(), (_object, { storage }) => storage.getAlarm());
 
-/** A server's row becomes this, as its monitor writes it. */
+/** Sets a server's status, as its monitor writes it. */
 export async function setStatus(id: string, status: string): Promise<void> {
   await env.DB.prepare('UPDATE servers SET status = ?, updated_at = ? WHERE id = ?')
     .bind(status, Date.now(), id)

@@ -1,4 +1,4 @@
-/** What each route that writes is tried on: made anew for each try, so that no test depends on another. */
+/** What each writing route is tested on: created for each trial, so that no test depends on another. */
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import { writeSuggestions } from '../../../src/search/skills/suggestion-store.ts';
@@ -11,11 +11,11 @@ import { makeWebhook } from './webhooks.ts';
 import { createToken, register, registerConnected, type Portico } from './portico.ts';
 
 export interface Trial {
-  /** Makes what the route acts on; gives what stands in the path. */
+  /** Creates the subject of the route; returns the value for the path. */
   subject?(portico: Portico): Promise<string>;
-  /** The body, where the example of the document does not do. */
+  /** The body, if the example of the document does not fit. */
   body?: unknown;
-  /** Makes the body, where it names what has to be there. */
+  /** Makes the body, if it names records that must exist. */
   makeBody?(portico: Portico): Promise<unknown>;
 }
 
@@ -63,7 +63,7 @@ async function passkey(portico: Portico): Promise<string> {
     .run();
   return id;
 }
-/** Somebody who once came by a provider. */
+/** A person who once signed in by a provider. */
 async function identity(portico: Portico): Promise<string> {
   const id = crypto.randomUUID();
   await env.DB.prepare(
@@ -74,7 +74,7 @@ async function identity(portico: Portico): Promise<string> {
     .run();
   return id;
 }
-/** What somebody connected at a server. */
+/** An account at a server. */
 async function account(portico: Portico): Promise<string> {
   const id = crypto.randomUUID();
   await env.DB.prepare(
@@ -89,7 +89,7 @@ const rule = madeBy('/api/v1/access/rules', () => ({
   subject: { kind: 'group', name: 'nobody' },
 }));
 const allowed = madeBy('/api/v1/ask/allowlist', () => ({ server: '*', tool: 'read_*' }));
-/** A rule of the cache, for tools of a server of its own. */
+/** A cache rule, for tools of a server of its own. */
 async function cacheRule(portico: Portico): Promise<string> {
   const body = { server: await server(portico), tool: 'get', ttl_seconds: 60 };
   return madeBy('/api/v1/cache/rules', () => body)(portico);
@@ -108,14 +108,14 @@ const oauthClient = madeBy('/api/v1/oauth/clients', () => ({
   redirect_uris: ['https://app.example.com/callback'],
 }));
 const skill = madeBy('/api/v1/skills', () => ({ name: `Subject ${(made += 1)}` }));
-/** A suggestion that waits, of a tool of a server. */
+/** A pending suggestion, for a tool of a server. */
 async function suggestion(portico: Portico): Promise<string> {
   const id = `subject_${(made += 1)}`;
   const suggested = { id, name: id, description: '', tool: 'echo' };
   await env.DB.batch(writeSuggestions(env.DB, await server(portico), ['echo'], [suggested], 0));
   return id;
 }
-/** A server whose tool `tool` is there; where wanted, corrected. */
+/** A server with the tool `tool`; optionally with a corrected skill. */
 async function withTool(portico: Portico, isCorrected: boolean): Promise<string> {
   const name = `tooled-${(made += 1)}`;
   serve({ [name]: new FakeServer({ tools: [toolOf('tool')] }) });
@@ -130,7 +130,7 @@ const connector = async (portico: Portico): Promise<string> =>
   (await enrol(portico, `subject-${(made += 1)}`)).id;
 const webhook = async (portico: Portico): Promise<string> =>
   (await makeWebhook(portico, `subject-${(made += 1)}`)).id;
-/** A delivery that was given up, of a webhook with the same id. */
+/** A failed delivery, of a webhook with the same id. */
 async function deadDelivery(portico: Portico): Promise<string> {
   const id = await webhook(portico);
   await env.DB.prepare(
@@ -151,7 +151,7 @@ async function grant(portico: Portico): Promise<string> {
 }
 const token = async (portico: Portico): Promise<string> => (await createToken(portico)).id;
 
-/** What decides on the tool of a server that holds it. */
+/** The decision on the tool of a server that holds it. */
 async function held(portico: Portico): Promise<unknown> {
   const name = `holding-${(made += 1)}`;
   serve({ [name]: new FakeServer() });
@@ -161,7 +161,7 @@ async function held(portico: Portico): Promise<unknown> {
 
 const SERVER = '/api/v1/aggregator/servers';
 
-/** By method and path, as the document has them. */
+/** By method and path, as in the document. */
 export const TRIALS: Record<string, Trial> = {
   [`POST ${SERVER}`]: {},
   'POST /api/v1/aggregator/import': {

@@ -1,7 +1,7 @@
-/** Answers of authenticators that are wrong in one thing, and whether they are all refused with the same words. */
+/** Answers of authenticators with one defect, and whether they are all refused with the same words. */
 import type { Wrong } from '../../fixtures/authenticator.ts';
 
-/** What is wrong in one that signs in as in one that adds a passkey. */
+/** Defects that an answer for a sign-in and one for a registration share. */
 export const WRONG: readonly [string, Wrong][] = [
   ['another type', { type: 'webauthn.create' }],
   ['another challenge', { challenge: 'A'.repeat(43) }],
@@ -19,7 +19,7 @@ export const WRONG: readonly [string, Wrong][] = [
   ['two ids', { rawId: 'AAAA' }],
 ];
 
-/** Says `refused` of each answer that is refused with the very page of the first; else what was answered. */
+/** Returns `refused` for each answer with exactly the page of the first refusal, else the answer itself. */
 export function createOutcomes(): (answer: Response) => Promise<string> {
   let refusal: string | undefined;
   return async answer => {

@@ -1,4 +1,4 @@
-/** Calls to programs behind a connector: both eras, streams, hanging up, a line that breaks, an object that sleeps meanwhile. */
+/** Calls to programs behind a connector: both eras, streams, disconnects, a broken connection, an object that sleeps meanwhile. */
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
@@ -59,7 +59,7 @@ describe.each(['legacy', 'modern'] as const)('a %s program', era => {
     expect(machine.of('credit').length).toBeGreaterThan(1);
   });
 
-  it('[CLI-1] [MCP-6] hangs up where its client does', async () => {
+  it('[CLI-1] [MCP-6] is disconnected when its client disconnects', async () => {
     const name = `hangs-${era}`;
     const { server, machine } = await connectedProgram(portico, name, { era });
     server.call = () => new Promise(() => {});
@@ -73,7 +73,7 @@ describe.each(['legacy', 'modern'] as const)('a %s program', era => {
     await vi.waitFor(() => expect(machine.of('reset').length).toBeGreaterThan(0), PATIENT);
   });
 
-  it('[CLI-1] [UP-5] ends its calls when the line breaks, sends none twice, and is back with the machine', async () => {
+  it('[CLI-1] [UP-5] ends its calls when the connection breaks, sends none twice, and returns with the machine', async () => {
     const name = `breaks-${era}`;
     const { server, machine, token, id } = await connectedProgram(portico, name, { era });
     const usual = server.call;
@@ -115,7 +115,7 @@ it.each([
   ],
   ['and something where it says nothing', ' ', /Its connector ended the call/],
 ])(
-  '[CLI-1] [SEC-8] what a machine says of a call that it ends is shown as its words, %s',
+  "[CLI-1] [SEC-8] a machine's reason to end a call is shown as its words, %s",
   async (what, message, shown) => {
     const name = `says-${what.length}`;
     const { server, machine } = await connectedProgram(portico, name, { era: 'legacy' });
@@ -130,7 +130,7 @@ it.each([
   },
 );
 
-/** An object is put to sleep that was asked nothing for ten seconds. */
+/** An object falls asleep after ten seconds without a request. */
 const LONG_MS = 15_000;
 
 it('[CLI-1] the object hibernates in a call of 15 seconds, and the answer arrives', async () => {
@@ -142,8 +142,8 @@ it('[CLI-1] the object hibernates in a call of 15 seconds, and the answer arrive
     await scheduler.wait(LONG_MS);
     return resultOf(post, { content: [{ type: 'text', text: 'after long' }] });
   };
-  // A silent stream is kept alive by comments meanwhile.
+  // Meanwhile comments keep the silent stream alive.
   expect(await (await call(portico, 'long.echo')).text()).toContain('after long');
-  // It slept, and its memory went: who answers by now is another instance.
+  // It slept and lost its memory: another instance answers now.
   expect(await runInDurableObject(object, instance => known.has(instance))).toBe(false);
 });

@@ -1,6 +1,6 @@
 /**
- * A program behind a connector that may speak the legacy era in a process of its own, as the connector says it: nothing is opened to look,
- * legacy clients are served in their era from their first call on, and in the modern one where that cannot be had, by one call.
+ * A program behind a connector that may run a second process for the legacy era, as the connector announces: discovery opens nothing in it,
+ * legacy clients are served in their era from their first call on, and in the modern one, by one call, if that fails.
  */
 import { describe, expect, it, vi } from 'vitest';
 import { connectedProgram, textOf } from '../support/connected-program.ts';
@@ -30,7 +30,7 @@ const refused = () => {
   return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
 };
 
-/** Tells in which era it was called. */
+/** The server's answers name the era of the call. */
 function telling(server: FakeServer): FakeServer {
   server.call = post => {
     const base = isModern(post) ? { resultType: 'complete' } : {};
@@ -40,7 +40,7 @@ function telling(server: FakeServer): FakeServer {
   return server;
 }
 
-/** A client of the legacy era, which calls the tool of a server. */
+/** A client of the legacy era that calls the tool of a server. */
 async function connectLegacy(portico: Portico, name: string) {
   const headers = inSession(await initialize(portico));
   const params = { name: `${name}.echo`, arguments: {} };
@@ -53,7 +53,7 @@ async function callModern(portico: Portico, name: string) {
 }
 
 describe('[MCP-5] [UP-1] a program that may have a process for the legacy era', () => {
-  it('is not started in it to be looked at, and is spoken to in it by a legacy client', async () => {
+  it('is not started in it for discovery, and is called in it by a legacy client', async () => {
     const portico = createPortico();
     const { server, id } = await connectedProgram(portico, 'lazy', ASLEEP);
     telling(server);
@@ -68,7 +68,7 @@ describe('[MCP-5] [UP-1] a program that may have a process for the legacy era', 
     expect(server.of('initialize')).toHaveLength(1);
   });
 
-  it('is spoken to in the modern one where it opens no session, by one call, and looked at again', async () => {
+  it('is called in the modern one if it opens no session, by one call, and discovered again', async () => {
     const portico = createPortico();
     const { server } = await connectedProgram(portico, 'none', ASLEEP);
     telling(server).opening = refused;
@@ -84,7 +84,7 @@ describe('[MCP-5] [UP-1] a program that may have a process for the legacy era', 
     }, PATIENT);
   });
 
-  it('is spoken to in the modern one by a call that its session was forgotten for', async () => {
+  it('is called in the modern one by a call whose session was forgotten', async () => {
     const portico = createPortico();
     const { server } = await connectedProgram(portico, 'gone', ASLEEP);
     telling(server);
@@ -94,7 +94,7 @@ describe('[MCP-5] [UP-1] a program that may have a process for the legacy era', 
     server.opening = refused;
     const before = server.of('tools/call').length;
     expect(await call()).toBe('modern');
-    // The first came in a session that nobody has, and was answered 404.
+    // The first came in an unknown session, and was answered 404.
     expect(
       server
         .of('tools/call')
@@ -103,7 +103,7 @@ describe('[MCP-5] [UP-1] a program that may have a process for the legacy era', 
     ).toEqual([expect.any(String), null]);
   });
 
-  it('is told of by its connector only: a server of the network says nothing by that', async () => {
+  it('is announced by its connector only: the same from a network server has no effect', async () => {
     const portico = createPortico();
     const server = telling(new FakeServer(ASLEEP));
     serve({ net: server });
@@ -112,7 +112,7 @@ describe('[MCP-5] [UP-1] a program that may have a process for the legacy era', 
     expect([await call(), server.of('initialize').length]).toEqual(['modern', 0]);
   });
 
-  it('fails in the legacy era as it fails, where that is not the handshake', async () => {
+  it('fails in the legacy era with its own error, unless the handshake fails', async () => {
     const portico = createPortico();
     const { server } = await connectedProgram(portico, 'fails', ASLEEP);
     server.call = () => new Response('down', { status: 500 });

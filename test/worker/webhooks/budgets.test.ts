@@ -1,4 +1,4 @@
-/** `budget.reached`: told once a day for each budget, with whose it is. */
+/** `budget.reached`: sent once a day for each budget, with its subject. */
 import { evictDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { counterOf, groupName } from '../support/budgets.ts';
@@ -27,7 +27,7 @@ afterEach(async () => {
   await portico.api('DELETE', `${WEBHOOKS}/${webhook.id}`);
 });
 
-/** Calls want to leave at once. */
+/** Waiting calls draw from the budget. */
 const draw = (kind: 'group' | 'principal', key: string, waiting: number) =>
   counterOf(kind, key).drawBudget(`budget:${kind}:${key}`, {
     id: crypto.randomUUID(),
@@ -37,7 +37,7 @@ const draw = (kind: 'group' | 'principal', key: string, waiting: number) =>
   });
 const told = async () => (await deliveriesOf(portico, webhook.id)).length;
 
-it('[OPS-7] [ACC-6] is told once a day, also when the object loses its memory', async () => {
+it('[OPS-7] [ACC-6] is sent once a day, also when the object loses its memory', async () => {
   const group = groupName();
   await draw('group', group, 2);
   expect(await told()).toBe(0);
@@ -50,7 +50,7 @@ it('[OPS-7] [ACC-6] is told once a day, also when the object loses its memory', 
   });
   await evictDurableObject(counterOf('group', group));
   await draw('group', group, 1);
-  // What is told of another came after it, so nothing else was told of this one.
+  // The event of another budget came after it, so no second one was sent for this one.
   const { principalId } = await createPerson(portico);
   await draw('principal', principalId, 3);
   await vi.waitFor(async () => expect(await told()).toBe(2));

@@ -1,4 +1,6 @@
-/** Events on their way: in order for each subject, again until they are taken, over the end of the object, and given up in the end. */
+/**
+ * Delivery of events: in order for each subject, retried until they are accepted, across the end of the object, and given up in the end.
+ */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -25,7 +27,7 @@ let receiver: Receiver;
 let webhook: Webhook;
 let servers: string[];
 
-/** Rings until nothing waits at this moment's time. */
+/** Runs the alarm until nothing is due at this time. */
 const deliverAll = () =>
   vi.waitFor(async () => {
     await ring();
@@ -62,7 +64,7 @@ afterEach(async () => {
   await portico.api('DELETE', `${WEBHOOKS}/${webhook.id}`);
 });
 
-it('[OPS-7] reach a receiver that was down for an hour, none lost and in order, over the end of the object', async () => {
+it('[OPS-7] reach a receiver that was down for an hour, none lost and in order, across the end of the object', async () => {
   receiver.refuse = () => new Response('down', { status: 503 });
   const [one = '', two = ''] = servers;
   const want = ['server.up', 'server.down', 'server.up'];
@@ -83,7 +85,7 @@ it('[OPS-7] reach a receiver that was down for an hour, none lost and in order, 
   expect(receiver.got).toEqual([]);
   const waiting = await deliveriesOf(portico, webhook.id);
   expect(waiting).toHaveLength(6);
-  // What is behind the first of its subject was not tried.
+  // Events after the first of their subject were not tried.
   expect(waiting.map(({ attempts }) => attempts > 0).toSorted()).toEqual(
     [false, false, false, false, true, true].toSorted(),
   );
@@ -98,7 +100,7 @@ it('[OPS-7] reach a receiver that was down for an hour, none lost and in order, 
   expect(statusesAt(two, receiver.got)).toEqual(want);
 });
 
-it('[OPS-7] hold back their own subject only', async () => {
+it('[OPS-7] delay only later events of their own subject', async () => {
   const [one = '', two = ''] = servers;
   receiver.refuse = ({ text }) => (text.includes(one) ? Response.error() : undefined);
   for (const status of ['CONNECTED', 'ERROR']) {
@@ -113,7 +115,7 @@ it('[OPS-7] hold back their own subject only', async () => {
   expect(statusesAt(one, receiver.got)).toEqual([]);
 });
 
-it('[OPS-7] are given up after a day, stay listed, and are sent again where somebody asks for it', async () => {
+it('[OPS-7] are given up after a day, stay listed, and are sent again on request', async () => {
   receiver.refuse = () => new Response(null, { status: 500 });
   const [one = ''] = servers;
   await setStatus(one, 'CONNECTED');
@@ -161,7 +163,7 @@ it('[OPS-7] wait as long as the receiver asks for', async () => {
   expect(receiver.got).toHaveLength(1);
 });
 
-it('[OPS-7] [SEC-3] follow no redirect, and nothing is sent where the webhook is off', async () => {
+it('[OPS-7] [SEC-3] follow no redirect, and are not sent while the webhook is off', async () => {
   const location = { location: 'https://elsewhere.example.com/' };
   receiver.refuse = () => new Response(null, { status: 302, headers: location });
   await setStatus(servers[0] ?? '', 'CONNECTED');
@@ -183,7 +185,7 @@ it('[OPS-7] [SEC-3] follow no redirect, and nothing is sent where the webhook is
   expect(await deliveriesOf(portico, webhook.id)).toHaveLength(1);
 });
 
-it('[OPS-7] cost no alarm and no row where there is no webhook', async () => {
+it('[OPS-7] cost no alarm and no row if there is no webhook', async () => {
   await portico.api('DELETE', `${WEBHOOKS}/${webhook.id}`);
   await vi.waitFor(async () => {
     await ring();

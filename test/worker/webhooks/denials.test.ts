@@ -1,4 +1,4 @@
-/** `denials.rate`: somebody is denied more calls within ten minutes than a webhook says, as calls are added up. */
+/** `denials.rate`: a principal is denied more calls within ten minutes than a webhook's threshold, counted as calls are added up. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createPortico, PATIENT } from '../support/portico.ts';
@@ -19,7 +19,7 @@ let receiver: Receiver;
 let webhook: Webhook;
 let principal: string;
 
-/** Denied calls of a principal of one tool are added up. */
+/** Adds up denied calls of a principal for one tool. */
 async function addDenied(denied: number, tool: string, principalId = principal): Promise<void> {
   const sums = `calls, errors, denied, cancelled, unknown, cached, argument_chars, result_chars, timed, ms, max_ms, to_100, to_250,
     to_500, to_1000, to_2500, to_5000, to_10000, to_30000`;
@@ -49,7 +49,7 @@ afterEach(async () => {
   ]);
 });
 
-it('[OPS-7] is told once of many denied calls, whatever tools they were of', async () => {
+it('[OPS-7] is sent once for many denied calls, whichever tools they were for', async () => {
   await addDenied(6, 'one');
   await addDenied(4, 'two');
   await addDenied(10, 'one', 'somebody-else');
@@ -68,7 +68,7 @@ it('[OPS-7] is told once of many denied calls, whatever tools they were of', asy
   }, PATIENT);
 });
 
-it('[OPS-7] does not count what was denied in other ten minutes', async () => {
+it('[OPS-7] does not count calls that were denied in another ten minutes', async () => {
   await addDenied(9, 'one');
   await env.DB.prepare('UPDATE webhook_denials SET slot = slot - 1').run();
   await addDenied(9, 'one');
@@ -76,13 +76,13 @@ it('[OPS-7] does not count what was denied in other ten minutes', async () => {
   expect(await deliveriesOf(portico, webhook.id)).toEqual([]);
 });
 
-it('[OPS-7] counts nothing where no webhook wants to know', async () => {
+it('[OPS-7] counts nothing without a webhook for it', async () => {
   await portico.api('PATCH', `${WEBHOOKS}/${webhook.id}`, { events: ['server.down'] });
   await addDenied(100, 'one');
   expect(await countsOf()).toEqual([]);
 });
 
-it('[OPS-7] is told of calls that were denied, once they are added up', async () => {
+it('[OPS-7] is sent for denied calls, once they are added up', async () => {
   const at = Date.now() - 3_600_000;
   const denied = { principalId: principal, outcome: 'denied', code: 'tool_not_found' } as const;
   const calls = Array.from({ length: 11 }, (_, n) => toCall(at + n, { ...denied, detail: {} }));
@@ -94,7 +94,7 @@ it('[OPS-7] is told of calls that were denied, once they are added up', async ()
   );
 });
 
-it('[OPS-7] is told of them too where calls have their rows before they leave', async () => {
+it('[OPS-7] is also sent if calls are recorded before they are sent', async () => {
   const before = createPortico({ PORTICO_AUDIT_CALLS: 'before' });
   const made = await before.api('POST', '/api/v1/tokens', { name: 'm', principal_id: principal });
   const { token } = await made.json<{ token: string }>();

@@ -1,4 +1,4 @@
-/** What webhooks are told of: held tools, servers that fail and come back, people who sign in; each with its cause, and no secret in it. */
+/** The events of webhooks: held tools, servers that fail and recover, people who sign in; each with its cause, and without a secret. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { look } from '../support/approvals.ts';
@@ -22,7 +22,7 @@ let receiver: Receiver;
 let webhook: Webhook;
 let made = 0;
 
-/** A server on the network that has a secret in its credential, and tells it in its errors. */
+/** A server on the network with a secret in its credential, which it repeats in its errors. */
 function serveAt(name: string, server: FakeServer): void {
   network[`https://${name}.example.com`] = request => server.handle(request);
 }
@@ -31,7 +31,7 @@ const configOf = (name: string) => ({
   connection_config: { url: `https://${name}.example.com/mcp`, ...withSecret },
 });
 
-/** What arrived of a type, once there is as much. */
+/** Waits for this many events of a type. */
 const arrived = (type: string, count = 1) =>
   vi.waitFor(async () => {
     await ring();
@@ -74,7 +74,7 @@ it('[OPS-7] a server that answers, fails and answers again', async () => {
   await arrived('server.up', 2);
 });
 
-it('[OPS-7] [REG-4] a server that refuses its credential, and takes it again', async () => {
+it('[OPS-7] [REG-4] a server that refuses its credential, and accepts it again', async () => {
   const server = new FakeServer({ tools: [toolOf('read')] });
   serveAt('refusing', server);
   const { id } = await register(portico, 'refusing', configOf('refusing'));
@@ -86,7 +86,7 @@ it('[OPS-7] [REG-4] a server that refuses its credential, and takes it again', a
   const [refused] = await arrived('server.auth_required');
   const named = { server: { id, name: 'refusing' } };
   expect(refused?.data).toEqual({ ...named, status: 'DEGRADED' });
-  // It is told once, however often it is found.
+  // The event is sent once, however often that is found.
   await look(portico, id);
   await arrived('server.auth_required');
   server.outage = undefined;
@@ -107,7 +107,7 @@ it('[OPS-7] [ACC-8] not a server at which people have accounts of their own', as
   expect(await arrived('server.auth_required', 0)).toEqual([]);
 });
 
-it('[OPS-7] [SEC-7] tools that are held, all of one look in one event', async () => {
+it('[OPS-7] [SEC-7] held tools, all of one discovery in one event', async () => {
   const tools = Array.from({ length: 60 }, (_, n) => toolOf(`tool-${n}`));
   const server = new FakeServer({ tools });
   serveAt('holding', server);
@@ -119,7 +119,7 @@ it('[OPS-7] [SEC-7] tools that are held, all of one look in one event', async ()
   expect(event?.data).toMatchObject({ server: { id, name: 'holding' }, held: 60 });
   expect(named).toHaveLength(50);
   expect(named[0]).toEqual({ kind: 'tool', name: 'tool-0', state: 'pending' });
-  // A look that finds nothing new holds nothing anew.
+  // A discovery without news holds nothing new.
   await look(portico, id);
   await arrived('tool.held');
 });
@@ -132,7 +132,7 @@ it('[OPS-7] a person who signs in', async () => {
   expect(JSON.stringify(event)).not.toContain(token);
 });
 
-it('[OPS-7] nothing but what it was made for', async () => {
+it('[OPS-7] nothing but the events that it was created for', async () => {
   const other = await makeWebhook(portico, 'other', { events: ['tool.held'] });
   const { token } = await createToken(portico, { name: 'bob' });
   await createBrowser(portico).post('/sign-in', { code: token });

@@ -1,4 +1,4 @@
-/** Webhooks as administrators have them: what is shown of one and what never is, its secret, its test. */
+/** Webhooks as administrators see them: what is shown and what never is, the secret, the test event. */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listChain } from '../../../src/audit/audit-store.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 describe('a webhook', () => {
-  it('[OPS-7] [SEC-1] shows its secret once and the rest of its address never, whoever asks', async () => {
+  it('[OPS-7] [SEC-1] shows its secret once and the rest of its URL never, to anybody', async () => {
     const { id, secret } = await makeWebhook(portico, 'shown');
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(await get(`/${id}`)).toMatchObject({
@@ -65,7 +65,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  it('[OPS-7] has a name of its own, and there are twenty at most', async () => {
+  it('[OPS-7] has a unique name, and there are twenty at most', async () => {
     await makeWebhook(portico, 'same');
     const again = await portico.api('POST', WEBHOOKS, { name: 'SAME', url: RECEIVER });
     expect(await problemOf(again)).toEqual([409, 'conflict', expect.any(String)]);
@@ -76,7 +76,7 @@ describe('a webhook', () => {
     expect(await problemOf(renamed)).toEqual([409, 'conflict', expect.any(String)]);
   });
 
-  it('[OPS-7] is tried at once, and says what came of it', async () => {
+  it('[OPS-7] can be tested at once, and reports the outcome', async () => {
     const receiver = createReceiver();
     const { id } = await makeWebhook(portico, 'tried');
     const test = async () => (await portico.api('POST', `${WEBHOOKS}/tried/test`)).json();
@@ -89,7 +89,7 @@ describe('a webhook', () => {
     expect(await test()).toEqual({ delivered: false, status: 500, problem: 'it answered 500' });
   });
 
-  it('[OPS-7] signs with both secrets for a day after one took the place of the other', async () => {
+  it('[OPS-7] signs with both secrets for a day after a rotation', async () => {
     const receiver = createReceiver();
     await makeWebhook(portico, 'rotated');
     const signatures = async () => {
