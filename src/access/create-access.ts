@@ -25,7 +25,7 @@ export interface AccessDeps {
     snapshotMaxAgeMs: number;
   };
   /** Notifies open streams that access changed. */
-  tellAccessChanged(): Promise<unknown>;
+  notifyAccessChanged(): Promise<unknown>;
   budgetShardOf: BudgetPorts['budgetShardOf'];
 }
 
@@ -41,7 +41,7 @@ export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDe
   async function onAccessChanged(): Promise<void> {
     snapshots.forgetServers();
     snapshots.forgetTokens();
-    await deps.tellAccessChanged();
+    await deps.notifyAccessChanged();
   }
   /** Marks the registry that this isolate remembers as too old. */
   const invalidateRegistry = () => snapshots.forgetServers();

@@ -39,7 +39,7 @@ interface Judged {
   leavesInstructions: boolean;
 }
 
-export interface PinningOptions {
+export interface ToolApproverOptions {
   storage: DurableObjectStorage;
   db: D1Database;
   /** Default tool-approval mode for servers that set none. */
@@ -47,10 +47,10 @@ export interface PinningOptions {
   expectEvents: ExpectEvents;
 }
 
-export class Pinning {
-  readonly #options: PinningOptions;
+export class ToolApprover {
+  readonly #options: ToolApproverOptions;
 
-  constructor(options: PinningOptions) {
+  constructor(options: ToolApproverOptions) {
     this.#options = options;
   }
 

@@ -20,9 +20,9 @@ export class CallEvents {
   }
 
   /** Handles an isolate's report on the server's calls. @returns whether it opened or closed the circuit */
-  async hear(id: string, report: CallReport): Promise<boolean> {
+  async handle(id: string, report: CallReport): Promise<boolean> {
     const now = Date.now();
-    const circuit = await this.#health.hear(report, now);
+    const circuit = await this.#health.addReport(report, now);
     if (circuit) {
       if (circuit.retryAt !== null) await this.#clock.want({ wakeAt: circuit.retryAt });
       await this.#checkCycle.showCircuit({ id, generation: report.generation });

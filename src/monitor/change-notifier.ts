@@ -16,7 +16,7 @@ import type { Kind } from '../servers/catalog/catalog.ts';
 
 const LISTS_KEY = 'lists';
 const PENDING_KEY = 'untold';
-const TELLING_KEY = 'telling';
+const SENDING_KEY = 'telling';
 const NAME_KEY = 'name';
 
 /**
@@ -87,25 +87,25 @@ export class ChangeNotifier {
 
   /** Sends what was noted; what is noted meanwhile goes with the next batch. */
   notifyChanges(serverId: string): Promise<void> {
-    const result = this.#turn.then(() => this.#tellNoted(serverId));
+    const result = this.#turn.then(() => this.#notifyPending(serverId));
     this.#turn = result.catch(() => {});
     return result;
   }
 
-  async #tellNoted(serverId: string): Promise<void> {
+  async #notifyPending(serverId: string): Promise<void> {
     const { storage, db, settleMs } = this.#options;
     const pending = (await storage.get<ListName[]>(PENDING_KEY)) ?? [];
-    const telling = (await storage.get<ListName[]>(TELLING_KEY)) ?? [];
-    const lists = [...new Set([...telling, ...pending])];
+    const sending = (await storage.get<ListName[]>(SENDING_KEY)) ?? [];
+    const lists = [...new Set([...sending, ...pending])];
     if (lists.length === 0) return;
-    await storage.put(TELLING_KEY, lists);
+    await storage.put(SENDING_KEY, lists);
     await storage.delete(PENDING_KEY);
     await scheduler.wait(Math.max(settleMs, this.#restUntil - Date.now()));
     const startedAt = Date.now();
-    await this.tell(await listStreamOwners(db), { serverId, lists });
+    await this.notify(await listStreamOwners(db), { serverId, lists });
     const now = Date.now();
     this.#restUntil = now + Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, 4 * (now - startedAt)));
-    await storage.delete(TELLING_KEY);
+    await storage.delete(SENDING_KEY);
   }
 
   /** Prepares the notification that the server is gone, which changes every list it had. @returns a function that sends it */
@@ -116,12 +116,12 @@ export class ChangeNotifier {
     return async () => {
       if (lists.length === 0) return;
       await scheduler.wait(settleMs);
-      await this.tell(await listStreamOwners(db), { serverId, lists });
+      await this.notify(await listStreamOwners(db), { serverId, lists });
     };
   }
 
   /** @returns the names of the owners that want no more notifications */
-  tell(owners: readonly string[], change: ChangeEvent): Promise<string[]> {
+  notify(owners: readonly string[], change: ChangeEvent): Promise<string[]> {
     return notifyOwners(this.#options.objects, owners, change);
   }
 }

@@ -17,7 +17,7 @@ import {
   type Finding,
 } from '../servers/health/finding.ts';
 import { settingsOf, type HealthDefaults, type Pace } from '../servers/health/health-settings.ts';
-import type { LookNotes } from '../servers/health/lists.ts';
+import type { DiscoveryNotes } from '../servers/health/lists.ts';
 import { shownRetryAt } from '../servers/health/circuit.ts';
 import type { MonitorHealth } from '../servers/health/monitor-health.ts';
 import type { Remembered } from '../servers/health/remembered.ts';
@@ -32,7 +32,7 @@ import {
   type Discovery,
   type Judged,
 } from '../servers/registry/discovery-store.ts';
-import type { Pinning } from './approve-tools.ts';
+import type { ToolApprover } from './approve-tools.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
 import type { Deadline } from '../http/deadline.ts';
@@ -45,7 +45,7 @@ import type { Due, Wanted } from './monitor-clock.ts';
 import type { ChangeNotifier } from './change-notifier.ts';
 
 /** Time limit of a discovery, in milliseconds. */
-const LOOK_MS = 20_000;
+const DISCOVERY_MS = 20_000;
 /** Time limit of a check, in milliseconds. */
 const CHECK_MS = 5_000;
 /** Error text in the row when calls fail too often; without the share, which changes too often. */
@@ -54,17 +54,17 @@ const ELEVATED = 'elevated_errors: Too many calls fail';
 export interface CheckCyclePorts {
   db: D1Database;
   health: MonitorHealth;
-  approvals: Pinning;
+  approvals: ToolApprover;
   catalogs: CatalogWriter;
   notifier: ChangeNotifier;
   watchOf(server: Server): Promise<UpstreamWatch>;
   /** Whether the channel that announces changes should be open but is not: the next discovery opens it. */
-  isDeaf(): Promise<boolean>;
+  isChangeStreamMissing(): Promise<boolean>;
   /** Time within which the lists must be read again, in milliseconds, whatever their pace. */
-  lookWithinMs(): Promise<number>;
+  discoverWithinMs(): Promise<number>;
   /** Drops the channel to the server after an error. */
   dropWatch(server: Server, error: PorticoError): void;
-  askHealthUrl(server: Server, url: string, deadline: Deadline): Promise<void>;
+  requestHealthUrl(server: Server, url: string, deadline: Deadline): Promise<void>;
   createDeadline(timeoutMs: number): Deadline;
   expectEvents(): Promise<void>;
   defaults: HealthDefaults;
@@ -81,7 +81,7 @@ export interface Task extends Due {
 /** A successful discovery. */
 interface Found {
   discovery: Discovery;
-  notes: LookNotes;
+  notes: DiscoveryNotes;
 }
 
 export class CheckCycle {
@@ -98,11 +98,12 @@ export class CheckCycle {
   /** @returns what is due next */
   async run(server: Server, task: Task): Promise<Wanted> {
     const isNew = !isOffered(server.status) || server.catalogHash === null;
-    const wantsLook = task.discover || (await this.#ports.isDeaf());
+    const wantsDiscovery = task.discover || (await this.#ports.isChangeStreamMissing());
     const { health } = this.#ports;
     const { circuit, kind: lastKind } = await health.of(server.generation);
     // While the circuit is open, a message precedes discovery, so that waiting callers do not wait for the lists.
-    const isTrial = circuit.retryAt !== null && (circuit.retryAt <= task.at || wantsLook) && !isNew;
+    const isTrial =
+      circuit.retryAt !== null && (circuit.retryAt <= task.at || wantsDiscovery) && !isNew;
     const findings: Finding[] = [];
     let found: Found | undefined;
     if (task.check && !isNew) findings.push(await this.#check(server));
@@ -115,9 +116,9 @@ export class CheckCycle {
       const isBare = !task.check && !task.discover && lastKind === 'failed';
       if (retryAt !== null && isBare) return { wakeAt: retryAt };
     }
-    if (isNew || (wantsLook && !isMute)) {
+    if (isNew || (wantsDiscovery && !isMute)) {
       findings.push(
-        await this.#timed(server, 'look', LOOK_MS, async deadline => {
+        await this.#timed(server, 'look', DISCOVERY_MS, async deadline => {
           found = await this.#discover(server, deadline, task.rewrite === true);
         }),
       );
@@ -129,7 +130,7 @@ export class CheckCycle {
     const known = await health.settle(server.generation, findings, found?.notes, times);
     await this.#inTurn(() => this.#write(server, finding, found));
     const { retryAt } = known.circuit;
-    const next = await this.#next(server, wantsLook, finding, known);
+    const next = await this.#next(server, wantsDiscovery, finding, known);
     // Work derived from a catalog needs the row that names it, so the next cycle follows at once.
     const isNamed = found !== undefined && found.discovery.catalogHash !== server.catalogHash;
     const wakeAt = isNamed ? Date.now() : retryAt;
@@ -155,32 +156,34 @@ export class CheckCycle {
   }
 
   /** Times of the next check and discovery; a failure brings both forward. */
-  async #next(server: Server, isLook: boolean, { kind }: Finding, known: Remembered) {
+  async #next(server: Server, isDiscovery: boolean, { kind }: Finding, known: Remembered) {
     const { failures, missedLists, eventAt } = known;
-    const { discovery, lookWithinMs } = this.#ports;
+    const { discovery, discoverWithinMs } = this.#ports;
     const checks = settingsOf(server.healthSettings, this.#ports.defaults);
-    const withinMs = await lookWithinMs();
+    const withinMs = await discoverWithinMs();
     const now = Date.now();
     // One number for both, so that tasks with the same pace share an alarm.
     const random = Math.random();
     const decide = (times: number, pace: Pace) =>
       decideDelayMs(times, pace, now - (eventAt ?? now), random);
     const checkAt = now + decide(kind === 'failed' ? failures : 0, checks);
-    if (kind === 'failed') return { checkAt, lookAt: checkAt };
-    if (!isLook && kind === 'good') return { checkAt };
+    if (kind === 'failed') return { checkAt, discoverAt: checkAt };
+    if (!isDiscovery && kind === 'good') return { checkAt };
     // A server that needs another credential is discovered at the pace of its checks.
-    const lookMs = decide(missedLists?.times ?? 0, kind === 'good' ? discovery : checks);
-    return { checkAt, lookAt: now + Math.min(lookMs, withinMs) };
+    const discoverMs = decide(missedLists?.times ?? 0, kind === 'good' ? discovery : checks);
+    return { checkAt, discoverAt: now + Math.min(discoverMs, withinMs) };
   }
 
   async #check(server: Server): Promise<Finding> {
-    const { health, defaults, askHealthUrl } = this.#ports;
+    const { health, defaults, requestHealthUrl } = this.#ports;
     const url = server.healthCheckUrl;
     if (url !== null) {
-      return this.#timed(server, 'url', CHECK_MS, deadline => askHealthUrl(server, url, deadline));
+      return this.#timed(server, 'url', CHECK_MS, deadline =>
+        requestHealthUrl(server, url, deadline),
+      );
     }
     const { intervalMs } = settingsOf(server.healthSettings, defaults);
-    if (await health.wasHeard(server.generation, Date.now(), intervalMs)) {
+    if (await health.hasRecentMessage(server.generation, Date.now(), intervalMs)) {
       return goodFinding('message', health.recentAverageMs(server.generation, Date.now()));
     }
     return this.#ping(server);

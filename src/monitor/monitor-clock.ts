@@ -15,20 +15,24 @@ export interface Due {
 /** Times of the next check and discovery; an absent one stays as it is. */
 export interface Wanted {
   checkAt?: number;
-  lookAt?: number;
+  discoverAt?: number;
   /** When to read the server's row again. */
   wakeAt?: number;
 }
 
 interface Schedule {
   checkAt: number;
-  lookAt: number;
+  discoverAt: number;
   /** Time to which the alarm was set. */
   alarmAt: number;
 }
 
 /** The stored part. A time that is absent equals the alarm's, so that consecutive cycles write the alarm only. */
-type Stored = Partial<Pick<Schedule, 'checkAt' | 'lookAt'>>;
+interface Stored {
+  checkAt?: number;
+  /** Time of the next discovery; the name is stored. */
+  lookAt?: number;
+}
 
 const KEY = 'schedule';
 
@@ -42,11 +46,15 @@ export class MonitorClock {
   }
 
   /** Schedules tasks, unless they are scheduled earlier already. */
-  async want({ checkAt = Infinity, lookAt = Infinity, wakeAt = Infinity }: Wanted): Promise<void> {
+  async want({
+    checkAt = Infinity,
+    discoverAt = Infinity,
+    wakeAt = Infinity,
+  }: Wanted): Promise<void> {
     const schedule = await this.#load();
     schedule.checkAt = Math.min(schedule.checkAt, checkAt);
-    schedule.lookAt = Math.min(schedule.lookAt, lookAt);
-    const soon = Math.min(checkAt, lookAt, wakeAt);
+    schedule.discoverAt = Math.min(schedule.discoverAt, discoverAt);
+    const soon = Math.min(checkAt, discoverAt, wakeAt);
     const alarm = await this.#storage.getAlarm();
     schedule.alarmAt = alarm ?? Infinity;
     if (schedule.alarmAt > soon) {
@@ -68,18 +76,18 @@ export class MonitorClock {
   async take(now: number): Promise<Due> {
     const schedule = await this.#load();
     const at = Math.max(now, schedule.alarmAt);
-    const due = { check: schedule.checkAt <= at, discover: schedule.lookAt <= at, at };
+    const due = { check: schedule.checkAt <= at, discover: schedule.discoverAt <= at, at };
     if (due.check) schedule.checkAt = Infinity;
-    if (due.discover) schedule.lookAt = Infinity;
+    if (due.discover) schedule.discoverAt = Infinity;
     return due;
   }
 
   /** Ends a cycle: schedules what it made due, what is still due, and what was requested meanwhile. */
   async settle(wanted: Wanted): Promise<void> {
-    const { checkAt, lookAt } = await this.#load();
+    const { checkAt, discoverAt } = await this.#load();
     await this.want({
       checkAt: Math.min(checkAt, wanted.checkAt ?? Infinity),
-      lookAt: Math.min(lookAt, wanted.lookAt ?? Infinity),
+      discoverAt: Math.min(discoverAt, wanted.discoverAt ?? Infinity),
       ...(wanted.wakeAt === undefined ? {} : { wakeAt: wanted.wakeAt }),
     });
   }
@@ -92,12 +100,12 @@ export class MonitorClock {
     await this.#storage.delete(KEY);
   }
 
-  async #keep({ checkAt, lookAt, alarmAt }: Schedule): Promise<void> {
+  async #keep({ checkAt, discoverAt, alarmAt }: Schedule): Promise<void> {
     // Tasks of a running cycle are not stored: if the cycle never ends, they are due with the next alarm.
     const isStored = (at: number) => at !== alarmAt && at !== Infinity;
     const stored: Stored = {
       ...(isStored(checkAt) && { checkAt }),
-      ...(isStored(lookAt) && { lookAt }),
+      ...(isStored(discoverAt) && { lookAt: discoverAt }),
     };
     if (stored.checkAt === this.#stored.checkAt && stored.lookAt === this.#stored.lookAt) return;
     this.#stored = stored;
@@ -117,7 +125,7 @@ export class MonitorClock {
     this.#stored = stored;
     // While an alarm runs, none is set: what is not stored is due.
     const alarmAt = alarm ?? 0;
-    const { checkAt = alarmAt, lookAt = alarmAt } = stored;
-    return (this.#held = { checkAt, lookAt, alarmAt });
+    const { checkAt = alarmAt, lookAt: discoverAt = alarmAt } = stored;
+    return (this.#held = { checkAt, discoverAt, alarmAt });
   }
 }

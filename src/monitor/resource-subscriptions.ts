@@ -26,7 +26,7 @@ export interface ResourceSubscriptionsPorts {
 
 export class ResourceSubscriptions {
   readonly #ports: ResourceSubscriptionsPorts;
-  readonly #updates = createUpdates(change => this.#tell(change));
+  readonly #updates = createUpdates(change => this.#notify(change));
 
   constructor(ports: ResourceSubscriptionsPorts) {
     this.#ports = ports;
@@ -71,14 +71,14 @@ export class ResourceSubscriptions {
     return this.#updates.add(updateKey(change), change);
   }
 
-  async #tell(change: readonly ResourceEvent[]): Promise<void> {
-    for (const each of change) await this.#tellOf(each);
+  async #notify(change: readonly ResourceEvent[]): Promise<void> {
+    for (const each of change) await this.#notifyOf(each);
   }
 
-  async #tellOf({ serverId, uri, params }: ResourceEvent): Promise<void> {
+  async #notifyOf({ serverId, uri, params }: ResourceEvent): Promise<void> {
     const subscribers = await this.#ports.subscribers.of(uri);
     const owners = [...new Set(subscribers.map(({ owner }) => owner))];
-    const done = await this.#ports.notifier.tell(owners, { serverId, uri, params });
+    const done = await this.#ports.notifier.notify(owners, { serverId, uri, params });
     for (const { owner, uri: subscribed } of subscribers) {
       if (done.includes(owner)) await this.unsubscribe(owner, subscribed);
     }

@@ -56,12 +56,12 @@ export class ServerWatch {
   }
 
   /** Whether the change stream should be open but is not; a discovery opens it. */
-  async isDeaf(): Promise<boolean> {
+  async isChangeStreamMissing(): Promise<boolean> {
     return this.held.current === undefined && (await this.#isWanted());
   }
 
   /** Time within which the lists must be read, in milliseconds, whatever else is scheduled. */
-  async lookWithinMs(): Promise<number> {
+  async discoverWithinMs(): Promise<number> {
     const isPolled = this.held.current?.tellsOfLists === true && !(await this.#isWanted());
     return isPolled && (await hasStreamOwners(this.#ports.db)) ? LISTENED_MS : Infinity;
   }

@@ -9,7 +9,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
 import { DAY_MS, dayOf } from '../shared/util/utc-day.ts';
-import { tellBudgetReached, tellDenials } from './events-of.ts';
+import { notifyBudgetReached, notifyDenials } from './events-of.ts';
 import { DayBudget } from '../audit/limits/day-budget-store.ts';
 import { BucketStore } from '../audit/limits/bucket-store.ts';
 import { LeaseBook } from '../audit/limits/lease-book.ts';
@@ -62,7 +62,7 @@ export class AuditLog extends DurableObject<Env> {
   /** Set only in an object that counts a budget's calls. */
   #dayBudget: DayBudget | undefined;
   /** The day for which webhooks were notified that the budget is reached. */
-  #toldDay: number | undefined;
+  #notifiedDay: number | undefined;
   #principalId = this.#chains.principalId;
   readonly #waiting: Waiting[] = [];
   /** Approximate number of running calls. */
@@ -116,16 +116,16 @@ export class AuditLog extends DurableObject<Env> {
   drawBudget(name: string, request: LeaseRequest): Lease {
     const now = Date.now();
     const lease = this.#budget.draw(request, now);
-    const isReached = lease.retryAfterMs !== undefined && this.#toldDay !== dayOf(now);
-    if (isReached) this.ctx.waitUntil(this.#tellReached(name, request, now));
+    const isReached = lease.retryAfterMs !== undefined && this.#notifiedDay !== dayOf(now);
+    if (isReached) this.ctx.waitUntil(this.#notifyBudgetReached(name, request, now));
     return lease;
   }
 
   /** Notifies webhooks once a day. If that fails, the next refused call tries again. */
-  async #tellReached(name: string, { limits }: LeaseRequest, now: number): Promise<void> {
-    this.#toldDay = dayOf(now);
+  async #notifyBudgetReached(name: string, { limits }: LeaseRequest, now: number): Promise<void> {
+    this.#notifiedDay = dayOf(now);
     const calls = limits[0]?.burst ?? 0;
-    if (!(await tellBudgetReached(this.env, name, calls, now))) this.#toldDay = undefined;
+    if (!(await notifyBudgetReached(this.env, name, calls, now))) this.#notifiedDay = undefined;
   }
 
   /** Takes back the unspent tokens of a daily lease. */
@@ -180,7 +180,7 @@ export class AuditLog extends DurableObject<Env> {
     let exportAt: number | undefined;
     try {
       // The export also adds up calls, and some may have been denied.
-      if (await this.#export.run()) await tellDenials(this.env);
+      if (await this.#export.run()) await notifyDenials(this.env);
       this.#retryMs = RETRY_MS.first;
     } catch {
       // Nothing is lost: the rows stay here until the database has them.

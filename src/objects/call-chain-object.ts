@@ -6,13 +6,13 @@ import { DurableObject } from 'cloudflare:workers';
 import { AdminAudit } from '../audit/admin-audit.ts';
 import { CallChain as Chain, type KeptSeals } from '../audit/chunks/call-chain.ts';
 import { configOf } from '../config.ts';
-import { tellDenials } from './events-of.ts';
+import { notifyDenials } from './events-of.ts';
 
 /** Chunks are sealed this long after the first of them was written, in milliseconds. */
 const SEAL_MS = 300_000;
 const DAY_MS = 86_400_000;
 /** A request for usage waits this long for another seal or another part of the sum, in milliseconds. */
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** Delay before the work that such a request left over continues, in milliseconds. */
 const NEXT_MS = 1_000;
 /** Delay before failed or unfinished work continues, in milliseconds. */
@@ -42,12 +42,12 @@ export class CallChain extends DurableObject<Env> {
    * @param isWhole wait until nothing is left over
    */
   async addUp(isWhole = false): Promise<void> {
-    const until = Date.now() + (isWhole ? Number.POSITIVE_INFINITY : LOOK_MS);
+    const until = Date.now() + (isWhole ? Number.POSITIVE_INFINITY : POLL_MS);
     const left = () => Math.max(0, until - Date.now());
     const isUnsealed = await this.#chain.seal(left()).catch(() => false);
     const isMore = await this.#chain.addUp(left()).catch(() => false);
     if (isUnsealed || isMore) await this.#wakeIn(NEXT_MS);
-    await tellDenials(this.env);
+    await notifyDenials(this.env);
   }
 
   override async alarm(): Promise<void> {
@@ -57,7 +57,7 @@ export class CallChain extends DurableObject<Env> {
     try {
       await this.#chain.seal();
       isMore = await this.#chain.addUp();
-      await tellDenials(this.env);
+      await notifyDenials(this.env);
       if (retentionDays > 0) {
         isMore = (await this.#chain.prune(Date.now() - retentionDays * DAY_MS)) || isMore;
       }

@@ -128,7 +128,7 @@ export class Connector extends DurableObject<Env> {
       if (frame)
         this.#toMachine(onChannel(new Uint8Array(message as ArrayBuffer), attachment.channel));
     } else if (!frame) end(socket, 'protocol');
-    else if (frame.channel === 0) await this.#hear(socket, attachment, frame);
+    else if (frame.channel === 0) await this.#handleOwnFrame(socket, attachment, frame);
     else {
       const [call] = this.ctx.getWebSockets(tagOf(frame.channel)).filter(isOpen);
       call?.send(message);
@@ -137,7 +137,7 @@ export class Connector extends DurableObject<Env> {
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     const attachment = socket.deserializeAttachment() as Attachment;
-    if (attachment.kind === 'machine') await this.#lose(socket, attachment);
+    if (attachment.kind === 'machine') await this.#handleGone(socket, attachment);
     else if (code !== CLOSED.done) {
       const reset = { code: 'cancelled', message: 'The caller is gone' } as const;
       this.#toMachine(toJsonFrame('reset', attachment.channel, reset));
@@ -149,7 +149,11 @@ export class Connector extends DurableObject<Env> {
   }
 
   /** Handles the frames of channel 0, which concern the machine itself. */
-  async #hear(socket: WebSocket, attachment: Machine, { type, payload }: Frame): Promise<void> {
+  async #handleOwnFrame(
+    socket: WebSocket,
+    attachment: Machine,
+    { type, payload }: Frame,
+  ): Promise<void> {
     if (type === 'hello') {
       const { version } = parsePayload('hello', payload) ?? {};
       if (version !== FRAMES_VERSION)
@@ -158,16 +162,16 @@ export class Connector extends DurableObject<Env> {
       socket.serializeAttachment({ ...attachment, isGreeted: true } satisfies Attachment);
       socket.send(toJsonFrame('welcome', 0, { version: FRAMES_VERSION, connector: { id, name } }));
       await notePresence(this.env.DB, id, true, Date.now());
-      await this.#lookAt(await listConnectorServers(this.env.DB, id));
+      await this.#wakeMonitors(await listConnectorServers(this.env.DB, id));
     } else if (type === 'news') {
-      const told = parsePayload('news', payload);
+      const announced = parsePayload('news', payload);
       const servers = await listConnectorServers(this.env.DB, attachment.id);
-      await this.#lookAt(servers.filter(({ server }) => server === told?.server));
+      await this.#wakeMonitors(servers.filter(({ server }) => server === announced?.server));
     } else if (type === 'bye') socket.close(CLOSED.done);
   }
 
   /** The machine is gone, and with it the calls sent to it. A replaced machine was already handled in `#dismiss`. */
-  async #lose(socket: WebSocket, { id, isGreeted }: Machine): Promise<void> {
+  async #handleGone(socket: WebSocket, { id, isGreeted }: Machine): Promise<void> {
     const isReplaced = this.ctx
       .getWebSockets(MACHINE)
       .some(other => other !== socket && isOpen(other));
@@ -182,7 +186,7 @@ export class Connector extends DurableObject<Env> {
   }
 
   /** Makes the monitors of these servers check them now, whatever their last status. */
-  async #lookAt(servers: readonly { id: string }[]): Promise<void> {
+  async #wakeMonitors(servers: readonly { id: string }[]): Promise<void> {
     const monitors = this.env.SERVER_MONITOR;
     await Promise.allSettled(servers.map(({ id }) => monitors.getByName(id).follow(id)));
   }

@@ -8,7 +8,7 @@ export const expectEventsOf = ({ DB, WEBHOOKS }: Bindings) =>
   createExpectEvents(DB, () => WEBHOOKS.getByName('all').expect());
 
 /** Calls were added up, and some may have been denied: wakes the Webhooks object if an event is due. */
-export const tellDenials = ({ DB, WEBHOOKS }: Bindings): Promise<void> =>
+export const notifyDenials = ({ DB, WEBHOOKS }: Bindings): Promise<void> =>
   wakeIfDue(DB, () => WEBHOOKS.getByName('all').wake());
 
 /**
@@ -16,7 +16,7 @@ export const tellDenials = ({ DB, WEBHOOKS }: Bindings): Promise<void> =>
  * @param name of the object that counts the budget's calls
  * @returns whether the event was stored, so that webhooks will get it
  */
-export async function tellBudgetReached(
+export async function notifyBudgetReached(
   { DB, WEBHOOKS }: Bindings,
   name: string,
   callsPerDay: number,

@@ -29,7 +29,7 @@ export function objectsOf(env: Env) {
     /** The shard that stores the result under a key. */
     cacheShardOf: (key: string) => env.RESULT_CACHE.getByName(shardOf(key)),
     /** Notifies open streams that access changed. */
-    tellAccessChanged: () => env.ACCESS_CHANGES.getByName('all').changed(),
+    notifyAccessChanged: () => env.ACCESS_CHANGES.getByName('all').changed(),
     /** Seals the chunks of calls. */
     keepCalls: (): Promise<KeptSeals> => callChain().keep(),
     addUpCalls: (isWhole: boolean): Promise<void> => callChain().addUp(isWhole),

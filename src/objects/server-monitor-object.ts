@@ -14,7 +14,7 @@ import { MonitorHealth, type History } from '../servers/health/monitor-health.ts
 import { modelsOf } from '../models/create-models.ts';
 import { MonitoredServers } from '../servers/accounts/reached-servers.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
-import { Pinning } from '../monitor/approve-tools.ts';
+import { ToolApprover } from '../monitor/approve-tools.ts';
 import { isOffered } from '../servers/registry/status.ts';
 import { createEmbeddingSource } from '../search/text/embedding-asset.ts';
 import type { WatchFailure } from '../shared/events.ts';
@@ -24,7 +24,7 @@ import type { AccessTokenReply } from '../credentials/oauth/grant-schema.ts';
 import { createKeyRing } from '../shared/crypto/key-ring.ts';
 import { ClientCredentials } from '../credentials/oauth/client-credentials.ts';
 import { createDeadline } from '../http/deadline.ts';
-import { askHealthUrl } from '../upstream/discovery/health-check.ts';
+import { requestHealthUrl } from '../upstream/discovery/health-check.ts';
 import { createAfterCycle } from '../monitor/after-cycle.ts';
 import { CallEvents } from '../monitor/call-events.ts';
 import { createCatalogStorage, deleteCatalogs } from '../monitor/catalog-kv.ts';
@@ -41,7 +41,7 @@ const EXPECT_MS = 3_000;
 /** A wake is delayed until this much time has passed since the last check cycle, in milliseconds. */
 const WAKE_GAP_MS = 200;
 /** Clients are notified this long after the last old list is gone, in milliseconds. */
-const TELL_MARGIN_MS = 50;
+const NOTIFY_MARGIN_MS = 50;
 
 export class ServerMonitor extends DurableObject<Env> {
   readonly #config = configOf(this.env);
@@ -63,7 +63,7 @@ export class ServerMonitor extends DurableObject<Env> {
     storage: this.ctx.storage,
     db: this.env.DB,
     objects: this.env.CLIENT_SESSION,
-    settleMs: this.#config.listMaxAgeMs + TELL_MARGIN_MS,
+    settleMs: this.#config.listMaxAgeMs + NOTIFY_MARGIN_MS,
   });
   readonly #subscribers = new Subscribers(this.ctx.storage);
   readonly #clock = new MonitorClock(this.ctx.storage);
@@ -92,7 +92,7 @@ export class ServerMonitor extends DurableObject<Env> {
     models: modelsOf(this.env, this.#config.model, this.#keys),
     wake: at => this.#clock.want({ wakeAt: at }),
   });
-  #lookedAt = 0;
+  #lastCycleAt = 0;
   #turn: Promise<unknown> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
   /** How often the server was disconnected or deleted. */
@@ -113,7 +113,7 @@ export class ServerMonitor extends DurableObject<Env> {
     if (!server) return 0;
     if (server.status === 'DISCONNECTED') return this.#calls.count();
     this.#watch.current?.doubt();
-    await this.#clock.want({ checkAt: Date.now(), lookAt: Date.now() });
+    await this.#clock.want({ checkAt: Date.now(), discoverAt: Date.now() });
     return 0;
   }
 
@@ -149,7 +149,7 @@ export class ServerMonitor extends DurableObject<Env> {
     if ((await this.ctx.storage.get('serverId')) === undefined) return;
     if (await this.#health.isFailing()) return;
     this.#watch.current?.doubt();
-    await this.#clock.want({ lookAt: Math.max(Date.now(), this.#lookedAt + WAKE_GAP_MS) });
+    await this.#clock.want({ discoverAt: Math.max(Date.now(), this.#lastCycleAt + WAKE_GAP_MS) });
   }
 
   /** The server is disconnected: stops all requests to it and drains its calls. */
@@ -165,13 +165,13 @@ export class ServerMonitor extends DurableObject<Env> {
     this.#takenDown += 1;
     this.#watch.drop();
     await this.#after.stop();
-    const tell = await this.#notifier.prepareRemoval(serverId);
+    const notifyRemoved = await this.#notifier.prepareRemoval(serverId);
     await this.#clock.clear();
     await this.#calls.drain(Date.now());
     await this.ctx.storage.deleteAll();
     this.#health.forget();
     await deleteCatalogs(this.env.CATALOG, serverId);
-    this.ctx.waitUntil(tell());
+    this.ctx.waitUntil(notifyRemoved());
   }
 
   /** Subscribes an object to a resource. @returns the failure, if the server refuses */
@@ -205,15 +205,15 @@ export class ServerMonitor extends DurableObject<Env> {
       db,
       expectEvents,
       health: this.#health,
-      approvals: new Pinning({ storage, db, toolApproval, expectEvents }),
+      approvals: new ToolApprover({ storage, db, toolApproval, expectEvents }),
       catalogs: createCatalogWriter(storage, this.#stored, this.#embedding),
       notifier: this.#notifier,
       watchOf: server => this.#watch.of(server),
-      isDeaf: () => this.#serverWatch.isDeaf(),
-      lookWithinMs: () => this.#serverWatch.lookWithinMs(),
+      isChangeStreamMissing: () => this.#serverWatch.isChangeStreamMissing(),
+      discoverWithinMs: () => this.#serverWatch.discoverWithinMs(),
       dropWatch: (server, error) => this.#serverWatch.fail(server, error),
-      askHealthUrl: async (server, url, deadline) =>
-        askHealthUrl(await this.#endpoints.of(server), url, allowsLoopback, deadline),
+      requestHealthUrl: async (server, url, deadline) =>
+        requestHealthUrl(await this.#endpoints.of(server), url, allowsLoopback, deadline),
       createDeadline,
       defaults: health,
       discovery,
@@ -239,14 +239,19 @@ export class ServerMonitor extends DurableObject<Env> {
   async rebuild(hash: string): Promise<string | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     if (serverId === undefined) return undefined;
-    await this.#round(serverId, { check: false, discover: true, rewrite: true, at: Date.now() });
+    await this.#queueCycle(serverId, {
+      check: false,
+      discover: true,
+      rewrite: true,
+      at: Date.now(),
+    });
     return this.#stored.findText(serverId, hash);
   }
 
   /** Takes an isolate's report of the server's calls. @returns whether the report opened or closed the circuit */
   async report(report: CallReport): Promise<boolean> {
     const id = await this.ctx.storage.get<string>('serverId');
-    return id !== undefined && this.#callEvents.hear(id, report);
+    return id !== undefined && this.#callEvents.handle(id, report);
   }
 
   /** Calls of the server are refused because its circuit is open: schedules a trial. */
@@ -267,17 +272,17 @@ export class ServerMonitor extends DurableObject<Env> {
   override async alarm(info?: AlarmInvocationInfo): Promise<void> {
     const id = await this.ctx.storage.get<string>('serverId');
     if (id === undefined || (await this.#clock.putsOff(info?.scheduledTime))) return;
-    await this.#round(id, await this.#clock.take(Date.now()));
+    await this.#queueCycle(id, await this.#clock.take(Date.now()));
   }
 
   /** Runs check cycles one after the other, so that none works with data that another is about to change. */
-  #round(serverId: string, task: Task): Promise<void> {
-    const result = this.#turn.then(() => this.#runRound(serverId, task));
+  #queueCycle(serverId: string, task: Task): Promise<void> {
+    const result = this.#turn.then(() => this.#runCycle(serverId, task));
     this.#turn = result.catch(() => {});
     return result;
   }
 
-  async #runRound(serverId: string, task: Task): Promise<void> {
+  async #runCycle(serverId: string, task: Task): Promise<void> {
     const server = await this.#obey(serverId);
     if (!server || server.status === 'DISCONNECTED') return;
     const takenDown = this.#takenDown;
@@ -287,10 +292,10 @@ export class ServerMonitor extends DurableObject<Env> {
       const after = await this.#obey(serverId);
       if (!after || after.status === 'DISCONNECTED') return;
     }
-    this.#lookedAt = Date.now();
+    this.#lastCycleAt = Date.now();
     await this.#clock.settle(wanted);
     const { dueAt: nextTokenAt } = this.#tokens;
-    if (nextTokenAt !== undefined) await this.#clock.want({ lookAt: nextTokenAt });
+    if (nextTokenAt !== undefined) await this.#clock.want({ discoverAt: nextTokenAt });
     await this.#serverWatch.rest();
     this.ctx.waitUntil(this.#after.follow(server));
     await this.#notifier.notifyChanges(serverId);

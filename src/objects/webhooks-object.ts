@@ -11,7 +11,7 @@ import { deliver } from '../webhooks/deliver.ts';
 import { hasWebhooks } from '../webhooks/webhook-store.ts';
 
 /** First poll for an expected event after this time, in milliseconds. */
-const LOOK_MS = 1_000;
+const FIRST_POLL_MS = 1_000;
 /** Interval of the next polls, in milliseconds. */
 const AGAIN_MS = 10_000;
 /** How long an event is expected, in milliseconds: no write of the gateway takes longer. */
@@ -27,7 +27,7 @@ export class Webhooks extends DurableObject<Env> {
   async expect(): Promise<void> {
     const now = Date.now();
     await this.ctx.storage.put(UNTIL_KEY, now + EXPECT_MS);
-    await this.#wakeAt(now + LOOK_MS);
+    await this.#wakeAt(now + FIRST_POLL_MS);
   }
 
   /** Something may be due. */

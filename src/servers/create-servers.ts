@@ -54,7 +54,7 @@ export function createServers({ secrets, config, monitors, lines, ...deps }: Ser
       revoke: account => revokeAccount({ db, keys, flow, clients }, account),
     }),
     connecting: new Connecting({ ...deps, flow, clients, clientDocumentUrl, onConnected }),
-    approvals: new ApprovalService({ db, adminAudit, discover: id => monitors.wake(id) }),
+    approvals: new ApprovalService({ db, adminAudit, wake: id => monitors.wake(id) }),
     health: new HealthService({ db, history: monitors.history }),
     readiness: createReadiness(deps),
     missingMigration: createMissingMigration(db),

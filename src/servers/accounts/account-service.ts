@@ -48,7 +48,7 @@ export interface Accounts extends ReadRecords<Account, AccountQuery> {
 }
 
 /** Filter for the list, and the servers that it is restricted to, if any. */
-type Asked = AccountQuery & { within?: readonly { id: string }[] };
+type AccountFilter = AccountQuery & { within?: readonly { id: string }[] };
 
 const SCOPES = { read: 'tools:call', write: 'tools:call' } as const;
 
@@ -79,7 +79,7 @@ export function createAccounts(ports: AccountPorts): Accounts {
     noun: 'account',
     missing: 'No such account',
     scopes: SCOPES,
-    filter: ({ server, principal, within }: Asked) =>
+    filter: ({ server, principal, within }: AccountFilter) =>
       allOf(
         whereEqual({ server_id: server, principal_id: principal }),
         within ? whereAmong('server_id', within) : ALWAYS,
@@ -92,7 +92,7 @@ export function createAccounts(ports: AccountPorts): Accounts {
     onChanged: (_verb: unknown, { server_id, principal_id }: Account) =>
       onConnected(server_id, principal_id),
   };
-  const records = createReadRecords<Account, Asked>(ports, kind);
+  const records = createReadRecords<Account, AccountFilter>(ports, kind);
   const mayTouch = (caller: Actor, { principal_id: id }: Account) =>
     id === caller.principalId || administersAll(caller);
 

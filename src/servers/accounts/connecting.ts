@@ -84,7 +84,7 @@ export class Connecting {
     });
     const request = {
       redirectUri,
-      scope: scopeToAsk(server, authorizer, former),
+      scope: scopeToRequest(server, authorizer, former),
       state: toBase64Url(randomBytes(32)),
       verifier: toBase64Url(randomBytes(32)),
     };
@@ -202,7 +202,7 @@ function countAsked(former: Grant | undefined): number {
 }
 
 /** The scope to request: what an administrator set or else the server requests, plus everything already granted and wanted. */
-function scopeToAsk(
+function scopeToRequest(
   server: Server,
   { scope, issuer }: { scope: string | undefined; issuer: string },
   former: Grant | undefined,

@@ -93,7 +93,7 @@ export function unionOf(...scopes: readonly (string | null | undefined)[]): stri
 }
 
 /** Whether a scope names a word that another does not. */
-export const goesBeyond = (wanted: string | null, asked: string | null): boolean => {
-  const known = new Set(asked?.split(' ') ?? []);
+export const goesBeyond = (wanted: string | null, given: string | null): boolean => {
+  const known = new Set(given?.split(' ') ?? []);
   return (wanted?.split(' ') ?? []).some(word => word !== '' && !known.has(word));
 };

@@ -11,12 +11,12 @@ export interface AccountListRemote {
 }
 
 /** Minimum time between two requests of one isolate for one account, in milliseconds. */
-const ASK_GAP_MS = 10_000;
+const REQUEST_GAP_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
 
 export class RemoteAccountLists {
   readonly #remote: (owner: string) => AccountListRemote;
-  readonly #askedAt = new Lru<string, number>(MAX_REMEMBERED);
+  readonly #requestedAt = new Lru<string, number>(MAX_REMEMBERED);
   readonly #withAccounts = new WeakMap<readonly Server[], readonly Server[]>();
 
   /** @param remote returns a client's object by its name */
@@ -37,8 +37,8 @@ export class RemoteAccountLists {
       if (!areListsDue(server, now)) continue;
       const { account } = server;
       const key = `${account.id} ${account.revision} ${server.catalogHash}`;
-      if (now - (this.#askedAt.get(key) ?? 0) < ASK_GAP_MS) continue;
-      this.#askedAt.set(key, now);
+      if (now - (this.#requestedAt.get(key) ?? 0) < REQUEST_GAP_MS) continue;
+      this.#requestedAt.set(key, now);
       void this.read(account.principalId, server.id);
     }
   }

@@ -23,7 +23,7 @@ const FRESH_PART = 0.8;
 const LAST_PART = 0.02;
 const LAST_MS = 10_000;
 /** Between the two, the minimum time between two renewal requests of one isolate, in milliseconds. */
-const ASK_GAP_MS = 10_000;
+const REQUEST_GAP_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
 
 interface Renewed extends HeldAccount {
@@ -43,7 +43,7 @@ const isOver = (account: Renewed, now: number) =>
 export class RemoteAccountTokens {
   readonly #remote: (owner: string) => AccountTokenRemote;
   readonly #answered = new Lru<string, Renewed>(MAX_REMEMBERED);
-  readonly #askedAt = new Lru<string, number>(MAX_REMEMBERED);
+  readonly #requestedAt = new Lru<string, number>(MAX_REMEMBERED);
 
   /** @param remote returns a client's object by its name */
   constructor(remote: (owner: string) => AccountTokenRemote) {
@@ -72,11 +72,11 @@ export class RemoteAccountTokens {
     const { account } = server;
     const now = Date.now();
     if (!account || !isRenewed(account) || !isDue(account, now)) return server;
-    if (isOver(account, now)) return this.#ask(server, account, false);
-    if (now - (this.#askedAt.get(account.id) ?? 0) < ASK_GAP_MS) return server;
-    this.#askedAt.set(account.id, now);
+    if (isOver(account, now)) return this.#renew(server, account, false);
+    if (now - (this.#requestedAt.get(account.id) ?? 0) < REQUEST_GAP_MS) return server;
+    this.#requestedAt.set(account.id, now);
     // The call neither waits for this renewal nor fails with it.
-    this.#ask(server, account, false).catch(() => {});
+    this.#renew(server, account, false).catch(() => {});
     return server;
   }
 
@@ -87,7 +87,7 @@ export class RemoteAccountTokens {
   async refuse(server: Server, serial: number): Promise<boolean> {
     const { account } = server;
     if (!account || !isRenewed(account)) return false;
-    const renewed = await this.#ask(server, { ...account, serial }, true);
+    const renewed = await this.#renew(server, { ...account, serial }, true);
     return (renewed.account?.serial ?? 0) > serial;
   }
 
@@ -96,7 +96,7 @@ export class RemoteAccountTokens {
     if (account && isRenewed(account)) await this.#objectOf(account).wantScope(account.id, scope);
   }
 
-  async #ask(server: Server, account: Renewed, isRefused: boolean): Promise<Server> {
+  async #renew(server: Server, account: Renewed, isRefused: boolean): Promise<Server> {
     const { id: accountId, serial } = account;
     const held = { accountId, serial, isRefused };
     const reply = await this.#objectOf(account).accountToken(held).catch(toFailure);

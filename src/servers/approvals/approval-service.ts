@@ -21,7 +21,7 @@ import {
   type Demands,
 } from './decision-store.ts';
 import { approvalId } from './definition.ts';
-import { LookAlikes } from './confusable-names.ts';
+import { ConfusableNames } from './confusable-names.ts';
 import { WAITING, type ApprovalRecord } from '../registry/approval.ts';
 import {
   findApprovals,
@@ -41,7 +41,7 @@ export interface ApprovalPorts {
   db: D1Database;
   adminAudit: AdminAudit;
   /** Wakes the server's monitor. */
-  discover(serverId: string): Promise<void>;
+  wake(serverId: string): Promise<void>;
 }
 
 export interface ApprovalPage extends ListPage<ListedApproval> {
@@ -59,8 +59,8 @@ export interface Decided {
 /** Maximum number of approvals of one server: of its tools, its instructions, and those that are gone. */
 const MAX_APPROVALS = 10_000;
 /** Maximum number of names in the audit row of a decision, and their maximum length. */
-const MAX_TOLD = 100;
-const MAX_TOLD_CHARS = 200;
+const MAX_NAMES = 100;
+const MAX_NAME_CHARS = 200;
 
 type Verb = 'approve' | 'reject';
 
@@ -128,7 +128,7 @@ export class ApprovalService {
     input: Approve | Reject,
     acceptsQuarantined: boolean,
   ): Promise<Decided> {
-    const { adminAudit, db, discover } = this.#ports;
+    const { adminAudit, db, wake } = this.#ports;
     const servers = 'items' in input ? input.items.map(item => item.server_id) : [input.server_id];
     const serverIds = [...new Set(servers)];
     const subject = serverIds.length === 1 ? (serverIds[0] ?? '') : 'servers';
@@ -168,7 +168,7 @@ export class ApprovalService {
         return decisions.length;
       },
     );
-    await Promise.all(serverIds.map(discover));
+    await Promise.all(serverIds.map(wake));
     return { decided, serverIds };
   }
 
@@ -253,7 +253,7 @@ interface Picked extends Decision {
  * @throws PorticoError `conflict` if a new name can be mistaken for another new one or for an approved one
  */
 function checkNames(decisions: readonly Picked[], compared: readonly { other: string }[]): void {
-  const names = new LookAlikes<true>();
+  const names = new ConfusableNames<true>();
   for (const { other } of compared) names.add(other, true);
   for (const { kind, name, approvedFingerprint } of decisions) {
     if (kind !== 'tool' || approvedFingerprint !== null) continue;
@@ -267,10 +267,10 @@ async function toDetail(decisions: readonly Picked[], acceptsQuarantined: boolea
   const lines = decisions.map(({ id, fingerprint }) => `${id} ${fingerprint}`).toSorted();
   return {
     count: decisions.length,
-    items: decisions.slice(0, MAX_TOLD).map(({ serverName, kind, name, fingerprint }) => ({
+    items: decisions.slice(0, MAX_NAMES).map(({ serverName, kind, name, fingerprint }) => ({
       server: serverName,
       kind,
-      name: name.slice(0, MAX_TOLD_CHARS),
+      name: name.slice(0, MAX_NAME_CHARS),
       fingerprint,
     })),
     digest: await sha256Hex(lines.join('\n')),

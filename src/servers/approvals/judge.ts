@@ -14,7 +14,7 @@ import {
   type ToolApproval,
 } from '../registry/approval.ts';
 import type { Definition } from './definition.ts';
-import { LookAlikes } from './confusable-names.ts';
+import { ConfusableNames } from './confusable-names.ts';
 import { isDisguised } from './skeleton.ts';
 
 /** An approved tool of another server whose name does not mislead. */
@@ -142,7 +142,7 @@ const toRemoved = (approval: ApprovalRecord): ApprovalRecord => ({
  * misleads. If a misleading name is approved anyway, its reason stays recorded.
  */
 function createReasons({ serverId, approvals, neighbours, copied }: Case) {
-  const known = new LookAlikes<{ serverId: string; name: string }>();
+  const known = new ConfusableNames<{ serverId: string; name: string }>();
   for (const { kind, approvedFingerprint, reason, name } of approvals) {
     // A misleading name that was approved counts for itself only; honest names are not compared with it.
     const isHonest = kind === 'tool' && approvedFingerprint !== null && reason === null;

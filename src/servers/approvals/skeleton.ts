@@ -21,7 +21,7 @@ const PROTOTYPES = parseTable(CONFUSABLES);
 
 /** Returns the skeleton of a name; a name without letters and digits is its own skeleton. */
 export function skeletonOf(name: string): string {
-  const skeleton = lookOf(name).replaceAll('i', 'l');
+  const skeleton = appearanceOf(name).replaceAll('i', 'l');
   return skeleton === '' ? name : skeleton;
 }
 
@@ -29,12 +29,12 @@ export function skeletonOf(name: string): string {
  * Returns what a name looks like to a reader who skims it; a name without letters and digits stays as it is.
  * @param stroke what a 1 and other upright strokes are mistaken for
  */
-export function lookOf(name: string, stroke: 'l' | 'i' = 'l'): string {
+export function appearanceOf(name: string, stroke: 'l' | 'i' = 'l'): string {
   const line = withStrokes(name.split(LINE_END, 1)[0] ?? '', stroke);
   const plain = toPrototypes(decompose(line)).trim().replace(VERSION, '');
   const folded = toPrototypes(decompose(plain.toLowerCase())).toLowerCase();
-  const discover = folded.replaceAll(SEPARATORS, '');
-  return discover === '' ? name : discover;
+  const bare = folded.replaceAll(SEPARATORS, '');
+  return bare === '' ? name : bare;
 }
 
 /** Returns the skeleton, or its digest if it is long. */

@@ -17,9 +17,9 @@ export interface ClientView {
 }
 
 /** The kinds that are compared; the other lists of a server may change with each discovery. */
-const TOLD_APART: readonly Kind[] = ['tools', 'prompts'];
+const COMPARED_KINDS: readonly Kind[] = ['tools', 'prompts'];
 
-export interface Told {
+export interface ComparedViews {
   /** Items that the first view lacks. */
   more: Partial<Record<Kind, readonly string[]>>;
   /** Undefined if every item is for every client. */
@@ -27,10 +27,10 @@ export interface Told {
 }
 
 /** @param views the first one is the basis; the others add to it */
-export function toConditions(views: readonly ClientView[]): Told {
-  const more: Told['more'] = {};
+export function toConditions(views: readonly ClientView[]): ComparedViews {
+  const more: ComparedViews['more'] = {};
   const conditions: Conditions = {};
-  for (const kind of TOLD_APART) {
+  for (const kind of COMPARED_KINDS) {
     const byKey = new Map<string, { text: string; seen: ClientView[] }>();
     for (const view of views) {
       for (const text of view.items[kind]) {

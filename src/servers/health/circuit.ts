@@ -68,7 +68,7 @@ export interface CircuitEvent {
   /** The monitor sent the message itself, as it does to try an open circuit. */
   isTrial: boolean;
   /** When the server last gave a good response, if known. */
-  heardAt?: number | null;
+  lastGoodAt?: number | null;
 }
 
 /**
@@ -78,7 +78,7 @@ export interface CircuitEvent {
  */
 export function decideCircuit(
   circuit: Circuit,
-  { failures, isTrial, heardAt = null }: CircuitEvent,
+  { failures, isTrial, lastGoodAt = null }: CircuitEvent,
   { limit, now, random }: { limit: number; now: number; random: number },
 ): Circuit {
   const { retryAt } = circuit;
@@ -88,7 +88,7 @@ export function decideCircuit(
     const opened = { failures: inRow, openedAt: now, wantedAt: now };
     return { ...opened, retryAt: now + retryDelayMs(0, random) };
   }
-  if (failures === 0) return isTrial || (heardAt ?? 0) > circuit.openedAt ? CLOSED : circuit;
+  if (failures === 0) return isTrial || (lastGoodAt ?? 0) > circuit.openedAt ? CLOSED : circuit;
   if (!isTrial || now < retryAt) return circuit;
   return { ...circuit, retryAt: now + retryDelayMs(now - circuit.wantedAt, random) };
 }

@@ -12,7 +12,7 @@ export interface MissedLists {
 }
 
 /** Findings of a discovery besides the items. */
-export interface LookNotes {
+export interface DiscoveryNotes {
   /** What the discovery left out. */
   warning: string | null;
   /** The catalog differs from the previous one. */
@@ -22,7 +22,7 @@ export interface LookNotes {
 
 /** @param before of the previous discovery */
 export function toMissedLists(
-  missed: LookNotes['missed'],
+  missed: DiscoveryNotes['missed'],
   before: MissedLists | null,
 ): MissedLists | null {
   const [first] = missed;

@@ -5,7 +5,7 @@
 import type { CallReport, CallSums } from './call-report.ts';
 import { CLOSED, decideCircuit, wantTrial, type Circuit, type CircuitEvent } from './circuit.ts';
 import { decisive, type Finding } from './finding.ts';
-import { toMissedLists, type LookNotes } from './lists.ts';
+import { toMissedLists, type DiscoveryNotes } from './lists.ts';
 import { begun, isAlike, REPEAT_MS, type Remembered } from './remembered.ts';
 import type { Pace } from './health-settings.ts';
 import { HealthLog, type LoggedCheck } from './health-log-store.ts';
@@ -34,8 +34,8 @@ function toEvents(finding: Finding): CircuitEvent[] {
 
 function eventsOf({ calls, failuresInRow, isRowWhole, lastGoodAt }: CallReport): CircuitEvent[] {
   if (calls === 0) return [];
-  const heard = isRowWhole ? [] : [{ failures: 0, isTrial: false, heardAt: lastGoodAt }];
-  return failuresInRow === 0 ? heard : [...heard, { failures: failuresInRow, isTrial: false }];
+  const good = isRowWhole ? [] : [{ failures: 0, isTrial: false, lastGoodAt }];
+  return failuresInRow === 0 ? good : [...good, { failures: failuresInRow, isTrial: false }];
 }
 
 /** The later of two times; the second comes from another clock, so it is capped at `now`. */
@@ -90,7 +90,7 @@ export class MonitorHealth {
    * Adds an isolate's report. Calls at another generation count in the history only.
    * @returns the circuit, if the report opened or closed it
    */
-  async hear(report: CallReport, now: number): Promise<Circuit | undefined> {
+  async addReport(report: CallReport, now: number): Promise<Circuit | undefined> {
     const before = await this.#load();
     if (!before) return undefined;
     const isNow = before.generation === report.generation;
@@ -172,7 +172,7 @@ export class MonitorHealth {
   }
 
   /** Whether a good message since the last check replaces the next check. */
-  async wasHeard(generation: number, now: number, intervalMs: number): Promise<boolean> {
+  async hasRecentMessage(generation: number, now: number, intervalMs: number): Promise<boolean> {
     const { lastGoodAt, checkedAt, circuit } = await this.of(generation);
     if (circuit.retryAt !== null) return false;
     if (lastGoodAt === null || checkedAt === null) return false;
@@ -181,13 +181,13 @@ export class MonitorHealth {
 
   /**
    * Applies the findings of a check cycle. An unchanged result is written only every quarter of an hour.
-   * @param discover what a discovery left out and missed; undefined if there was none
+   * @param notes what a discovery left out and missed; undefined if there was none
    * @param times the current time, and `dueAt` as for `tried`: an open circuit is tried when it is due
    */
   async settle(
     generation: number,
     findings: readonly Finding[],
-    discover: LookNotes | undefined,
+    notes: DiscoveryNotes | undefined,
     { now, dueAt }: { now: number; dueAt: number },
   ): Promise<Readonly<Remembered>> {
     await this.of(generation);
@@ -196,7 +196,7 @@ export class MonitorHealth {
     const finding = decisive(findings);
     if (!finding) return before;
     const { kind, way, reason, responseTimeMs } = finding;
-    const isEvent = kind !== before.kind || reason !== before.reason || discover?.isNew === true;
+    const isEvent = kind !== before.kind || reason !== before.reason || notes?.isNew === true;
     const isMessage = findings.some(found => found.kind === 'good' && isExchange(found));
     const next: Remembered = {
       ...before,
@@ -208,9 +208,9 @@ export class MonitorHealth {
       responseTimeMs: responseTimeMs ?? before.responseTimeMs,
       failures: kind === 'failed' ? before.failures + 1 : 0,
       lastGoodAt: isMessage ? now : before.lastGoodAt,
-      ...(discover && {
-        warning: discover.warning,
-        missedLists: toMissedLists(discover.missed, before.missedLists ?? null),
+      ...(notes && {
+        warning: notes.warning,
+        missedLists: toMissedLists(notes.missed, before.missedLists ?? null),
       }),
       circuit: this.#decideCircuit(before.circuit, findings.flatMap(toEvents), dueAt),
     };

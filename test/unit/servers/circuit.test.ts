@@ -13,7 +13,7 @@ import { createRandom, SEED } from '../seeded.ts';
 
 const at = (now: number, random = 0.999_999_9) => ({ limit: 5, now, random });
 const calls = (failures: number) => ({ failures, isTrial: false });
-const heard = (heardAt: number | null) => ({ failures: 0, isTrial: false, heardAt });
+const goodAt = (lastGoodAt: number | null) => ({ failures: 0, isTrial: false, lastGoodAt });
 const trial = (failures: 0 | 1) => ({ failures, isTrial: true });
 const opened = decideCircuit(CLOSED, calls(5), at(1_000));
 
@@ -45,8 +45,8 @@ describe('an open circuit', () => {
   });
 
   it('[UP-5] closes with a call that was answered since it opened, and not with an earlier one', () => {
-    expect(decideCircuit(opened, heard(1_001), at(1_002))).toEqual(CLOSED);
-    for (const before of [heard(1_000), heard(400), heard(null), calls(0)])
+    expect(decideCircuit(opened, goodAt(1_001), at(1_002))).toEqual(CLOSED);
+    for (const before of [goodAt(1_000), goodAt(400), goodAt(null), calls(0)])
       expect(decideCircuit(opened, before, at(9_000))).toBe(opened);
   });
 
@@ -93,11 +93,11 @@ function breachOf(
     failures,
     isTrial,
     now,
-    heardAt,
+    lastGoodAt,
     inRow,
     limit,
   }: ReturnType<typeof calls> & {
-    heardAt: number;
+    lastGoodAt: number;
     now: number;
     inRow: number;
     limit: number;
@@ -112,7 +112,7 @@ function breachOf(
   }
   if (after === before) return undefined;
   if (!isTrial) {
-    const isLate = failures === 0 && heardAt > before.openedAt;
+    const isLate = failures === 0 && lastGoodAt > before.openedAt;
     return isLate && after.retryAt === null ? undefined : 'a call changed it';
   }
   if (after.retryAt === null) return failures === 0 ? undefined : 'closed by a failure';
@@ -134,7 +134,7 @@ it(`[UP-5] for any events, opens only by failures in a row and closes only by a 
       const event = {
         failures: random.chance(0.4) ? 0 : 1 + random.below(3),
         isTrial: random.chance(0.5),
-        heardAt: now - random.below(6_000),
+        lastGoodAt: now - random.below(6_000),
       };
       const before = circuit;
       circuit = decideCircuit(before, event, { limit, now, random: random.next() });
