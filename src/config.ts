@@ -70,7 +70,7 @@ export interface Config extends HostSettings {
   /** Time between two keep-alive comments on an open stream, in milliseconds. */
   readonly keepAliveMs: number;
   /** How long after a call the notification stream of a legacy server's session stays open, in milliseconds. */
-  readonly standingStreamMs: number;
+  readonly notificationStreamMs: number;
   /** How much of a legacy session's stream is kept for a client that resumes it. */
   readonly replay: { readonly maxEvents: number; readonly maxBytes: number };
   /** Maximum number of servers that one connector may register. */
@@ -78,7 +78,7 @@ export interface Config extends HostSettings {
   /** Maximum number of items on one page of a list. */
   readonly pageSize: number;
   /** Default access, where no access rule matches. */
-  readonly posture: DefaultAccess;
+  readonly defaultAccess: DefaultAccess;
   /** Default naming style, where neither the URL nor a toolset sets one. */
   readonly nameStyle: NameStyle;
   /** Which tools an endpoint lists by default, where neither the URL nor a toolset sets it. */
@@ -261,14 +261,14 @@ export function parseConfig(env: object): Config {
     principalSessions: settings.PORTICO_PRINCIPAL_SESSIONS,
     sessionIdleMs: settings.PORTICO_SESSION_IDLE_MS,
     keepAliveMs: settings.PORTICO_KEEP_ALIVE_MS,
-    standingStreamMs: settings.PORTICO_STANDING_STREAM_MS,
+    notificationStreamMs: settings.PORTICO_STANDING_STREAM_MS,
     replay: {
       maxEvents: settings.PORTICO_REPLAY_EVENTS,
       maxBytes: settings.PORTICO_REPLAY_BYTES,
     },
     connectorServers: settings.PORTICO_CONNECTOR_SERVERS,
     pageSize: settings.PORTICO_PAGE_SIZE,
-    posture: settings.PORTICO_POSTURE,
+    defaultAccess: settings.PORTICO_POSTURE,
     nameStyle: settings.PORTICO_NAME_STYLE,
     tools: settings.PORTICO_TOOLS,
     learnsFromUse: settings.PORTICO_LEARN_FROM_USE === 'on',

@@ -21,7 +21,7 @@ export interface AccessDeps {
   /** Token of the deployment's administrator; empty or absent where there is none. */
   adminToken: string | undefined;
   config: SessionsOptions['config'] & {
-    posture: AccessState['posture'];
+    defaultAccess: AccessState['defaultAccess'];
     snapshotMaxAgeMs: number;
   };
   /** Notifies open streams that access changed. */
@@ -35,8 +35,8 @@ export function createAccess({ db, keys, adminAudit, config, ...deps }: AccessDe
   if (adminToken !== undefined && !isTokenForm(adminToken)) {
     throw new Error('PORTICO_ADMIN_TOKEN must be portico_ and 43 base64url characters');
   }
-  const { posture, snapshotMaxAgeMs: maxAgeMs } = config;
-  const snapshots = new Snapshots({ db, keys, adminToken, posture, maxAgeMs });
+  const { defaultAccess, snapshotMaxAgeMs: maxAgeMs } = config;
+  const snapshots = new Snapshots({ db, keys, adminToken, defaultAccess, maxAgeMs });
   /** Access changed: drop this isolate's snapshot and notify open streams. */
   async function onAccessChanged(): Promise<void> {
     snapshots.forgetServers();

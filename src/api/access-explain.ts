@@ -107,7 +107,7 @@ export function registerAccessExplain(api: Api, { explanations }: ApiPorts): voi
     const { caller, servers, access } = context.var.snapshot;
     const question = { server, tool, toolset };
     const found = await explanations.explain(caller, whose, question, servers, access);
-    return context.json({ ...toView(found), posture: access.posture, tool }, 200);
+    return context.json({ ...toView(found), posture: access.defaultAccess, tool }, 200);
   });
 }
 

@@ -200,7 +200,7 @@ async function explain(
   thrown: PorticoError,
   { missingMigration }: ApiPorts,
 ): Promise<PorticoError> {
-  const missing = thrown.code === 'internal' ? await missingMigration.ask() : undefined;
+  const missing = thrown.code === 'internal' ? await missingMigration.result() : undefined;
   if (missing === undefined) return thrown;
   return new PorticoError('migrations_pending', `The database lacks the migration ${missing}`);
 }

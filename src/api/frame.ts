@@ -69,7 +69,7 @@ export interface ApiPorts {
   imports: ImportService;
   health: HealthService;
   /** The first migration that the database lacks. */
-  missingMigration: { ask(): Promise<string | undefined> };
+  missingMigration: { result(): Promise<string | undefined> };
   principals: Principals;
   findOwnPrincipal: FindOwnPrincipal;
   budgets: Budgets;

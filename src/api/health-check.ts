@@ -11,7 +11,7 @@ import { IMPLEMENTATION } from '../shared/protocol.ts';
 
 export interface HealthCheckPorts {
   health: Pick<HealthService, 'isStorageThere'>;
-  readiness: { ask(): Promise<Readiness> };
+  readiness: { result(): Promise<Readiness> };
   /** Absent where no host stops the gateway with a drain. */
   drain: Pick<Drain, 'isStopping'> | undefined;
 }
@@ -44,5 +44,5 @@ async function find(
   { health, readiness, drain }: HealthCheckPorts,
 ): Promise<Readiness | 'stopping'> {
   if (path === '/health') return (await health.isStorageThere()) ? 'ok' : 'storage_unavailable';
-  return drain?.isStopping ? 'stopping' : readiness.ask();
+  return drain?.isStopping ? 'stopping' : readiness.result();
 }

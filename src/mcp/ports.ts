@@ -1,5 +1,5 @@
 /** What the MCP endpoints need from the rest of the gateway. */
-import type { QuestionLine } from '../sessions/question-channel.ts';
+import type { QuestionChannel } from '../sessions/question-channel.ts';
 import type { Snapshots } from '../access/admission/snapshots.ts';
 import { type Snapshot } from '../access/admission/snapshots.ts';
 import type { Cancellations } from '../sessions/cancellations.ts';
@@ -32,7 +32,7 @@ export interface McpPorts {
   openStreams: Pick<StreamCount, 'open' | 'turn'>;
   /** What a session's object does for server requests. */
   upstreamSessions: {
-    openLine(owner: string, timeoutMs: number): Promise<QuestionLine>;
+    openQuestionChannel(owner: string, timeoutMs: number): Promise<QuestionChannel>;
     passAnswer(owner: string, id: RequestId, answer: RawAnswer): Promise<boolean>;
   };
   /** Ends a session's sessions at its upstreams; nothing waits for it. */

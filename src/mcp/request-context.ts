@@ -1,6 +1,6 @@
 /** What the MCP handlers work with for one request. */
 import type { EndpointViewer } from './endpoint.ts';
-import type { QuestionLine } from '../sessions/question-channel.ts';
+import type { QuestionChannel } from '../sessions/question-channel.ts';
 import type { ChatService } from '../agents/chat/chat-service.ts';
 import type { CallContext } from '../upstream/protocol/call.ts';
 import type { Streams } from '../sessions/streams.ts';
@@ -42,7 +42,7 @@ export interface RequestContext {
   pageSize: number;
   acceptsStream: boolean;
   /** Opens the channel for a legacy client's answers to server requests; absent where the client cannot answer any. */
-  openLine?: (() => Promise<QuestionLine>) | undefined;
+  openChannel?: (() => Promise<QuestionChannel>) | undefined;
   /** Reads the mirrored headers of a modern request. */
   readHeader?: (name: string) => string | null;
   /** Least severe log messages that the client gets; absent where servers may decide. */

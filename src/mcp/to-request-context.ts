@@ -121,7 +121,7 @@ export function toRequestContext(
       operation,
       onUpdated(serverId, uri, params) {
         const hearer = sessionId === undefined ? listenOwner(caller.principalId) : owner('');
-        waitUntil(ports.streams.tell(hearer, { serverId, uri, params }));
+        waitUntil(ports.streams.passUpdate(hearer, { serverId, uri, params }));
       },
     },
     streams: ports.streams,
@@ -155,8 +155,8 @@ function inSession(sessionId: string, key: string, admitted: Admitted, ports: Mc
   const { sessions, streams, upstreamSessions, config } = ports;
   const { waitUntil, snapshot, facts } = admitted;
   const { session } = snapshot;
-  const openLine = () =>
-    upstreamSessions.openLine(sessionOwner(sessionId), config.questionTimeoutMs);
+  const openChannel = () =>
+    upstreamSessions.openQuestionChannel(sessionOwner(sessionId), config.questionTimeoutMs);
   return {
     version: facts?.protocolVersion,
     sessionObject: sessionOwner(sessionId),
@@ -165,6 +165,6 @@ function inSession(sessionId: string, key: string, admitted: Admitted, ports: Mc
       await sessions.setLogLevel(sessionId, level);
       waitUntil(streams.setLogLevel(sessionOwner(sessionId), level));
     },
-    ...(key === '' ? {} : { openLine }),
+    ...(key === '' ? {} : { openChannel }),
   };
 }

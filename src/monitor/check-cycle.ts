@@ -59,12 +59,12 @@ export interface CheckCyclePorts {
   notifier: ChangeNotifier;
   watchOf(server: Server): Promise<UpstreamWatch>;
   /** Whether the channel that announces changes should be open but is not: the next discovery opens it. */
-  isChangeStreamMissing(): Promise<boolean>;
+  lacksStream(): Promise<boolean>;
   /** Time within which the lists must be read again, in milliseconds, whatever their pace. */
   discoverWithinMs(): Promise<number>;
   /** Drops the channel to the server after an error. */
   dropWatch(server: Server, error: PorticoError): void;
-  requestHealthUrl(server: Server, url: string, deadline: Deadline): Promise<void>;
+  getHealthUrl(server: Server, url: string, deadline: Deadline): Promise<void>;
   createDeadline(timeoutMs: number): Deadline;
   expectEvents(): Promise<void>;
   defaults: HealthDefaults;
@@ -98,12 +98,11 @@ export class CheckCycle {
   /** @returns what is due next */
   async run(server: Server, task: Task): Promise<Wanted> {
     const isNew = !isOffered(server.status) || server.catalogHash === null;
-    const wantsDiscovery = task.discover || (await this.#ports.isChangeStreamMissing());
+    const discovers = task.discover || (await this.#ports.lacksStream());
     const { health } = this.#ports;
     const { circuit, kind: lastKind } = await health.of(server.generation);
     // While the circuit is open, a message precedes discovery, so that waiting callers do not wait for the lists.
-    const isTrial =
-      circuit.retryAt !== null && (circuit.retryAt <= task.at || wantsDiscovery) && !isNew;
+    const isTrial = circuit.retryAt !== null && (circuit.retryAt <= task.at || discovers) && !isNew;
     const findings: Finding[] = [];
     let found: Found | undefined;
     if (task.check && !isNew) findings.push(await this.#check(server));
@@ -116,7 +115,7 @@ export class CheckCycle {
       const isBare = !task.check && !task.discover && lastKind === 'failed';
       if (retryAt !== null && isBare) return { wakeAt: retryAt };
     }
-    if (isNew || (wantsDiscovery && !isMute)) {
+    if (isNew || (discovers && !isMute)) {
       findings.push(
         await this.#timed(server, 'look', DISCOVERY_MS, async deadline => {
           found = await this.#discover(server, deadline, task.rewrite === true);
@@ -130,7 +129,7 @@ export class CheckCycle {
     const known = await health.settle(server.generation, findings, found?.notes, times);
     await this.#inTurn(() => this.#write(server, finding, found));
     const { retryAt } = known.circuit;
-    const next = await this.#next(server, wantsDiscovery, finding, known);
+    const next = await this.#next(server, discovers, finding, known);
     // Work derived from a catalog needs the row that names it, so the next cycle follows at once.
     const isNamed = found !== undefined && found.discovery.catalogHash !== server.catalogHash;
     const wakeAt = isNamed ? Date.now() : retryAt;
@@ -175,12 +174,10 @@ export class CheckCycle {
   }
 
   async #check(server: Server): Promise<Finding> {
-    const { health, defaults, requestHealthUrl } = this.#ports;
+    const { health, defaults, getHealthUrl } = this.#ports;
     const url = server.healthCheckUrl;
     if (url !== null) {
-      return this.#timed(server, 'url', CHECK_MS, deadline =>
-        requestHealthUrl(server, url, deadline),
-      );
+      return this.#timed(server, 'url', CHECK_MS, deadline => getHealthUrl(server, url, deadline));
     }
     const { intervalMs } = settingsOf(server.healthSettings, defaults);
     if (await health.hasRecentMessage(server.generation, Date.now(), intervalMs)) {

@@ -47,7 +47,7 @@ export class ServerWatch {
         legacy: verdict?.legacy,
         maxBytes,
         memory,
-        hearsLists: isHeld,
+        wantsLists: isHeld,
         uris,
         onEvent,
         onUpdated: (uri, params) => ports.onUpdated(id, uri, params),
@@ -56,13 +56,13 @@ export class ServerWatch {
   }
 
   /** Whether the change stream should be open but is not; a discovery opens it. */
-  async isChangeStreamMissing(): Promise<boolean> {
+  async lacksStream(): Promise<boolean> {
     return this.held.current === undefined && (await this.#isWanted());
   }
 
   /** Time within which the lists must be read, in milliseconds, whatever else is scheduled. */
   async discoverWithinMs(): Promise<number> {
-    const isPolled = this.held.current?.tellsOfLists === true && !(await this.#isWanted());
+    const isPolled = this.held.current?.announcesLists === true && !(await this.#isWanted());
     return isPolled && (await hasStreamOwners(this.#ports.db)) ? LISTENED_MS : Infinity;
   }
 

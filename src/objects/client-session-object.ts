@@ -26,10 +26,10 @@ import { StoredSessions } from '../sessions/stored-sessions.ts';
 import type { EndedSession } from '../sessions/client-object.ts';
 import { CallListeners } from '../sessions/call-listeners.ts';
 import { CancelledCalls } from '../sessions/cancellations.ts';
-import { OwnStreamHearing } from '../sessions/own-hearing.ts';
+import { OwnStreamReader } from '../sessions/own-reader.ts';
 import { keepAnswer, type AnswerByKey } from '../sessions/handed-over-calls.ts';
 import { ObjectCalls, type CallTerms } from '../sessions/object-calls.ts';
-import { acceptLine, passAnswer } from '../sessions/question-channel.ts';
+import { acceptChannel, passAnswer } from '../sessions/question-channel.ts';
 import type { Audience, ChangeEvent, Subscription, WatchFailure } from '../shared/events.ts';
 import { OpenStreams, STREAM_TAG } from '../sessions/open-streams.ts';
 import { acceptRelay, relay } from '../sessions/sse-relay.ts';
@@ -55,16 +55,16 @@ export class ClientSession extends DurableObject<Env> {
   readonly #accounts = accountsOf(this.env, this.ctx, this.#endpoints);
   readonly #stored = new StoredSessions(this.ctx.storage);
   readonly #clock = new UseClock(this.ctx.storage, this.#config.sessionIdleMs, KEEP_MS);
-  readonly #hearing = this.#createHearing();
+  readonly #ownReader = this.#createOwnReader();
   readonly #upstreams = this.#createUpstreams();
   readonly #listeners = new CallListeners(this.ctx, {
     open: async ({ address, session }) => {
-      const { standing } = this.#upstreams;
-      const state = await standing.hold(this.#endpoints.visible(address), session);
-      return { state, shared: standing.find(address.serverId, session.sessionId)?.shared };
+      const { streams } = this.#upstreams;
+      const state = await streams.hold(this.#endpoints.visible(address), session);
+      return { state, shared: streams.find(address.serverId, session.sessionId)?.shared };
     },
-    heard: (serverId, session) =>
-      this.#hearing.isThere ? this.#upstreams.standing.heard(serverId, session) : undefined,
+    workerStream: (serverId, session) =>
+      this.#ownReader.isThere ? this.#upstreams.streams.workerStream(serverId, session) : undefined,
   });
   readonly #calls = new ObjectCalls(this.#upstreams.calls, this.#config, this.ctx.id);
   readonly #cancelled = new CancelledCalls(this.ctx);
@@ -92,7 +92,7 @@ export class ClientSession extends DurableObject<Env> {
     if (!this.#claims.holds(serverId, claim)) return false;
     if (session) {
       await this.#stored.keep(serverId, session);
-      await this.#hearing.hear(serverId, session);
+      await this.#ownReader.read(serverId, session);
     }
     return this.#claims.settle(serverId, claim);
   }
@@ -131,7 +131,7 @@ export class ClientSession extends DurableObject<Env> {
 
   /** Sets the client's log level: at once for what is open now, with the next call for everything else. */
   async setLogLevel(level: LogLevel): Promise<void> {
-    this.#hearing.setLevel(level);
+    this.#ownReader.setLevel(level);
     await this.#upstreams.setLevel(level);
   }
 
@@ -169,13 +169,13 @@ export class ClientSession extends DurableObject<Env> {
   /** Accepts all other WebSockets. The class that accepts a path documents it. */
   override fetch(request: Request): Response | Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    if (pathname === OwnStreamHearing.PATH) return this.#hearing.accept();
+    if (pathname === OwnStreamReader.PATH) return this.#ownReader.accept();
     if (pathname === '/stream') return this.#streams.accept();
     if (pathname === '/relay') return acceptRelay(this.ctx);
     if (CancelledCalls.takes(pathname))
       return this.#cancelled.accept(searchParams.get('key') ?? '');
     if (CallListeners.takes(pathname)) return this.#listeners.accept();
-    return acceptLine(this.ctx, searchParams.get('id') ?? '');
+    return acceptChannel(this.ctx, searchParams.get('id') ?? '');
   }
 
   /** The client cancelled a request; `key` identifies it. */
@@ -191,7 +191,7 @@ export class ClientSession extends DurableObject<Env> {
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     const tags = this.ctx.getTags(socket);
     if (tags.includes(CallListeners.TAG)) return this.#listeners.receive(socket, String(message));
-    if (tags.includes(OwnStreamHearing.TAG)) return this.#hearing.receive(socket, String(message));
+    if (tags.includes(OwnStreamReader.TAG)) return this.#ownReader.receive(socket, String(message));
     if (!tags.includes(STREAM_TAG)) return;
     await this.#clock.touch();
     const said = JSON.parse(String(message)) as StreamOpening | StreamView;
@@ -204,7 +204,7 @@ export class ClientSession extends DurableObject<Env> {
   override async webSocketClose(socket: WebSocket): Promise<void> {
     const tags = this.ctx.getTags(socket);
     this.#listeners.leave(socket);
-    if (tags.includes(OwnStreamHearing.TAG)) return this.#hearing.leftBy(socket);
+    if (tags.includes(OwnStreamReader.TAG)) return this.#ownReader.leftBy(socket);
     if (!tags.includes(STREAM_TAG)) return;
     await this.#clock.touch();
     await this.#streams.close(socket);
@@ -250,26 +250,26 @@ export class ClientSession extends DurableObject<Env> {
     const { subscriptions } = this.#upstreams;
     const isKept = (await subscriptions.all()).length > 0;
     const isUsed = this.#streams.isOpen || subscriptions.isForOthers;
-    const keeps = isUsed && isKept && !this.#hearsElsewhere;
+    const keeps = isUsed && isKept && !this.#isReadElsewhere;
     if (await this.#clock.settle(isUsed, keeps)) await this.end();
     else if (keeps) await subscriptions.keep();
   }
 
   /** Whether the Worker that holds the client's own stream also keeps all streams of its sessions. */
-  get #hearsElsewhere(): boolean {
-    return this.#hearing.isThere && !this.#upstreams.subscriptions.isForOthers;
+  get #isReadElsewhere(): boolean {
+    return this.#ownReader.isThere && !this.#upstreams.subscriptions.isForOthers;
   }
 
-  #createHearing(): OwnStreamHearing {
-    return new OwnStreamHearing(this.ctx, {
+  #createOwnReader(): OwnStreamReader {
+    return new OwnStreamReader(this.ctx, {
       sessions: () => this.#stored.all(),
       onMessage: ({ serverId, session }, message) =>
-        this.#upstreams.standing.take(serverId, session, message),
+        this.#upstreams.streams.take(serverId, session, message),
       onState: ({ serverId, session }, state) => {
         if (state === 'none')
           this.ctx.waitUntil(this.#stored.noteNoStream(serverId, session.sessionId));
       },
-      onChange: () => this.#upstreams.standing.changeHands(),
+      onChange: () => this.#upstreams.streams.changeHands(),
     });
   }
 
@@ -283,16 +283,16 @@ export class ClientSession extends DurableObject<Env> {
         endpoints: this.#endpoints,
         findServer: serverId => findServerOf(this.env.DB, serverId, this.ctx.id.name ?? ''),
         onNone: (serverId, sessionId) => this.#stored.noteNoStream(serverId, sessionId),
-        own: this.#hearing,
+        own: this.#ownReader,
         isOpen: () => this.#streams.isOpen,
-        tell: (owner, change) =>
+        notify: (owner, change) =>
           isSessionOwner(owner)
             ? this.#streams.announce(owner, change)
             : this.env.CLIENT_SESSION.getByName(owner).announce(owner, change),
         onLog: (serverId, text) => this.#streams.log(serverId, text),
         wake: async serverId => monitorOf(serverId).wake(),
         waitUntil: work => this.ctx.waitUntil(work),
-        onKept: async () => this.#hearsElsewhere || this.#clock.wakeSoon(),
+        onKept: async () => this.#isReadElsewhere || this.#clock.wakeSoon(),
       },
       this.#config,
     );

@@ -24,7 +24,7 @@ import type { AccessTokenReply } from '../credentials/oauth/grant-schema.ts';
 import { createKeyRing } from '../shared/crypto/key-ring.ts';
 import { ClientCredentials } from '../credentials/oauth/client-credentials.ts';
 import { createDeadline } from '../http/deadline.ts';
-import { requestHealthUrl } from '../upstream/discovery/health-check.ts';
+import { getHealthUrl } from '../upstream/discovery/health-check.ts';
 import { createAfterCycle } from '../monitor/after-cycle.ts';
 import { CallEvents } from '../monitor/call-events.ts';
 import { createCatalogStorage, deleteCatalogs } from '../monitor/catalog-kv.ts';
@@ -209,11 +209,11 @@ export class ServerMonitor extends DurableObject<Env> {
       catalogs: createCatalogWriter(storage, this.#stored, this.#embedding),
       notifier: this.#notifier,
       watchOf: server => this.#watch.of(server),
-      isChangeStreamMissing: () => this.#serverWatch.isChangeStreamMissing(),
+      lacksStream: () => this.#serverWatch.lacksStream(),
       discoverWithinMs: () => this.#serverWatch.discoverWithinMs(),
       dropWatch: (server, error) => this.#serverWatch.fail(server, error),
-      requestHealthUrl: async (server, url, deadline) =>
-        requestHealthUrl(await this.#endpoints.of(server), url, allowsLoopback, deadline),
+      getHealthUrl: async (server, url, deadline) =>
+        getHealthUrl(await this.#endpoints.of(server), url, allowsLoopback, deadline),
       createDeadline,
       defaults: health,
       discovery,
@@ -239,12 +239,7 @@ export class ServerMonitor extends DurableObject<Env> {
   async rebuild(hash: string): Promise<string | undefined> {
     const serverId = await this.ctx.storage.get<string>('serverId');
     if (serverId === undefined) return undefined;
-    await this.#queueCycle(serverId, {
-      check: false,
-      discover: true,
-      rewrite: true,
-      at: Date.now(),
-    });
+    await this.#cycle(serverId, { check: false, discover: true, rewrite: true, at: Date.now() });
     return this.#stored.findText(serverId, hash);
   }
 
@@ -272,11 +267,11 @@ export class ServerMonitor extends DurableObject<Env> {
   override async alarm(info?: AlarmInvocationInfo): Promise<void> {
     const id = await this.ctx.storage.get<string>('serverId');
     if (id === undefined || (await this.#clock.putsOff(info?.scheduledTime))) return;
-    await this.#queueCycle(id, await this.#clock.take(Date.now()));
+    await this.#cycle(id, await this.#clock.take(Date.now()));
   }
 
   /** Runs check cycles one after the other, so that none works with data that another is about to change. */
-  #queueCycle(serverId: string, task: Task): Promise<void> {
+  #cycle(serverId: string, task: Task): Promise<void> {
     const result = this.#turn.then(() => this.#runCycle(serverId, task));
     this.#turn = result.catch(() => {});
     return result;

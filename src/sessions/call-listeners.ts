@@ -13,7 +13,7 @@ import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { UpstreamSession } from '../upstream/session/acquire-session.ts';
 import type { StreamState } from '../upstream/streams/stream-reader.ts';
 import type { Listener, SharedStream } from '../upstream/streams/shared-stream.ts';
-import { canBeAsked } from '../shared/client-capabilities.ts';
+import { canAnswer } from '../shared/client-capabilities.ts';
 import type { SocketPort } from './question-channel.ts';
 import { FrameReader, sendFrame } from './stream-frames.ts';
 
@@ -65,7 +65,7 @@ export function openListener(
     accepted.accept();
     if (isOver) return accepted.close();
     socket = accepted;
-    hear(accepted, messages, onOpened, openAgain);
+    receiveFrames(accepted, messages, onOpened, openAgain);
     sendFrame(accepted, { id: '', text: JSON.stringify(opening()) });
   };
   const openAgain = () => {
@@ -88,7 +88,7 @@ export function openListener(
   };
 }
 
-function hear(
+function receiveFrames(
   socket: WebSocket,
   messages: AsyncQueue<UpstreamMessage>,
   onOpened: (state: StreamState) => void,
@@ -124,7 +124,7 @@ export interface CallListenersPorts {
   /** Opens the stream of a session. @returns its state, and the stream where it is open */
   open(opening: Opening): Promise<{ state: StreamState; shared?: SharedStream | undefined }>;
   /** Returns a session's stream that a Worker reads, for an object that lost its memory; undefined where no Worker does. */
-  heard(serverId: string, session: UpstreamSession): SharedStream | undefined;
+  workerStream(serverId: string, session: UpstreamSession): SharedStream | undefined;
 }
 
 const AWAKE_MS = 60_000;
@@ -135,7 +135,7 @@ export class CallListeners {
   readonly #state: DurableObjectState;
   readonly #ports: CallListenersPorts;
   readonly #joined = new Map<WebSocket, Joined>();
-  #asked = 0;
+  #requestCount = 0;
 
   constructor(state: DurableObjectState, ports: CallListenersPorts) {
     this.#state = state;
@@ -199,7 +199,7 @@ export class CallListeners {
   /** The object woke up: rejoin the call to a stream that a Worker reads; else have the call's Worker open another socket. */
   #revive(socket: WebSocket): void {
     const kept = socket.deserializeAttachment() as Kept | null;
-    const shared = kept && this.#ports.heard(kept.serverId, kept.session);
+    const shared = kept && this.#ports.workerStream(kept.serverId, kept.session);
     if (shared) this.#join(socket, this.#joinedBy(socket), shared, kept);
     else socket.close(1012, 'again');
   }
@@ -208,19 +208,19 @@ export class CallListeners {
     joined.stream = shared;
     joined.listener = {
       progressToken: terms.progressToken,
-      canBeAsked: method => canBeAsked(terms.capabilities, method),
-      put: message => this.#tell(socket, joined, message),
+      canAnswer: method => canAnswer(terms.capabilities, method),
+      put: message => this.#deliver(socket, joined, message),
     };
     shared.join(joined.listener);
   }
 
-  #tell(socket: WebSocket, joined: Joined, message: UpstreamMessage): void {
+  #deliver(socket: WebSocket, joined: Joined, message: UpstreamMessage): void {
     if (message.kind !== 'request') {
       return sendFrame(socket, { id: '', text: JSON.stringify(message) });
     }
     const { reply, ...question } = message;
-    this.#asked += 1;
-    const key = String(this.#asked);
+    this.#requestCount += 1;
+    const key = String(this.#requestCount);
     if (reply) joined.open.set(key, reply);
     joined.awake ??= setInterval(() => {}, AWAKE_MS);
     sendFrame(socket, { id: key, text: JSON.stringify(question) });

@@ -135,19 +135,19 @@ export async function* toMessages(
   answer: GiveAnswer,
   { bytes, signal }: Pick<CallContext, 'bytes' | 'signal'>,
 ): CallMessages {
-  const asked = new Map<string, Question>();
+  const questions = new Map<string, Question>();
   for await (const line of lines) {
     if (line.kind === 'notification') yield line;
     else if (line.kind === 'question') {
       const { callId, key, method, params } = line;
       const give = (given: RawAnswer) => answer(callId, key, given);
       const question: Question = { kind: 'question', method, params, answer: give };
-      asked.set(key, question);
+      questions.set(key, question);
       yield question;
     } else if (line.kind === 'withdrawal') {
-      const of = asked.get(line.key);
+      const of = questions.get(line.key);
       // An object of the previous version sends no params.
-      if (of) yield { kind: 'withdrawal', of, params: line.params ?? '{}' };
+      if (of) yield { kind: 'cancellation', of, params: line.params ?? '{}' };
     } else if (line.kind === 'parked') {
       yield toInputRequired(line.callId, line.questions);
       return;

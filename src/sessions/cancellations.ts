@@ -14,7 +14,7 @@ import type { ClientObject } from './client-object.ts';
  * How often a call polls its flag, in milliseconds. A flag is needed because the invocation that gets the notification must not act on
  * another request.
  */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 /** A call that has lasted this long can be cancelled from other isolates too, in milliseconds. */
 const LASTS_MS = 2_000;
 /** How long a cancellation that came before the call's socket is remembered, in milliseconds; no longer, since a client may reuse an id. */
@@ -83,10 +83,10 @@ export class Cancellations {
       socket = await this.#open(owner, id, onCancelled);
       if (isOver) socket?.close();
     };
-    const endLooking = this.#lookForWord(nameOf(owner, id), timers, onCancelled, listen);
+    const endPolling = this.#pollFlag(nameOf(owner, id), timers, onCancelled, listen);
     const end = () => {
       isOver = true;
-      endLooking();
+      endPolling();
       client.removeEventListener('abort', onClient);
       if (socket?.readyState === WebSocket.OPEN) socket.close();
     };
@@ -110,7 +110,7 @@ export class Cancellations {
    * @param onLasts takes over from then on
    * @returns a function to call when the call has ended
    */
-  #lookForWord(
+  #pollFlag(
     name: string,
     timers: RequestTimers,
     onCancelled: () => void,
@@ -121,15 +121,15 @@ export class Cancellations {
     const leave = () => {
       if (this.#young.get(name) === young) this.#young.delete(name);
     };
-    const look = (atMs: number) => {
+    const poll = (atMs: number) => {
       if (young.isCancelled) onCancelled();
-      else if (atMs < LASTS_MS) forget = timers.set(LOOK_MS, () => look(atMs + LOOK_MS));
+      else if (atMs < LASTS_MS) forget = timers.set(POLL_MS, () => poll(atMs + POLL_MS));
       else {
         leave();
         void onLasts().catch(() => {});
       }
     };
-    let forget = timers.set(LOOK_MS, () => look(LOOK_MS));
+    let forget = timers.set(POLL_MS, () => poll(POLL_MS));
     return () => {
       leave();
       forget();

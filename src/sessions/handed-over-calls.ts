@@ -66,16 +66,16 @@ export async function callHere(
     };
     const lines = toLines(question, messages, open, onEnd);
     const answer: AnswerByKey = async (key, given) => {
-      const asked = open.get(key);
+      const waiting = open.get(key);
       open.delete(key);
-      await asked?.answer(given);
+      await waiting?.answer(given);
     };
     return takeOver(toLineStream(lines, onGone), answer).catch((error: unknown) => {
       onGone();
       throw error;
     });
   };
-  return { messages: untilAsked(messages, handOver, client.leave) };
+  return { messages: untilQuestion(messages, handOver, client.leave) };
 }
 
 /** Returns a signal that aborts with another one, until `leave` is called. */
@@ -88,7 +88,7 @@ function followed(signal: AbortSignal) {
 }
 
 /** Yields the messages of a call; from its first server request on, those of whoever took it over. */
-async function* untilAsked(
+async function* untilQuestion(
   messages: CallMessages,
   handOver: (question: Question) => Promise<CallMessages>,
   leave: () => void,
@@ -118,18 +118,18 @@ async function* toLines(
   open: Map<string, Question>,
   onEnd: () => void,
 ): AsyncGenerator<CallLine, void, undefined> {
-  let asked = 0;
-  const ask = (question: Question): CallLine => {
-    asked += 1;
-    const key = `h${asked}`;
+  let count = 0;
+  const toQuestionLine = (question: Question): CallLine => {
+    count += 1;
+    const key = `h${count}`;
     open.set(key, question);
     return { kind: 'question', callId: '', key, method: question.method, params: question.params };
   };
   try {
-    yield ask(first);
+    yield toQuestionLine(first);
     for await (const message of rest) {
-      if (message.kind === 'question') yield ask(message);
-      else if (message.kind !== 'withdrawal') yield toLine(message);
+      if (message.kind === 'question') yield toQuestionLine(message);
+      else if (message.kind !== 'cancellation') yield toLine(message);
       else {
         const [key] = [...open].find(([, question]) => question === message.of) ?? [];
         const { params } = message;

@@ -102,8 +102,8 @@ export class ObjectCalls {
       // Tells the Worker that the call has ended, even where nobody reads the lines.
       lines.cancel().catch(() => {});
     });
-    const telling = this.#takeOver(lines, answer.give, terms, controller);
-    return toLineStream(telling, () => controller.abort());
+    const taken = this.#takeOver(lines, answer.give, terms, controller);
+    return toLineStream(taken, () => controller.abort());
   }
 
   /** Gives a suspended call its answers and streams its further messages; fails where the call is gone. */
@@ -140,7 +140,7 @@ export class ObjectCalls {
       }
       return;
     }
-    yield* this.#tell(this.#begin({ terms, messages: reply.messages, controller, bytes }));
+    yield* this.#linesOf(this.#begin({ terms, messages: reply.messages, controller, bytes }));
   }
 
   async *#takeOver(
@@ -159,7 +159,7 @@ export class ObjectCalls {
     const onHeld = toEventMeter(bytes, 2 * this.#maxAnswerBytes, signal);
     const give: GiveAnswer = (_callId, key, given) => answer(key, given);
     const messages = toMessages(readLines(lines, signal, onHeld), give, { bytes, signal });
-    yield* this.#tell(this.#begin({ terms, messages, controller, bytes }));
+    yield* this.#linesOf(this.#begin({ terms, messages, controller, bytes }));
   }
 
   #begin(begun: Pick<LiveCall, 'terms' | 'messages' | 'controller' | 'bytes'>): LiveCall {
@@ -179,7 +179,7 @@ export class ObjectCalls {
     }
     for (const [key, answer] of answers) await this.answer(call.id, key, answer);
     if (call.open.size > 0) yield this.#suspend(call);
-    else yield* this.#tell(call);
+    else yield* this.#linesOf(call);
   }
 
   /** Passes on the answer to one of a call's server requests. */
@@ -195,7 +195,7 @@ export class ObjectCalls {
     return this.#live.size;
   }
 
-  async *#tell(call: LiveCall): AsyncGenerator<CallLine, void, undefined> {
+  async *#linesOf(call: LiveCall): AsyncGenerator<CallLine, void, undefined> {
     let stays = false;
     try {
       for (;;) {
@@ -203,7 +203,7 @@ export class ObjectCalls {
         const { done, value } = await call.next;
         call.next = undefined;
         if (done) return;
-        if (value.kind === 'withdrawal') {
+        if (value.kind === 'cancellation') {
           const [key] = [...call.open].find(([, question]) => question === value.of) ?? [];
           if (key !== undefined && call.open.delete(key)) {
             yield { kind: 'withdrawal', key, params: value.params };

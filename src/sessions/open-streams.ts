@@ -7,12 +7,12 @@
  * Worker knows what the client sees; so hidden changes cause no notification. The table `open_streams` names this object while it wants to
  * be notified of changes.
  */
-import { askToRecheck, newId, type Connected } from './connected-stream.ts';
+import { requestRecheck, newId, type Connected } from './connected-stream.ts';
 import type { LogLimits } from './event-log.ts';
 import {
   changedSince,
   changedText,
-  mayHear,
+  mayReceive,
   updatedTexts,
   type Audience,
   type ChangeEvent,
@@ -54,7 +54,7 @@ export class OpenStreams {
   #turn: Promise<unknown> = Promise.resolve();
   /** Number of log messages being sent. */
   #logging = 0;
-  readonly #updates = createUpdates(change => this.#tell(change));
+  readonly #updates = createUpdates(change => this.#notify(change));
   /** Name of this object, once a caller has passed it. */
   #owner = '';
 
@@ -101,7 +101,7 @@ export class OpenStreams {
   }
 
   /** Takes the current lists of a stream's client and notifies it of those that changed. */
-  recheck(socket: WebSocket, { seen, told }: StreamView): Promise<void> {
+  recheck(socket: WebSocket, { seen, told: reported }: StreamView): Promise<void> {
     const connection: unknown = socket.deserializeAttachment();
     return this.#inTurn(async () => {
       const connected = await this.#connected();
@@ -109,12 +109,12 @@ export class OpenStreams {
       if (!stream) return;
       if (stream.kind === 'session') {
         const newest = connected.find(known => known.stream.kind === 'session');
-        const events = newest ? await this.#session.recheck(seen, told, newest.stream.id) : [];
+        const events = newest ? await this.#session.recheck(seen, reported, newest.stream.id) : [];
         for (const event of events) sendFrame(newest?.socket ?? socket, event);
         return;
       }
       await this.#ctx.storage.put<OpenStream>(PREFIX + stream.id, { ...stream, seen });
-      const wanted = told.filter(list => stream.lists.includes(list));
+      const wanted = reported.filter(list => stream.lists.includes(list));
       for (const list of changedSince(stream.seen, seen, wanted)) {
         sendFrame(socket, { id: '', text: changedText(list) });
       }
@@ -140,27 +140,27 @@ export class OpenStreams {
    */
   announce(owner: string, change: ChangeEvent): Promise<boolean> {
     this.#owner = owner;
-    return 'uri' in change ? this.#updates.add(updateKey(change), change) : this.#tell([change]);
+    return 'uri' in change ? this.#updates.add(updateKey(change), change) : this.#notify([change]);
   }
 
-  #tell(all: readonly ChangeEvent[]): Promise<boolean> {
+  #notify(all: readonly ChangeEvent[]): Promise<boolean> {
     return this.#inTurn(async () => {
       const connected = await this.#connected();
       const isSession = await this.#session.isWanted();
-      for (const change of all) await this.#tellOne(change, connected, isSession);
+      for (const change of all) await this.#notifyOne(change, connected, isSession);
       if (isSession || connected.length > 0) return true;
       await deleteOpenStream(this.#options.db, this.#owner).run();
       return false;
     });
   }
 
-  async #tellOne(
+  async #notifyOne(
     change: ChangeEvent,
     connected: readonly Connected[],
     isSession: boolean,
   ): Promise<void> {
-    if ('uri' in change) await this.#tellResource(change, connected, isSession);
-    else if (!askToRecheck(change, connected) && isSession) await this.#session.remember(change);
+    if ('uri' in change) await this.#notifyResource(change, connected, isSession);
+    else if (!requestRecheck(change, connected) && isSession) await this.#session.remember(change);
   }
 
   /**
@@ -173,7 +173,7 @@ export class OpenStreams {
     this.#logging += 1;
     const sending = this.#inTurn(async () => {
       const newest = (await this.#connected()).find(
-        ({ stream }) => stream.kind === 'session' && mayHear(stream.audience, serverId),
+        ({ stream }) => stream.kind === 'session' && mayReceive(stream.audience, serverId),
       );
       if (newest) sendFrame(newest.socket, { id: logId(serverId), text });
     });
@@ -217,21 +217,23 @@ export class OpenStreams {
     await this.#ctx.storage.put(OWNER, owner);
   }
 
-  async #tellResource(
+  async #notifyResource(
     change: ResourceEvent,
     connected: readonly Connected[],
     isSession: boolean,
   ): Promise<void> {
-    const hearing = connected.filter(({ stream }) => mayHear(stream.audience, change.serverId));
-    for (const { stream, socket } of hearing) {
+    const receiving = connected.filter(({ stream }) =>
+      mayReceive(stream.audience, change.serverId),
+    );
+    for (const { stream, socket } of receiving) {
       if (stream.kind === 'session') continue;
       for (const text of updatedTexts(change, stream.resources))
         sendFrame(socket, { id: '', text });
     }
     if (!isSession) return;
-    const streams = hearing.filter(({ stream }) => stream.kind === 'session');
+    const streams = receiving.filter(({ stream }) => stream.kind === 'session');
     const open = streams.map(({ stream }) => stream.id);
-    for (const event of await this.#session.tell(change, open)) {
+    for (const event of await this.#session.logUpdates(change, open)) {
       if (streams[0]) sendFrame(streams[0].socket, event);
     }
   }

@@ -6,15 +6,15 @@ import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { RequestId } from '../shared/protocol.ts';
 
 /** A server request as it goes to the client, and the answer to come. */
-export interface Asked {
+export interface SentRequest {
   id: string;
   /** JSON text of the request. */
   text: string;
   answer: Promise<RawAnswer>;
 }
 
-export interface QuestionLine {
-  ask(method: string, params: string): Asked;
+export interface QuestionChannel {
+  ask(method: string, params: string): SentRequest;
   close(): void;
 }
 
@@ -26,12 +26,12 @@ export interface SocketPort {
 const QUESTION_ID = /^portico-([0-9a-f-]{36})-(\d+)$/;
 const GONE: RawAnswer = { error: '{"code":-32603,"message":"The client went away"}' };
 
-const tagOf = (lineId: string) => `line:${lineId}`;
+const tagOf = (channelId: string) => `line:${channelId}`;
 
 /** Opens a channel to a session's object. */
-export async function openLine(object: SocketPort, timeoutMs: number): Promise<QuestionLine> {
-  const lineId = crypto.randomUUID();
-  const response = await object.fetch(`https://object/line?id=${lineId}`, {
+export async function openChannel(object: SocketPort, timeoutMs: number): Promise<QuestionChannel> {
+  const channelId = crypto.randomUUID();
+  const response = await object.fetch(`https://object/line?id=${channelId}`, {
     headers: { upgrade: 'websocket' },
   });
   const socket = response.webSocket;
@@ -51,11 +51,11 @@ export async function openLine(object: SocketPort, timeoutMs: number): Promise<Q
     for (const resolve of waiting.values()) resolve(GONE);
     waiting.clear();
   });
-  let asked = 0;
+  let count = 0;
   return {
     ask(method, params) {
-      asked += 1;
-      const question = `portico-${lineId}-${asked}`;
+      count += 1;
+      const question = `portico-${channelId}-${count}`;
       const answer = new Promise<RawAnswer>(resolve => {
         timers.add(setTimeout(() => resolve(GONE), timeoutMs));
         waiting.set(question, resolve);
@@ -74,9 +74,9 @@ export async function openLine(object: SocketPort, timeoutMs: number): Promise<Q
 }
 
 /** The object's half: accepts the socket and sleeps. */
-export function acceptLine(state: DurableObjectState, lineId: string): Response {
+export function acceptChannel(state: DurableObjectState, channelId: string): Response {
   const { 0: client, 1: server } = new WebSocketPair();
-  state.acceptWebSocket(server, [tagOf(lineId)]);
+  state.acceptWebSocket(server, [tagOf(channelId)]);
   return new Response(null, { status: 101, webSocket: client });
 }
 
@@ -85,10 +85,10 @@ export function acceptLine(state: DurableObjectState, lineId: string): Response 
  * @returns false where no call waits for it: the call has ended, or there was no such request
  */
 export function passAnswer(state: DurableObjectState, id: RequestId, answer: RawAnswer): boolean {
-  const lineId = QUESTION_ID.exec(String(id))?.[1];
-  if (lineId === undefined) return false;
+  const channelId = QUESTION_ID.exec(String(id))?.[1];
+  if (channelId === undefined) return false;
   const sockets = state
-    .getWebSockets(tagOf(lineId))
+    .getWebSockets(tagOf(channelId))
     .filter(({ readyState }) => readyState === WebSocket.OPEN);
   for (const socket of sockets) socket.send(JSON.stringify({ question: id, answer }));
   return sockets.length > 0;

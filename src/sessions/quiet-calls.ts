@@ -70,20 +70,20 @@ export class QuietCalls {
 
   /** Returns the same listener, and notes whether it gets any message. */
   noting(called: Called, listener: CallListener): CallListener {
-    let isHeard = false;
+    let hasMessage = false;
     return {
       take: async () => {
         const message = await listener.take();
-        if (message && !isHeard) {
-          isHeard = true;
+        if (message && !hasMessage) {
+          hasMessage = true;
           this.#talking.set(called.serverId, true);
         }
         return message;
       },
-      close: told => {
-        listener.close(told);
+      close: cancelSent => {
+        listener.close(cancelSent);
         // A failed call may have waited for an answer to a request that nobody received.
-        this.note(called, told === undefined);
+        this.note(called, cancelSent === undefined);
       },
     };
   }

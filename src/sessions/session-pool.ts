@@ -83,14 +83,14 @@ export class SessionPool {
     const joined = joinStream(free.shared, { capabilities, progressToken });
     const listener = {
       take: joined.take,
-      close(told?: Promise<unknown>) {
-        joined.close(told);
+      close(cancelSent?: Promise<unknown>) {
+        joined.close(cancelSent);
         free.usedAt = Date.now();
-        if (!told) return letGo(free);
+        if (!cancelSent) return letGo(free);
         // The server may still be working on the call.
         free.isOver = true;
         const go = () => letGo(free);
-        told.then(go, go);
+        cancelSent.then(go, go);
       },
     };
     return { ...free.session, listener };

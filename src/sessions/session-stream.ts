@@ -10,7 +10,7 @@ import { EventLog, type LogLimits } from './event-log.ts';
 import {
   changedSince,
   changedText,
-  mayHear,
+  mayReceive,
   updatedTexts,
   type Audience,
   type ListName,
@@ -81,7 +81,7 @@ export class SessionStream {
   async #missed(stream: string, after: number, audience: Audience): Promise<StreamEvent[]> {
     const events = [{ id: `${stream}.${after}`, text: '' }];
     for (const [number, event] of await this.#log.read()) {
-      const isWaiting = event.stream === null && mayHear(audience, event.serverId);
+      const isWaiting = event.stream === null && mayReceive(audience, event.serverId);
       if (isWaiting) await this.#log.assign(number, { ...event, stream });
       if (isWaiting || (event.stream === stream && number > after)) {
         events.push({ id: `${stream}.${number}`, text: event.text });
@@ -104,10 +104,10 @@ export class SessionStream {
 
   /**
    * Takes the client's current lists and logs those that changed.
-   * @param told lists that are said to have changed
+   * @param reported lists that are said to have changed
    * @param stream id of the stream that the client is notified on
    */
-  async recheck(seen: Seen, told: readonly ListName[], stream: string): Promise<StreamEvent[]> {
+  async recheck(seen: Seen, reported: readonly ListName[], stream: string): Promise<StreamEvent[]> {
     const state = await this.#storage.get<State>(STATE);
     if (!state) return [];
     const isSame = JSON.stringify(state.seen) === JSON.stringify(seen);
@@ -115,7 +115,7 @@ export class SessionStream {
       await this.#storage.put<State>(STATE, { ...state, seen, pending: {} });
     }
     const events: StreamEvent[] = [];
-    for (const list of changedSince(state.seen, seen, told)) {
+    for (const list of changedSince(state.seen, seen, reported)) {
       const text = changedText(list);
       const number = await this.#log.append({ stream, serverId: '', text });
       events.push({ id: `${stream}.${number}`, text });
@@ -145,11 +145,11 @@ export class SessionStream {
    * @param open ids of the connected streams that may get them, newest first
    * @returns the events to send on the first of these
    */
-  async tell(change: ResourceEvent, open: readonly string[]): Promise<StreamEvent[]> {
+  async logUpdates(change: ResourceEvent, open: readonly string[]): Promise<StreamEvent[]> {
     const { serverId } = change;
     const state = await this.#storage.get<State>(STATE);
     const [stream] = open;
-    if (!state || (stream === undefined && !mayHear(state.audience, serverId))) return [];
+    if (!state || (stream === undefined && !mayReceive(state.audience, serverId))) return [];
     const events: StreamEvent[] = [];
     for (const text of updatedTexts(change, await this.subscriptions())) {
       const number = await this.#log.append({ stream: stream ?? null, serverId, text });

@@ -24,16 +24,18 @@ export interface StreamView {
   told: readonly ListName[];
 }
 
-const LOOK = 'look ';
+const RECHECK = 'look ';
 
 /** Text of the event by which the object asks the Worker to check the client's lists after this reported change. */
 export function recheckText(change: readonly ListEvent[]): string {
-  return LOOK + JSON.stringify(change);
+  return RECHECK + JSON.stringify(change);
 }
 
 /** Returns the reported change, where a text asks for a check. */
 export function parseRecheck(text: string): ListEvent[] | undefined {
-  return text.startsWith(LOOK) ? (JSON.parse(text.slice(LOOK.length)) as ListEvent[]) : undefined;
+  return text.startsWith(RECHECK)
+    ? (JSON.parse(text.slice(RECHECK.length)) as ListEvent[])
+    : undefined;
 }
 
 const LOG = 'log ';

@@ -10,7 +10,7 @@ import type { Audience, ResourceEvent, Subscription, WatchFailure } from '../sha
 import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
 import type { UpstreamEndpoints } from '../upstream/endpoint.ts';
-import { hearSessions, type HeardSessions } from './hear-sessions.ts';
+import { readSessions, type SessionReading } from './read-sessions.ts';
 import type { StreamOpening } from './stream-opening.ts';
 
 /** Name of the object that holds the listeners of a principal. */
@@ -48,14 +48,17 @@ export class Streams {
    * Reads the notification streams of a client's sessions at legacy servers in this Worker, for as long as the client's own stream is open.
    * @param servers returns those that the client sees now
    */
-  async hear(owner: string, servers: () => Promise<readonly Server[]>): Promise<HeardSessions> {
+  async readSessions(
+    owner: string,
+    servers: () => Promise<readonly Server[]>,
+  ): Promise<SessionReading> {
     const socket = await this.#socket(owner, 'hearing');
     const endpointOf = async (serverId: string) => {
       const server = (await servers()).find(({ id }) => id === serverId);
       if (!server || !isOffered(server.status)) throw new PorticoError('server_disconnected');
       return this.#endpoints.of(server);
     };
-    return hearSessions(socket, { endpointOf, maxBytes: this.#maxBytes });
+    return readSessions(socket, { endpointOf, maxBytes: this.#maxBytes });
   }
 
   /** Opens the socket on which the messages of a client come, as pieces of frames; not yet accepted. */
@@ -114,7 +117,7 @@ export class Streams {
   }
 
   /** Passes on a resource update that a server sent in response to a request of the object's client. */
-  async tell(owner: string, change: ResourceEvent): Promise<void> {
+  async passUpdate(owner: string, change: ResourceEvent): Promise<void> {
     await this.#object(owner).announce(owner, change);
   }
 

@@ -10,7 +10,7 @@ import type { CallContext, CallMessages, CallReply } from '../upstream/protocol/
 import { kindOf } from '../upstream/protocol/wire-request.ts';
 import { addressOf, type UpstreamEndpoint } from '../upstream/endpoint.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
-import type { CallSession, Hearing, ObjectCall } from '../upstream/upstream-client.ts';
+import type { CallSession, SessionNeeds, ObjectCall } from '../upstream/upstream-client.ts';
 import { rawMembers, type RawObject } from '../shared/json/json-spans.ts';
 import { acquireSession, type UpstreamSession } from '../upstream/session/acquire-session.ts';
 import { toEventMeter } from '../http/read-text.ts';
@@ -20,7 +20,7 @@ import { callHere } from './handed-over-calls.ts';
 import { openListener } from './call-listeners.ts';
 import { QuietCalls, toCalled } from './quiet-calls.ts';
 import { SessionPool } from './session-pool.ts';
-import { openLine, type QuestionLine } from './question-channel.ts';
+import { openChannel, type QuestionChannel } from './question-channel.ts';
 import type { ClientObject, EndedSession } from './client-object.ts';
 import type { SessionCopies } from './session-copies.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
@@ -46,7 +46,7 @@ interface Remembered {
  * Thrown for a call of a client that answers with its next request, which cannot leave here: its server may send a server request on a
  * stream that this isolate does not read.
  */
-class MayBeAskedElsewhere extends Error {}
+class NeedsObject extends Error {}
 
 export class UpstreamSessions {
   readonly #objects: ObjectsByName<ClientObject>;
@@ -79,7 +79,7 @@ export class UpstreamSessions {
   async acquire(
     context: CallContext,
     endpoint: UpstreamEndpoint,
-    hearing: Hearing,
+    needs: SessionNeeds,
   ): Promise<CallSession> {
     const { serverId, credentialKey } = endpoint;
     const owner = context.owner(serverId);
@@ -88,16 +88,16 @@ export class UpstreamSessions {
     const now = Date.now();
     if (found?.session.credentialKey === credentialKey) {
       if (now - found.at >= REMEMBER_MS) context.waitUntil(this.#confirm(found, owner, serverId));
-      return this.#hearing(context, endpoint, found, hearing);
+      return this.#withListener(context, endpoint, found, needs);
     }
     const object = this.#object(owner);
     const { capabilities } = context;
     const session = await acquireSession(object, endpoint, capabilities, this.#maxBytes);
     const fresh = { session, at: now };
     this.#remembered.set(key, fresh);
-    const heard = await this.#hearing(context, endpoint, fresh, hearing);
+    const listening = await this.#withListener(context, endpoint, fresh, needs);
     context.waitUntil(this.#copies.keep(owner, serverId, fresh.session));
-    return heard;
+    return listening;
   }
 
   /** Returns the session from the row of the client's session and remembers it; the object is still to be asked about it. */
@@ -133,24 +133,24 @@ export class UpstreamSessions {
   /**
    * Returns the session with a listener on its notification stream, for a client that can be asked. A call that may get a server request
    * there leaves once the stream is open. A quiet call leaves at once, and asks the object for nothing unless it lasts.
-   * @throws MayBeAskedElsewhere for a client that answers with its next request, where no session is free
+   * @throws NeedsObject for a client that answers with its next request, where no session is free
    */
-  async #hearing(
+  async #withListener(
     context: CallContext,
     endpoint: UpstreamEndpoint,
     known: Remembered,
-    { what, progressToken }: Hearing,
+    { what, progressToken }: SessionNeeds,
   ): Promise<CallSession> {
     const { session } = known;
     const { capabilities, questions } = context;
-    const isAsked = Object.keys(capabilities).length > 0;
-    if (session.hasNoStream || !isAsked) return session;
+    const answers = Object.keys(capabilities).length > 0;
+    if (session.hasNoStream || !answers) return session;
     const { serverId } = endpoint;
     if (questions === 'suspend') {
       const owner = context.owner(serverId);
       const pooled = this.#pool.take(owner, endpoint, context, progressToken());
       if (pooled) return pooled;
-      throw new MayBeAskedElsewhere();
+      throw new NeedsObject();
     }
     const called = toCalled(serverId, what, context);
     const object = () => this.#object(context.owner(serverId));
@@ -163,13 +163,13 @@ export class UpstreamSessions {
       };
     };
     const isQuiet = this.#quiet.has(called);
-    const { opened, ...heard } = openListener(
+    const { opened, ...remote } = openListener(
       object,
       opening,
       isQuiet ? LASTS_MS : 0,
       context.timers,
     );
-    const listener = this.#quiet.noting(called, heard);
+    const listener = this.#quiet.noting(called, remote);
     const state = isQuiet ? 'open' : await opened;
     if (state === 'open') return { ...session, listener };
     listener.close();
@@ -210,11 +210,11 @@ export class UpstreamSessions {
     try {
       return await callHere(context, here, async (lines, answer) => {
         this.#quiet.note(called, false);
-        const told = await object.adoptCall(lines, answer, { capabilities, questions });
-        return this.#toMessages(object, told, context);
+        const adopted = await object.adoptCall(lines, answer, { capabilities, questions });
+        return this.#toMessages(object, adopted, context);
       });
     } catch (error) {
-      if (!(error instanceof MayBeAskedElsewhere)) throw error;
+      if (!(error instanceof NeedsObject)) throw error;
       return { messages: await this.#callThere(call, cuttable(context)) };
     }
   }
@@ -247,8 +247,8 @@ export class UpstreamSessions {
   }
 
   /** Opens the channel for answers to the server requests of an owner's call. */
-  openLine(owner: string, timeoutMs: number): Promise<QuestionLine> {
-    return openLine(this.#object(owner), timeoutMs);
+  openQuestionChannel(owner: string, timeoutMs: number): Promise<QuestionChannel> {
+    return openChannel(this.#object(owner), timeoutMs);
   }
 
   /** Passes a client's answer to the call that waits for it. @returns false where none does */

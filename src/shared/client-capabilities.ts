@@ -31,7 +31,7 @@ export function capabilityFor(method: string): string | undefined {
 }
 
 /** Whether a client with these capabilities answers a server request. */
-export function canBeAsked(capabilities: JsonObject, method: string): boolean {
+export function canAnswer(capabilities: JsonObject, method: string): boolean {
   const needed = capabilityFor(method);
   return needed !== undefined && capabilities[needed] !== undefined;
 }

@@ -30,16 +30,16 @@ export type Seen = Readonly<Partial<Record<ListName, string>>>;
 
 /**
  * Returns the lists that differ now or are named as changed. A list without a known earlier hash counts only if it is named.
- * @param told lists that the server reported as changed
+ * @param reported lists that the server reported as changed
  */
 export function changedSince(
   before: Seen | undefined,
   now: Seen,
-  told: readonly ListName[] = [],
+  reported: readonly ListName[] = [],
 ): ListName[] {
   return LISTS.filter(
     list =>
-      told.includes(list) ||
+      reported.includes(list) ||
       (before?.[list] !== undefined && now[list] !== undefined && before[list] !== now[list]),
   );
 }
@@ -77,7 +77,7 @@ export function toWatchFailure(
 /** Ids of the servers whose events a stream may receive; null for all. */
 export type Audience = readonly string[] | null;
 
-export function mayHear(audience: Audience, serverId: string): boolean {
+export function mayReceive(audience: Audience, serverId: string): boolean {
   return audience === null || audience.includes(serverId);
 }
 

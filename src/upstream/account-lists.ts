@@ -45,7 +45,7 @@ const MAX_REST_MS = 900_000;
 export class AccountLists {
   readonly #ports: AccountListPorts;
   #reading: Promise<void> | undefined;
-  #isAskedAgain = false;
+  #isRequestedAgain = false;
   /** The account and its revision that were last read, or failed to be. */
   #last = '';
   #failures = 0;
@@ -58,15 +58,15 @@ export class AccountLists {
   /** Reads the lists in the background, if they are due. */
   read(serverId: string): void {
     if (this.#reading) {
-      this.#isAskedAgain = true;
+      this.#isRequestedAgain = true;
       return;
     }
     this.#reading = this.#readDue(serverId)
       .catch(() => {})
       .finally(() => {
         this.#reading = undefined;
-        if (!this.#isAskedAgain) return;
-        this.#isAskedAgain = false;
+        if (!this.#isRequestedAgain) return;
+        this.#isRequestedAgain = false;
         this.read(serverId);
       });
     this.#ports.waitUntil(this.#reading);
@@ -90,9 +90,9 @@ export class AccountLists {
   async #readOf(server: OwnServer | undefined): Promise<void> {
     if (!server) return;
     const { catalogHash } = server;
-    const asked = keyOfRead(server);
-    this.#failures = asked === this.#last ? this.#failures : 0;
-    this.#last = asked;
+    const key = keyOfRead(server);
+    this.#failures = key === this.#last ? this.#failures : 0;
+    this.#last = key;
     try {
       const text = await this.#ports.findText(server.id, catalogHash);
       if (text !== undefined) await this.#compare(server, parseCatalog(catalogHash, text));

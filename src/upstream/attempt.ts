@@ -6,7 +6,7 @@ import type { Era } from '../shared/protocol.ts';
 import type { CallContext } from './protocol/call.ts';
 import type { Deadline } from '../http/deadline.ts';
 import type { UpstreamEndpoint } from './endpoint.ts';
-import { withHeard, type CallListener } from './streams/call-listener.ts';
+import { withListener, type CallListener } from './streams/call-listener.ts';
 import { exchange, type Reply } from './exchange.ts';
 import type { UpstreamMessage } from './protocol/message.ts';
 import {
@@ -32,7 +32,7 @@ export interface Sent {
   reply: Reply;
   protocol: NegotiatedProtocol;
   /** Settles when the cancellation has been sent to the server, if there is one. */
-  told(): Promise<void>;
+  cancelSent(): Promise<void>;
 }
 
 /**
@@ -62,33 +62,35 @@ export async function send(
     inSession: Boolean(protocol.sessionId),
     bytes: context.bytes,
   };
-  let telling = Promise.resolve();
+  let sending = Promise.resolve();
   // Sent from within this event, since a request whose client has gone can begin nothing later.
   const onAbort = () => {
     const notification = { method: 'notifications/cancelled', params: { requestId: id } };
-    telling = sendNotification(endpoint, protocol, notification);
-    context.waitUntil(telling);
+    sending = sendNotification(endpoint, protocol, notification);
+    context.waitUntil(sending);
   };
-  const told = () => telling;
+  const cancelSent = () => sending;
   // A modern server learns of it from the end of the connection.
-  const isTold = protocol.era === 'legacy';
-  const settle = isTold ? deadline.onEnd(onAbort) : () => {};
+  const isCancellable = protocol.era === 'legacy';
+  const settle = isCancellable ? deadline.onEnd(onAbort) : () => {};
   try {
     const replying = exchange(outbound, deadline, maxAnswerBytes);
     const stop = () => deadline.end();
-    const reply = await (listener ? withHeard(replying, listener, { stop, told }) : replying);
+    const reply = await (listener
+      ? withListener(replying, listener, { stop, cancelSent })
+      : replying);
     if (!reply.messages) {
       settle();
-      return { reply, protocol, told };
+      return { reply, protocol, cancelSent };
     }
     const messages = settling(reply.messages, isAnswered => {
       settle();
-      if (isTold && !isAnswered && !deadline.signal.aborted) onAbort();
+      if (isCancellable && !isAnswered && !deadline.signal.aborted) onAbort();
     });
-    return { reply: { headers: reply.headers, messages }, protocol, told };
+    return { reply: { headers: reply.headers, messages }, protocol, cancelSent };
   } catch (error) {
     settle();
-    listener?.close(telling);
+    listener?.close(sending);
     throw error;
   }
 }

@@ -169,10 +169,10 @@ async function failed(
       throw error;
     });
   } else response.body?.cancel().catch(() => {});
-  const verdict = statusError(response.status, response.headers, text, request);
-  if (verdict === 'session_forgotten') throw new SessionForgotten();
-  if (verdict instanceof PorticoError) throw verdict;
-  return { headers: response.headers, response: verdict };
+  const outcome = statusError(response.status, response.headers, text, request);
+  if (outcome === 'session_forgotten') throw new SessionForgotten();
+  if (outcome instanceof PorticoError) throw outcome;
+  return { headers: response.headers, response: outcome };
 }
 
 /** Yields the messages of an event stream, ending with the response to the request. */

@@ -20,7 +20,7 @@ export async function byOwnAccount<T>(
   waitUntil: WaitUntil,
   send: (endpoint: UpstreamEndpoint) => Promise<T>,
 ): Promise<T> {
-  const told = (thrown: unknown): unknown => {
+  const toError = (thrown: unknown): unknown => {
     if (isRefusal(thrown)) return refused();
     if (!(thrown instanceof ScopeWanted)) return thrown;
     waitUntil(endpoints.want(server, thrown.scope));
@@ -30,13 +30,13 @@ export async function byOwnAccount<T>(
   try {
     return await send(endpoint);
   } catch (thrown) {
-    if (!isRefusal(thrown) || endpoint.tokenSerial === undefined) throw told(thrown);
+    if (!isRefusal(thrown) || endpoint.tokenSerial === undefined) throw toError(thrown);
   }
   if (!(await endpoints.renewed(server, endpoint))) throw refused();
   try {
     return await send(await endpoints.of(server));
   } catch (thrown) {
-    throw told(thrown);
+    throw toError(thrown);
   }
 }
 

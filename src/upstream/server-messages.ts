@@ -12,8 +12,8 @@ import { toAnswerText, type UpstreamMessage, withoutSecrets } from './protocol/m
 import { rawMembers } from '../shared/json/json-spans.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { isTaskNotification } from './protocol/task-messages.ts';
-import { canBeAsked, capabilityFor } from '../shared/client-capabilities.ts';
-import { withdrawnId, type Question, type RawAnswer } from './protocol/server-request.ts';
+import { canAnswer, capabilityFor } from '../shared/client-capabilities.ts';
+import { cancelledId, type Question, type RawAnswer } from './protocol/server-request.ts';
 import type { RequestId } from '../shared/protocol.ts';
 import { LIST_CHANGED } from './streams/session-events.ts';
 import { requestHeaders, type NegotiatedProtocol } from './protocol/wire-request.ts';
@@ -26,15 +26,15 @@ export interface Talk {
   context: CallContext;
   questionTimeoutMs: number;
   /** Settles when the cancellation of the call has been sent to the server, if there is one. */
-  told?(): Promise<void>;
+  cancelSent?(): Promise<void>;
   /** The caller gave a progress token; progress without one is dropped. */
   wantsProgress: boolean;
   /** The caller knows the tasks of this server by ids of its own. */
-  hearsTasks: boolean;
+  knowsTasks: boolean;
 }
 
 /** A server request on its way to the client. */
-interface Asked {
+interface OpenRequest {
   question: Question;
   /** Lets the call's deadline run again. */
   resume: () => void;
@@ -56,13 +56,13 @@ export async function* toCallMessages(
 ): CallMessages {
   const { deadline, context, endpoint } = talk;
   /** Open server requests; those of this call alone are lost with it, those of a shared stream are not. */
-  const asked = new Map<RequestId, Asked>();
+  const open = new Map<RequestId, OpenRequest>();
   try {
     for await (const message of messages) {
       if (message.kind === 'request') {
         const { method, id, params } = message;
         const reply = message.reply ?? ((given: RawAnswer) => sendAnswer(talk, id, given));
-        if (!canBeAsked(context.capabilities, method)) {
+        if (!canAnswer(context.capabilities, method)) {
           const needed = capabilityFor(method);
           if (needed && context.questions === 'suspend') {
             throw new PorticoError('missing_client_capability', undefined, {
@@ -74,22 +74,22 @@ export async function* toCallMessages(
         }
         const resume = deadline.hold(talk.questionTimeoutMs);
         const answer = async (given: RawAnswer) => {
-          if (!asked.delete(id)) return;
+          if (!open.delete(id)) return;
           resume();
           await reply(given);
         };
         const question: Question = { kind: 'question', method, params, answer };
-        asked.set(id, { question, resume, isShared: message.reply !== undefined });
+        open.set(id, { question, resume, isShared: message.reply !== undefined });
         yield question;
       } else if (message.kind === 'notification') {
         if (message.method === 'notifications/cancelled') {
-          const id = withdrawnId(message.method, message.text);
-          const withdrawn = id === undefined ? undefined : asked.get(id);
-          if (id === undefined || !withdrawn) continue;
-          asked.delete(id);
-          withdrawn.resume();
+          const id = cancelledId(message.method, message.text);
+          const cancelled = id === undefined ? undefined : open.get(id);
+          if (id === undefined || !cancelled) continue;
+          open.delete(id);
+          cancelled.resume();
           const params = rawMembers(message.text).get('params') ?? '{}';
-          yield { kind: 'withdrawal', of: withdrawn.question, params };
+          yield { kind: 'cancellation', of: cancelled.question, params };
           continue;
         }
         if (LIST_CHANGED.test(message.method)) {
@@ -97,7 +97,7 @@ export async function* toCallMessages(
           continue;
         }
         // Only a caller that takes tasks gets their notifications; no other may rely on them.
-        if (isTaskNotification(message.method) && !talk.hearsTasks) continue;
+        if (isTaskNotification(message.method) && !talk.knowsTasks) continue;
         if (message.method !== 'notifications/progress') yield message;
         else if (talk.wantsProgress) {
           deadline.restart();
@@ -110,11 +110,11 @@ export async function* toCallMessages(
     }
   } finally {
     deadline.release();
-    const told = talk.told?.() ?? Promise.resolve();
-    for (const [id, { isShared }] of asked) {
-      if (!isShared) context.waitUntil(told.then(() => sendAnswer(talk, id, GONE)));
+    const cancelSent = talk.cancelSent?.() ?? Promise.resolve();
+    for (const [id, { isShared }] of open) {
+      if (!isShared) context.waitUntil(cancelSent.then(() => sendAnswer(talk, id, GONE)));
     }
-    asked.clear();
+    open.clear();
   }
 }
 

@@ -5,15 +5,15 @@
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
-import type { Server, Verdict } from '../servers/registry/server-schema.ts';
-import { canBeAsked } from '../shared/client-capabilities.ts';
+import type { Server, ServerProtocol } from '../servers/registry/server-schema.ts';
+import { canAnswer } from '../shared/client-capabilities.ts';
 import { send, type Attempt, type Sent } from './attempt.ts';
 import type { CallContext, CallMessages, CallReply } from './protocol/call.ts';
 import {
   callerOf,
   hasProgressToken,
   isAboutTasks,
-  isRound,
+  isContinuation,
   kindOf,
   maySuspend,
   type NegotiatedProtocol,
@@ -40,7 +40,7 @@ export interface CallSession {
 }
 
 /** What a call needs of what its server sends beside its answer. */
-export interface Hearing {
+export interface SessionNeeds {
   /** What is called (`kindOf`): calls with the same value are alike. */
   what: string;
   /** Reads the raw progress token of the call. */
@@ -51,7 +51,11 @@ export interface Hearing {
 
 /** Sessions at upstreams, stored by the client's object. */
 export interface SessionPort {
-  acquire(context: CallContext, endpoint: UpstreamEndpoint, hearing: Hearing): Promise<CallSession>;
+  acquire(
+    context: CallContext,
+    endpoint: UpstreamEndpoint,
+    needs: SessionNeeds,
+  ): Promise<CallSession>;
   forget(context: CallContext, endpoint: UpstreamEndpoint, sessionId: string): Promise<void>;
 }
 
@@ -150,7 +154,7 @@ export class Upstreams {
 
   async #dispatch(
     endpoint: UpstreamEndpoint,
-    verdict: Verdict,
+    verdict: ServerProtocol,
     request: OutboundRequest,
     name: string | undefined,
     context: CallContext,
@@ -166,7 +170,7 @@ export class Upstreams {
         return { messages: await this.#overSse(attempt) };
       }
       const { reply, ...sent } =
-        verdict.sessionful && !isRound(verdict, request)
+        verdict.sessionful && !isContinuation(verdict, request)
           ? await this.#inSession(attempt, verdict)
           : await this.#withoutSession(attempt, verdict);
       if (reply.response) {
@@ -177,7 +181,7 @@ export class Upstreams {
       streaming = true;
       const { questionTimeoutMs, requestRecheck } = this.#options;
       const wantsProgress = hasProgressToken(request);
-      const terms = { questionTimeoutMs, wantsProgress, hearsTasks: request.tasks ?? false };
+      const terms = { questionTimeoutMs, wantsProgress, knowsTasks: request.tasks ?? false };
       const talk = { endpoint, deadline, context, ...sent, ...terms };
       return { messages: toCallMessages(reply.messages ?? [], talk, requestRecheck) };
     } catch (error) {
@@ -203,18 +207,18 @@ export class Upstreams {
     });
     await this.#levels.onConnection(connection, request.logLevel);
     const messages = connection.call(request.method, request.params, deadline, method =>
-      canBeAsked(context.capabilities, method),
+      canAnswer(context.capabilities, method),
     );
     const protocol: NegotiatedProtocol = { era, protocolVersion: '' };
     const wantsProgress = hasProgressToken(request);
-    const terms = { questionTimeoutMs, wantsProgress, hearsTasks: request.tasks ?? false };
+    const terms = { questionTimeoutMs, wantsProgress, knowsTasks: request.tasks ?? false };
     const talk = { endpoint, protocol, deadline, context, ...terms };
     const seen = toCallMessages(messages, talk, requestRecheck);
     return maySuspend(context) ? closingAfter(seen, connection) : seen;
   }
 
   /** Makes a call without a session: in the modern era if the server speaks that. */
-  #withoutSession(attempt: Attempt, { era, protocolVersion, modernVersion }: Verdict) {
+  #withoutSession(attempt: Attempt, { era, protocolVersion, modernVersion }: ServerProtocol) {
     const { maxAnswerBytes } = this.#options;
     if (modernVersion === undefined) {
       return send(attempt, { era, protocolVersion }, maxAnswerBytes);
@@ -227,7 +231,7 @@ export class Upstreams {
    * Makes a call in an upstream session; a forgotten one is opened anew, once. If a server of both eras opens none, the call, which it has
    * not seen, is made in the modern era.
    */
-  async #inSession(attempt: Attempt, verdict: Verdict): Promise<Sent> {
+  async #inSession(attempt: Attempt, verdict: ServerProtocol): Promise<Sent> {
     try {
       return await this.#inOwnSession(attempt);
     } catch (error) {
@@ -239,9 +243,9 @@ export class Upstreams {
     }
   }
 
-  async #acquire({ context, endpoint }: Attempt, hearing: Hearing): Promise<CallSession> {
+  async #acquire({ context, endpoint }: Attempt, needs: SessionNeeds): Promise<CallSession> {
     try {
-      return await this.#options.sessions.acquire(context, endpoint, hearing);
+      return await this.#options.sessions.acquire(context, endpoint, needs);
     } catch (error) {
       const isRefused = error instanceof PorticoError && error.code === 'upstream_4xx';
       throw isRefused ? new NoSession('', { cause: error }) : error;
@@ -251,18 +255,18 @@ export class Upstreams {
   async #inOwnSession(attempt: Attempt): Promise<Sent> {
     const { sessions } = this.#options;
     const { endpoint, context, request } = attempt;
-    const hearing = {
+    const needs = {
       what: kindOf(request, attempt.name),
       progressToken: () => progressTokenIn(request.params),
       wantsLogs: request.logLevel !== undefined,
     };
-    const session = await this.#acquire(attempt, hearing);
+    const session = await this.#acquire(attempt, needs);
     try {
       return await this.#withLevel(attempt, session);
     } catch (error) {
       if (!(error instanceof SessionForgotten)) throw error;
       await sessions.forget(context, endpoint, session.sessionId);
-      const renewed = await this.#acquire(attempt, hearing);
+      const renewed = await this.#acquire(attempt, needs);
       return this.#withLevel(attempt, renewed);
     }
   }

@@ -7,7 +7,7 @@
  * answered gets an error.
  */
 import {
-  canBeAsked,
+  canAnswer,
   capabilityFor,
   type ClientFeature,
 } from '../../../src/shared/client-capabilities.ts';
@@ -182,7 +182,7 @@ function featureFor(method: string, { mode }: JsonObject): ClientFeature {
 
 /** Whether a client with these capabilities can answer this server request. */
 export function answers(capabilities: JsonObject, method: string, params: JsonObject): boolean {
-  if (!canBeAsked(capabilities, method)) return false;
+  if (!canAnswer(capabilities, method)) return false;
   if (method !== 'elicitation/create') return true;
   const modes = capabilities['elicitation'];
   if (!isObject(modes)) return false;

@@ -40,10 +40,10 @@ export function selectRegistry(db: D1Database, age: SchemaAge): D1PreparedStatem
 /** Builds the registry. @param rows of the statements of {@link selectRegistry} */
 export function toRegistry(
   [revisions = [], servers = [], rules = [], toolsets = [], budgets = []]: readonly unknown[][],
-  posture: DefaultAccess,
+  defaultAccess: DefaultAccess,
 ): Registry {
   const access = {
-    posture,
+    defaultAccess,
     rules: parseRules(rules).toSorted(by(idOf)),
     toolsets: parseToolsets(toolsets).toSorted(by(nameOf)),
     budgets: parseBudgets(budgets).toSorted(by(idOf)),
@@ -90,7 +90,7 @@ export function changedRegistry(
   return {
     revision,
     ...withMode(merged(before.servers, changed.server, parseServers(servers), nameOf)),
-    access: isSame ? access : { posture: access.posture, ...now },
+    access: isSame ? access : { defaultAccess: access.defaultAccess, ...now },
   };
 }
 

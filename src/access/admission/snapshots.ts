@@ -49,7 +49,7 @@ export interface SnapshotsOptions {
   db: D1Database;
   keys: KeyRing;
   adminToken?: string | undefined;
-  posture: DefaultAccess;
+  defaultAccess: DefaultAccess;
   maxAgeMs: number;
 }
 
@@ -109,8 +109,8 @@ export class Snapshots {
 
   /** Reads the registry now, for work without a token. */
   async registry(): Promise<Registry> {
-    const { db, posture } = this.#options;
-    return toRegistry(await wholeOf(db), posture);
+    const { db, defaultAccess } = this.#options;
+    return toRegistry(await wholeOf(db), defaultAccess);
   }
 
   /** Remembers a session just opened here, so that its first request need not look it up. */
@@ -204,7 +204,7 @@ export class Snapshots {
 
   /** Reads what is wanted in one batch; of the registry only what changed. */
   async #read({ token, sessionId }: Wanted, now: number, waitUntil: WaitUntil): Promise<void> {
-    const { db, keys, posture } = this.#options;
+    const { db, keys, defaultAccess } = this.#options;
     const changes = this.#changes;
     const before = this.#registry?.value;
     const isSignIn = token !== undefined && !isTokenForm(token);
@@ -226,8 +226,8 @@ export class Snapshots {
     }
     if (token === undefined) return;
     const [tokens = [], ...read] = rows;
-    const after = before ? changedRegistry(before, read) : toRegistry(read, posture);
-    const whole = after ?? toRegistry(await wholeOf(db), posture);
+    const after = before ? changedRegistry(before, read) : toRegistry(read, defaultAccess);
+    const whole = after ?? toRegistry(await wholeOf(db), defaultAccess);
     const loadedAt = changes === this.#changes ? now : -Infinity;
     this.#holdRegistry(whole, loadedAt);
     const isAdmin = !isSignIn && (await this.#isAdmin(hmacs));

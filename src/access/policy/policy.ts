@@ -32,7 +32,7 @@ export interface Holder {
 
 /** What all decisions depend on. */
 export interface AccessState {
-  posture: DefaultAccess;
+  defaultAccess: DefaultAccess;
   rules: readonly AccessRule[];
   toolsets: readonly Toolset[];
   /** Absent where there are none. */
@@ -40,7 +40,7 @@ export interface AccessState {
 }
 
 /** Why a tool is allowed or not. */
-export interface Verdict {
+export interface AccessDecision {
   isAllowed: boolean;
   /** What decided. */
   by: 'rule' | 'posture' | 'token_servers' | 'token_tools' | 'token_toolsets';
@@ -50,7 +50,7 @@ export interface Verdict {
 
 /** One reason for or against the use of a tool, regardless of the other reasons. */
 export interface Reason {
-  by: Verdict['by'];
+  by: AccessDecision['by'];
   isAllowed: boolean;
   /** All rules that decide, on the first level where one matches. If each of them were reversed, so would be the reason. */
   ruleIds: readonly string[];
@@ -61,7 +61,7 @@ export interface Policy {
   /** Returns the toolset with a name, where this caller may use it. */
   toolset(name: string): Toolset | undefined;
   /** Returns why a tool may be used or not; of several reasons against it, the first. */
-  explain(server: NamedServer, tool: string, isReadOnly: boolean): Verdict;
+  explain(server: NamedServer, tool: string, isReadOnly: boolean): AccessDecision;
   /** Returns the reason from the rules, or from the default access where none matches, and then one for each limit of the token. */
   reasons(server: NamedServer, tool: string, isReadOnly: boolean): Reason[];
   /** Ids of the only servers that the caller can ever see; null where its token has no such limit. */
@@ -77,13 +77,13 @@ type Levels = readonly (readonly AccessRule[])[];
 /** Creates the policy for one holder. */
 export function createPolicy(holder: Holder, state: AccessState): Policy {
   const levels = levelsOf(holder, state.rules);
-  const fallback = state.posture === 'open' || holder.isAdmin;
+  const fallback = state.defaultAccess === 'open' || holder.isAdmin;
   const usable = state.toolsets.filter(toolset => mayUse(holder, toolset));
   const tools = holder.tools?.map(parseQualifiedPattern);
   const chosen = holder.toolsets && usable.filter(({ id }) => holder.toolsets?.includes(id));
   const known = new WeakMap<NamedServer, View>();
 
-  function limits(server: NamedServer): [by: Verdict['by'], view: View][] {
+  function limits(server: NamedServer): [by: AccessDecision['by'], view: View][] {
     const { servers } = holder;
     const isNamed = servers === null || servers.includes(server.id);
     return [

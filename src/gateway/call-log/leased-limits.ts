@@ -19,9 +19,9 @@ export interface LeasedLimitsPorts {
 }
 
 /** Decision on a waiting call; a number is the time until there may be a token, in milliseconds. */
-type Verdict = 'passed' | 'busy' | number;
+type Admission = 'passed' | 'busy' | number;
 interface Waiting {
-  verdict?: Verdict;
+  admission?: Admission;
 }
 
 /** A request for tokens that is under way. */
@@ -83,14 +83,14 @@ export class LeasedLimits {
     }
     const call: Waiting = {};
     lane.waiting.push(call);
-    while (call.verdict === undefined) {
+    while (call.admission === undefined) {
       if (this.#mayAsk(lane)) await this.#ask(lane, waitUntil);
       else await wait(Math.min(LOOK_MS.most, LOOK_MS.first + lane.waiting.length * LOOK_MS.each));
     }
-    if (call.verdict === 'busy') {
+    if (call.admission === 'busy') {
       throw new PorticoError('busy', 'The limit of calls is not known now; the call was not made');
     }
-    return call.verdict === 'passed' ? undefined : call.verdict;
+    return call.admission === 'passed' ? undefined : call.admission;
   }
 
   #laneOf(principalId: string, limits: readonly NamedLimit[]): Lane {
@@ -149,7 +149,7 @@ export class LeasedLimits {
     }
     if (lane.asking !== asking) return;
     lane.asking = undefined;
-    for (const call of asking.calls) call.verdict = 'busy';
+    for (const call of asking.calls) call.admission = 'busy';
   }
 
   #land(
@@ -174,11 +174,11 @@ export class LeasedLimits {
     }
     calls.forEach((call, n) => {
       const mayLeave = n < lease.passed || hand.spend(now);
-      call.verdict = mayLeave ? 'passed' : (lease.retryAfterMs ?? 0);
+      call.admission = mayLeave ? 'passed' : (lease.retryAfterMs ?? 0);
     });
     while (lane.waiting.length > 0 && hand.spend(now)) {
       const call = lane.waiting.shift();
-      if (call) call.verdict = 'passed';
+      if (call) call.admission = 'passed';
     }
   }
 

@@ -6,7 +6,7 @@
 import { errorEntry } from '../../shared/errors/table.ts';
 import { rawMembers } from '../../shared/json/json-spans.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
-import { canBeAsked, capabilityFor, fillsForms } from '../../shared/client-capabilities.ts';
+import { canAnswer, capabilityFor, fillsForms } from '../../shared/client-capabilities.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 
 /**
@@ -36,7 +36,7 @@ function missingFor(request: unknown, capabilities: JsonObject): JsonObject {
   const needed = typeof method === 'string' ? capabilityFor(method) : undefined;
   if (needed === undefined) return {};
   const part = isObject(params) ? partOf(needed, params) : undefined;
-  if (!canBeAsked(capabilities, String(method))) {
+  if (!canAnswer(capabilities, String(method))) {
     return { [needed]: part === undefined ? {} : { [part]: {} } };
   }
   if (part === undefined || hasPart(capabilities, needed, part)) return {};

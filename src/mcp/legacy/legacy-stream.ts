@@ -76,7 +76,10 @@ export async function openLegacyStream(
   };
   const look = async (change: readonly ListEvent[]) =>
     recheckLists(gateway, await rest.now(), lists, change);
-  const sessions = await streams.hear(owner, async () => (await rest.now()).viewer.visible.servers);
+  const sessions = await streams.readSessions(
+    owner,
+    async () => (await rest.now()).viewer.visible.servers,
+  );
   const isAllowed = () => {
     void sessions.check();
     return rest.isAllowed();

@@ -17,7 +17,7 @@ import {
   resultBytesResponse,
   thrownText,
 } from '../reply/response.ts';
-import type { Asked } from '../reply/response.ts';
+import type { AnsweredRequest } from '../reply/response.ts';
 import { answerAsk } from '../own-tools/ask-calls.ts';
 import { ASK_NAME, askListResult } from '../own-tools/ask-tool.ts';
 import { startChat } from '../own-tools/chat-calls.ts';
@@ -126,7 +126,7 @@ function ask(requestContext: RequestContext, request: RpcRequest, era: Era): Pro
 /** Returns a response that may take long. Where the client accepts a stream, the stream begins before the response is ready. */
 async function whenReady(
   responding: Promise<Response>,
-  asked: Asked,
+  asked: AnsweredRequest,
   { acceptsStream, context }: RequestContext,
 ): Promise<Response> {
   if (!acceptsStream) return responding;

@@ -201,9 +201,9 @@ class Round {
 
   /** Whether the client can be asked to fill in a form: a legacy client only in a session, on the stream of its call. */
   #canAsk(): boolean {
-    const { context, acceptsStream, openLine } = this.#requestContext;
+    const { context, acceptsStream, openChannel } = this.#requestContext;
     if (!fillsForms(context.capabilities)) return false;
-    return this.#source === 'modern' || (acceptsStream && openLine !== undefined);
+    return this.#source === 'modern' || (acceptsStream && openChannel !== undefined);
   }
 }
 

@@ -28,10 +28,10 @@ export function linkRequiredText(
   if (!opensLinks(client.context.capabilities)) return undefined;
   const elicitationId = crypto.randomUUID();
   const elicitation = { mode: 'url', elicitationId, url, message: askText({ name: server }) };
-  const told = {
+  const rpcError = {
     code: RPC.urlElicitationRequired,
     message: `${server}: ${error.message}`,
     data: { elicitations: [elicitation] },
   };
-  return `{"jsonrpc":"2.0","id":${idText(id)},"error":${JSON.stringify(told)}}`;
+  return `{"jsonrpc":"2.0","id":${idText(id)},"error":${JSON.stringify(rpcError)}}`;
 }

@@ -7,8 +7,8 @@ import type { RoutedReply } from '../../gateway/gateway.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
-import { canBeAsked } from '../../shared/client-capabilities.ts';
-import type { QuestionLine } from '../../sessions/question-channel.ts';
+import { canAnswer } from '../../shared/client-capabilities.ts';
+import type { QuestionChannel } from '../../sessions/question-channel.ts';
 import type { CallMessage, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 import type { Question, RawAnswer } from '../../upstream/protocol/server-request.ts';
@@ -19,7 +19,7 @@ const MAX_ROUNDS = 16;
 export interface Relayed {
   routed: Relayable;
   /** Opens the channel for the client's answers; absent where the client can answer no server request. */
-  openLine: (() => Promise<QuestionLine>) | undefined;
+  openChannel: (() => Promise<QuestionChannel>) | undefined;
   /** Which server requests the client can answer. */
   capabilities: JsonObject;
   /** Returns the JSON text of the final response. */
@@ -33,17 +33,17 @@ export function asksForInput(response: RawResponse): boolean {
 
 /** @throws PorticoError with an `upstream_*` code, after what has been yielded */
 export async function* relayTexts(relayed: Relayed): AsyncGenerator<string, void, undefined> {
-  let line: QuestionLine | undefined;
+  let channel: QuestionChannel | undefined;
   const open = async () => {
-    if (!relayed.openLine) throw new PorticoError('upstream_needs_input');
-    line ??= await relayed.openLine();
-    return line;
+    if (!relayed.openChannel) throw new PorticoError('upstream_needs_input');
+    channel ??= await relayed.openChannel();
+    return channel;
   };
   try {
     let reply: CallReply = relayed.routed.reply;
     for (let round = 1; ; round += 1) {
       const response: RawResponse = yield* untilResponse(reply, open);
-      if (!relayed.openLine || !asksForInput(response)) {
+      if (!relayed.openChannel || !asksForInput(response)) {
         yield relayed.toText(response);
         return;
       }
@@ -55,7 +55,7 @@ export async function* relayTexts(relayed: Relayed): AsyncGenerator<string, void
       reply = await relayed.routed.retry(extra);
     }
   } finally {
-    line?.close();
+    channel?.close();
   }
 }
 
@@ -67,7 +67,7 @@ async function* answersTo(
   response: RawResponse,
   round: number,
   { routed, capabilities }: Relayed,
-  open: () => Promise<QuestionLine>,
+  open: () => Promise<QuestionChannel>,
 ): AsyncGenerator<string, RawObject | RawResponse, undefined> {
   try {
     if (round < MAX_ROUNDS) return yield* askAll(response, capabilities, open);
@@ -81,24 +81,24 @@ async function* answersTo(
 /** Passes on what comes before the response; the client's answers take a channel of their own. */
 async function* untilResponse(
   reply: CallReply,
-  open: () => Promise<QuestionLine>,
+  open: () => Promise<QuestionChannel>,
 ): AsyncGenerator<string, RawResponse, undefined> {
   if ('response' in reply) return reply.response;
-  const asked = new Map<Question, string>();
+  const ids = new Map<Question, string>();
   for await (const message of reply.messages as AsyncIterable<CallMessage>) {
     if (message.kind === 'response') return message;
     if (message.kind === 'notification') {
       yield message.text;
       continue;
     }
-    if (message.kind === 'withdrawal') {
-      const id = asked.get(message.of);
+    if (message.kind === 'cancellation') {
+      const id = ids.get(message.of);
       if (id !== undefined) yield cancelledText(id, message.params);
       continue;
     }
-    const line = await open();
-    const { id, text, answer } = line.ask(message.method, message.params);
-    asked.set(message, id);
+    const channel = await open();
+    const { id, text, answer } = channel.ask(message.method, message.params);
+    ids.set(message, id);
     yield text;
     void passBack(answer, given => message.answer(given));
   }
@@ -131,7 +131,7 @@ function toLegacyParams(method: string, params: string): string {
 async function* askAll(
   response: RawResponse,
   capabilities: JsonObject,
-  open: () => Promise<QuestionLine>,
+  open: () => Promise<QuestionChannel>,
 ): AsyncGenerator<string, RawObject, undefined> {
   const result = rawMembers('result' in response ? response.result : '{}');
   const requests = [...rawMembers(result.get('inputRequests') ?? '{}')].map(([key, raw]) => {
@@ -139,13 +139,13 @@ async function* askAll(
     const method: unknown = JSON.parse(request.get('method') ?? 'null');
     return { key, method: String(method), params: request.get('params') ?? '{}' };
   });
-  if (!requests.every(({ method }) => canBeAsked(capabilities, method))) {
+  if (!requests.every(({ method }) => canAnswer(capabilities, method))) {
     throw new PorticoError('upstream_needs_input');
   }
   const answers: [key: string, answer: Promise<RawAnswer>][] = [];
   for (const { key, method, params } of requests) {
-    const line = await open();
-    const { text, answer } = line.ask(method, toLegacyParams(method, params));
+    const channel = await open();
+    const { text, answer } = channel.ask(method, toLegacyParams(method, params));
     yield text;
     answers.push([key, answer]);
   }

@@ -8,7 +8,7 @@ import { toRpcErrorText } from '../../shared/errors/to-json-rpc.ts';
 import { toToolResultText } from '../../shared/errors/to-tool-result.ts';
 import { ServerFailure } from '../../gateway/server-failure.ts';
 import { idText, RPC, type Era, type JsonObject, type RequestId } from '../../shared/protocol.ts';
-import type { QuestionLine } from '../../sessions/question-channel.ts';
+import type { QuestionChannel } from '../../sessions/question-channel.ts';
 import type { CallContext } from '../../upstream/protocol/call.ts';
 import { taskFormOf, type RawResponse } from '../../upstream/protocol/message.ts';
 import { pacedResponse } from '../../http/paced-body.ts';
@@ -61,12 +61,12 @@ function completed(result: string, method: string): string {
 }
 
 /** Makes the response to a call of a tool of the gateway's own. */
-export function ownResultResponse({ id, method, era }: Asked, result: string): Response {
+export function ownResultResponse({ id, method, era }: AnsweredRequest, result: string): Response {
   return resultResponse(id, era === 'modern' ? completed(result, method) : result);
 }
 
 /** The request that a response answers. */
-export interface Asked {
+export interface AnsweredRequest {
   id: RequestId;
   method: string;
   era: Era;
@@ -77,13 +77,13 @@ export interface Asked {
 }
 
 /** Returns the JSON text of an upstream's response for the client. */
-function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
+function responseText(response: RawResponse, asked: AnsweredRequest, routed: Relayable) {
   const { toResult } = routed;
   const { id, era, method } = asked;
   if ('error' in response) {
-    const told = routed.toRefusedResult?.(response.parsed);
-    if (told !== undefined)
-      return resultText(id, era === 'modern' ? completed(told, method) : told);
+    const replaced = routed.toRefusedResult?.(response.parsed);
+    if (replaced !== undefined)
+      return resultText(id, era === 'modern' ? completed(replaced, method) : replaced);
     return `{"jsonrpc":"2.0","id":${idText(id)},"error":${response.error}}`;
   }
   const { resultType } = response.parsed;
@@ -102,20 +102,24 @@ function responseText(response: RawResponse, asked: Asked, routed: Relayable) {
 }
 
 /** Returns the error that a client gets in place of a response that it could not use. */
-function replacedText(code: ErrorCode, asked: Asked, { server, onReplaced }: Relayable): string {
+function replacedText(
+  code: ErrorCode,
+  asked: AnsweredRequest,
+  { server, onReplaced }: Relayable,
+): string {
   onReplaced?.(code);
   return failureText(new PorticoError(code), asked, server.name);
 }
 
 /** Whether a result is a task of a form that the client did not ask for and so cannot use. */
-function isUnwantedTask(result: JsonObject, { method, tasks }: Asked): boolean {
+function isUnwantedTask(result: JsonObject, { method, tasks }: AnsweredRequest): boolean {
   if (method !== 'tools/call') return false;
   const form = taskFormOf(result);
   return form !== undefined && form !== tasks;
 }
 
 /** Returns a server's failure: as a tool result where a tool was called, else as an error. */
-function failureText(error: PorticoError, asked: Asked, server: string): string {
+function failureText(error: PorticoError, asked: AnsweredRequest, server: string): string {
   const { id, method, era, client } = asked;
   const link = linkRequiredText(error, id, server, client);
   if (link !== undefined) return link;
@@ -128,12 +132,12 @@ function failureText(error: PorticoError, asked: Asked, server: string): string 
 }
 
 /** Turns a thrown value into a response: in-band, with 200. */
-export function thrownResponse(thrown: unknown, asked: Asked): Response {
+export function thrownResponse(thrown: unknown, asked: AnsweredRequest): Response {
   return new Response(thrownText(thrown, asked), { headers: JSON_HEADERS });
 }
 
 /** The same as JSON text. */
-export function thrownText(thrown: unknown, asked: Asked): string {
+export function thrownText(thrown: unknown, asked: AnsweredRequest): string {
   if (thrown instanceof ServerFailure) {
     return failureText(thrown.reason, asked, thrown.server.name);
   }
@@ -147,21 +151,21 @@ export function thrownText(thrown: unknown, asked: Asked): string {
 export interface Taking {
   acceptsStream: boolean;
   /** Present for a legacy client in a session that declared which server requests it can answer. */
-  openLine?: (() => Promise<QuestionLine>) | undefined;
+  openChannel?: (() => Promise<QuestionChannel>) | undefined;
   context: Pick<CallContext, 'capabilities' | 'bytes'>;
 }
 
 /** Responds with the reply of a request. Streams where the upstream streams and the client accepts streams. */
 export async function replyResponse(
   routed: Relayable,
-  asked: Asked,
-  { acceptsStream, openLine: line, context }: Taking,
+  asked: AnsweredRequest,
+  { acceptsStream, openChannel: open, context }: Taking,
 ): Promise<Response> {
   const { reply } = routed;
   // A server request is written on the stream of its call.
-  const openLine = acceptsStream ? line : undefined;
-  const mustAsk = openLine && 'response' in reply && asksForInput(reply.response);
-  if ('response' in reply && !mustAsk) {
+  const openChannel = acceptsStream ? open : undefined;
+  const mustAskClient = openChannel && 'response' in reply && asksForInput(reply.response);
+  if ('response' in reply && !mustAskClient) {
     const isRefusal =
       asked.era === 'modern' &&
       'error' in reply.response &&
@@ -170,7 +174,7 @@ export async function replyResponse(
     return pacedResponse([responseText(reply.response, asked, routed)], init, context.bytes);
   }
   const toText = (response: RawResponse) => responseText(response, asked, routed);
-  const relayed = { routed, openLine, toText, capabilities: context.capabilities };
+  const relayed = { routed, openChannel, toText, capabilities: context.capabilities };
   const texts = failingClearly(relayTexts(relayed), asked, routed);
   if (!acceptsStream) {
     return pacedResponse([await lastOf(texts)], { headers: JSON_HEADERS }, context.bytes);
@@ -199,7 +203,7 @@ async function* startingWith(first: IteratorResult<string, void>, rest: Texts): 
 }
 
 /** Yields the texts; a thrown error becomes the response, in the form the client expects. */
-async function* failingClearly(texts: Texts, asked: Asked, routed: Relayable): Texts {
+async function* failingClearly(texts: Texts, asked: AnsweredRequest, routed: Relayable): Texts {
   const { server, onReplaced } = routed;
   let hasBegun = false;
   try {

@@ -16,7 +16,7 @@ export interface Suggestion {
 }
 
 /** The result for one tool: its skills, or the reason why it has none. */
-export interface Verdict {
+export interface Classification {
   skills: readonly Assigned[];
   reason: string | null;
   suggestion?: Suggestion | undefined;

@@ -21,7 +21,7 @@ import {
   writeAssignments,
   type Assignment,
 } from './assignment-store.ts';
-import type { Question, Verdict } from './classifier.ts';
+import type { Question, Classification } from './classifier.ts';
 import { toContributions } from './contributions.ts';
 import { replaceContributions } from './member-store.ts';
 import type { Taxonomy } from './skill.ts';
@@ -31,7 +31,7 @@ import { toQuestions } from './skill-prompts.ts';
 /** The results of classifying some tools. */
 export interface Judged {
   /** In the order of the questions; undefined where there is no answer. */
-  verdicts: readonly (Verdict | undefined)[];
+  classifications: readonly (Classification | undefined)[];
   /** Statements to write in the same batch. */
   statements?: readonly D1PreparedStatement[];
   /** Why some have no answer, and the least time before a retry, in milliseconds. */
@@ -146,7 +146,7 @@ export class Classifying {
       // After a failure no further slice is classified; all remaining tools get the same reason.
       const told = failure ? wanted.slice(from) : slice;
       const assignments = told.flatMap((question, i) =>
-        toAssignment(question, judged.verdicts[i], known.get(question.name), {
+        toAssignment(question, judged.classifications[i], known.get(question.name), {
           source: way.source,
           madeFor,
           failure,
@@ -228,12 +228,12 @@ function isWanted(
 /** Returns the row for a verdict. Without one, an earlier result for the same definition stays (no row); else the row states the reason. */
 function toAssignment(
   { name: tool, fingerprint }: Question,
-  verdict: Verdict | undefined,
+  classification: Classification | undefined,
   before: Assignment | undefined,
   { source, madeFor, failure }: Pick<Assignment, 'source' | 'madeFor'> & Pick<Judged, 'failure'>,
 ): Assignment[] {
-  if (verdict) {
-    const { skills, reason } = verdict;
+  if (classification) {
+    const { skills, reason } = classification;
     return [
       { tool, fingerprint, skills, reason, source: skills.length > 0 ? source : 'none', madeFor },
     ];

@@ -4,7 +4,7 @@
  * ten. A skill needs evidence; being common is none. Pure.
  */
 import type { Embedding } from '../text/embedding.ts';
-import type { Verdict } from './classifier.ts';
+import type { Classification } from './classifier.ts';
 import { toFeatures, type ClassifiedTool, type Features } from './features.ts';
 import type { Taxonomy } from './skill.ts';
 import { cosine, toSkillVector, type MemberTotal } from './skill-vectors.ts';
@@ -17,7 +17,7 @@ const LEAST = 0.1;
 const LEAST_OF_MORE = 0.2;
 const SHARE_OF_FIRST = 0.4;
 
-export type EmbeddedClassifier = (tool: ClassifiedTool) => Verdict;
+export type EmbeddedClassifier = (tool: ClassifiedTool) => Classification;
 
 export interface EmbeddedMaterial {
   embedding: Embedding;
@@ -66,7 +66,7 @@ export function createEmbeddedClassifier(material: EmbeddedMaterial): EmbeddedCl
         confidence: toLikelihood(weights.nearness[known], nearness(features, vector)),
       })),
     ]);
-    return toVerdict(found);
+    return toClassification(found);
   };
 }
 
@@ -76,7 +76,7 @@ export function createEmbeddedClassifier(material: EmbeddedMaterial): EmbeddedCl
  */
 export const hasEvidence = (confidence: number, share = 0): boolean => confidence > share;
 
-function toVerdict(found: readonly Assigned[]): Verdict {
+function toClassification(found: readonly Assigned[]): Classification {
   const [first] = found;
   if (!first || first.confidence < LEAST) return { skills: [], reason: 'No skill fits it' };
   const least = Math.max(LEAST_OF_MORE, first.confidence * SHARE_OF_FIRST);

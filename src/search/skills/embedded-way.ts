@@ -29,7 +29,7 @@ export function createEmbeddedWay({ db, embedding, weights }: EmbeddedWayPorts):
         taxonomy,
         handMembers: await loadHandMembers(db),
       });
-      return async (_serverId, questions) => ({ verdicts: questions.map(classify) });
+      return async (_serverId, questions) => ({ classifications: questions.map(classify) });
     },
   };
 }

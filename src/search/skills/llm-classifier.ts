@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { hasHidden } from '../../shared/util/visible-text.ts';
 import { ModelFailure, type Model } from '../../models/model-port.ts';
-import type { Question, Suggestion, Verdict } from './classifier.ts';
+import type { Question, Suggestion, Classification } from './classifier.ts';
 import { MAX_NAME_CHARS, type Taxonomy } from './skill.ts';
 import { MAX_SKILLS, toAssigned } from '../../servers/registry/tool-skills.ts';
 
@@ -56,7 +56,7 @@ export async function askAbout(
   taxonomy: Taxonomy,
   questions: readonly Question[],
   deadline: AbortSignal,
-): Promise<Verdict[]> {
+): Promise<Classification[]> {
   const { value } = await model.complete({
     system: toSystem(taxonomy),
     user: toUser(questions, crypto.randomUUID()),

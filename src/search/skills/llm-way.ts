@@ -4,7 +4,7 @@
  */
 import { ModelFailure, type Model } from '../../models/model-port.ts';
 import { findAnswers, keepAnswers } from './answer-store.ts';
-import type { Question, Verdict } from './classifier.ts';
+import type { Question, Classification } from './classifier.ts';
 import type { Way } from './classifying.ts';
 import {
   askAbout,
@@ -36,8 +36,10 @@ export function createLlmWay(db: D1Database, model: Model): Way {
           db,
           keys.filter((_, i) => !renewed.has(questions[i]?.name ?? '')),
         );
-        const verdicts = keys.map(key => toVerdict(kept.get(key), taxonomy));
-        const open = questions.flatMap((question, i) => (verdicts[i] ? [] : [{ question, i }]));
+        const classifications = keys.map(key => toClassification(kept.get(key), taxonomy));
+        const open = questions.flatMap((question, i) =>
+          classifications[i] ? [] : [{ question, i }],
+        );
         const batches = toBatches(open);
         const answers = await Promise.allSettled(
           batches.map(batch =>
@@ -53,17 +55,17 @@ export function createLlmWay(db: D1Database, model: Model): Way {
         answers.forEach((answer, b) => {
           if (answer.status !== 'fulfilled') return;
           batches[b]?.forEach(({ i }, place) => {
-            const verdict = answer.value[place];
-            verdicts[i] = verdict;
-            if (verdict) fresh.push([keys[i] ?? '', toKept(verdict)]);
+            const classification = answer.value[place];
+            classifications[i] = classification;
+            if (classification) fresh.push([keys[i] ?? '', toKept(classification)]);
           });
         });
         const now = Date.now();
         const statements = [
           ...keepAnswers(db, fresh, now),
-          ...toSuggestions(db, serverId, questions, verdicts, now),
+          ...toSuggestions(db, serverId, questions, classifications, now),
         ];
-        return { verdicts, statements, failure: toFailure(answers) };
+        return { classifications, statements, failure: toFailure(answers) };
       };
     },
   };
@@ -82,13 +84,13 @@ function toBatches(open: readonly Open[]): Open[][] {
   return batches;
 }
 
-const toKept = ({ skills, suggestion }: Verdict) => ({
+const toKept = ({ skills, suggestion }: Classification) => ({
   skills,
   ...(suggestion ? { suggestion } : {}),
 });
 
 /** Converts a stored answer, dropping skills that no longer exist. */
-function toVerdict(answer: unknown, taxonomy: Taxonomy): Verdict | undefined {
+function toClassification(answer: unknown, taxonomy: Taxonomy): Classification | undefined {
   const kept = KeptSchema.safeParse(answer).data;
   if (!kept) return undefined;
   const known = new Set(taxonomy.skills.map(({ id }) => id));
@@ -105,12 +107,12 @@ function toSuggestions(
   db: D1Database,
   serverId: string,
   questions: readonly Question[],
-  verdicts: readonly (Verdict | undefined)[],
+  classifications: readonly (Classification | undefined)[],
   now: number,
 ): D1PreparedStatement[] {
-  const judged = questions.flatMap(({ name }, i) => (verdicts[i] ? [name] : []));
+  const judged = questions.flatMap(({ name }, i) => (classifications[i] ? [name] : []));
   const suggestions = questions.flatMap(({ name: tool }, i) => {
-    const suggestion = verdicts[i]?.suggestion;
+    const suggestion = classifications[i]?.suggestion;
     const id = suggestion && toSkillId(suggestion.name);
     return suggestion && id !== undefined ? [{ id, ...suggestion, tool }] : [];
   });

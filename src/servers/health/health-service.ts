@@ -37,7 +37,7 @@ export class HealthService {
 
   /** Whether the database can be read. */
   isStorageThere(): Promise<boolean> {
-    return this.#storage.ask();
+    return this.#storage.result();
   }
 
   /** Adds their health to servers that the caller may see; one read. */

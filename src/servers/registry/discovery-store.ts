@@ -2,12 +2,12 @@
  * The writes of a server's monitor to the `servers` table: discoveries, status, circuit. Each write applies only to the generation that the
  * monitor read, so it does nothing after an administrator has connected, disconnected or moved the server.
  */
-import type { Server, Verdict } from './server-schema.ts';
+import type { Server, ServerProtocol } from './server-schema.ts';
 import type { ServerStatus } from './status.ts';
 
 /** Result of a discovery. */
 export interface Discovery {
-  verdict: Verdict;
+  verdict: ServerProtocol;
   catalogHash: string;
   toolCount: number;
 }

@@ -29,7 +29,7 @@ export const inAnyCase = <T extends z.ZodType>(schema: T) =>
   z.preprocess(given => (typeof given === 'string' ? given.toUpperCase() : given), schema);
 
 /** The negotiated protocol; remembered per server and credential. */
-export interface Verdict {
+export interface ServerProtocol {
   era: Era;
   protocolVersion: string;
   /** `http` is Streamable HTTP, `sse` the deprecated HTTP+SSE transport. */
@@ -37,7 +37,7 @@ export interface Verdict {
   /** The server assigned a session id at `initialize`, so calls must carry one. */
   sessionful: boolean;
   /** How a modern server also speaks the legacy era; absent if it does not. */
-  legacy?: Pick<Verdict, 'protocolVersion' | 'sessionful'> | undefined;
+  legacy?: Pick<ServerProtocol, 'protocolVersion' | 'sessionful'> | undefined;
   /**
    * For a modern server that serves a legacy client in the legacy era: its modern version, used when no session can be had. Never stored.
    */
@@ -58,7 +58,7 @@ export interface Server {
   healthSettings: HealthSettings;
   status: ServerStatus;
   lastError: string | null;
-  verdict: Verdict | null;
+  verdict: ServerProtocol | null;
   catalogHash: string | null;
   toolCount: number;
   /** Milliseconds since the epoch. */

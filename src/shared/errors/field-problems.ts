@@ -1,13 +1,13 @@
 /** Validation errors of fields: one field, or several in one error. */
 import { PorticoError, type FieldProblem } from './portico-error.ts';
 
-/** Returns the error for one field. @param told the whole message, if it is not `field: message` */
+/** Returns the error for one field. @param fullMessage the whole message, if it is not `field: message` */
 export function fieldProblem(
   field: string,
   message: string,
-  told = `${field}: ${message}`,
+  fullMessage = `${field}: ${message}`,
 ): PorticoError {
-  return new PorticoError('validation_failed', told, { fields: [{ field, message }] });
+  return new PorticoError('validation_failed', fullMessage, { fields: [{ field, message }] });
 }
 
 /** @throws PorticoError `validation_failed` with all the fields, if there is any */

@@ -9,9 +9,9 @@ export function toRpcErrorText(error: PorticoError, id: RequestId | null, era: E
   const code = era === 'legacy' && legacyRpc !== undefined ? legacyRpc : rpc;
   const { data, serverError } = error.extras;
   const own = { code, message: error.message, ...(data ? { data } : {}) };
-  const told = serverError ?? JSON.stringify(own);
+  const errorText = serverError ?? JSON.stringify(own);
   const named = id === null && era === 'modern' ? '' : `"id":${idText(id)},`;
-  return `{"jsonrpc":"2.0",${named}"error":${told}}`;
+  return `{"jsonrpc":"2.0",${named}"error":${errorText}}`;
 }
 
 /** Returns the error as an HTTP response; `status` overrides the table's where the protocol wants 200. */

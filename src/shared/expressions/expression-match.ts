@@ -22,7 +22,7 @@ import type { Steps } from '../util/steps.ts';
 
 /** Cost of creating a character set, and of asking the native engine about one character. */
 const SET_STEPS = 200;
-const ASK_STEPS = 5;
+const LOOKUP_STEPS = 5;
 /** Cost of starting on a text. */
 const TEXT_STEPS = 30;
 /** The character codes below this are remembered for each set. */
@@ -35,7 +35,7 @@ export function toMatcher(source: string, steps: Steps): Matcher {
   const { whole, isUnicode } = parseExpression(source, steps);
   const tables = noTables();
   const program = writeProgram(whole, false, tables, steps);
-  const shared: Shared = { tables, sets: [], looks: [], isUnicode, steps, runs: 0 };
+  const shared: Shared = { tables, sets: [], lookarounds: [], isUnicode, steps, runs: 0 };
   return text => new Reading(shared, toCodes(text, isUnicode, steps)).run(program);
 }
 
@@ -43,7 +43,7 @@ export function toMatcher(source: string, steps: Steps): Matcher {
 interface Shared {
   tables: Tables;
   sets: CharSet[];
-  looks: Program[];
+  lookarounds: Program[];
   isUnicode: boolean;
   steps: Steps;
   runs: number;
@@ -52,7 +52,7 @@ interface Shared {
 class CharSet {
   readonly #native: RegExp;
   /** 0: not asked yet; 1: not in the set; 2: in the set. */
-  readonly #told = new Uint8Array(REMEMBERED);
+  readonly #remembered = new Uint8Array(REMEMBERED);
   readonly #steps: Steps;
 
   constructor(source: string, isUnicode: boolean, steps: Steps) {
@@ -62,11 +62,11 @@ class CharSet {
   }
 
   has(code: number): boolean {
-    const told = this.#told[code];
-    if (told === 1 || told === 2) return told === 2;
-    this.#steps.spend(ASK_STEPS);
+    const remembered = this.#remembered[code];
+    if (remembered === 1 || remembered === 2) return remembered === 2;
+    this.#steps.spend(LOOKUP_STEPS);
     const isIn = this.#native.test(String.fromCodePoint(code));
-    if (code < REMEMBERED) this.#told[code] = isIn ? 2 : 1;
+    if (code < REMEMBERED) this.#remembered[code] = isIn ? 2 : 1;
     return isIn;
   }
 }
@@ -151,7 +151,9 @@ class Reading {
         isEnd = true;
       } else if (op === SPLIT) {
         open.push(nexts[each] ?? 0, args[each] ?? 0);
-      } else if (op === AT ? this.#isAt(args[each] ?? 0, at) : this.#looks(args[each] ?? 0, at)) {
+      } else if (
+        op === AT ? this.#isAt(args[each] ?? 0, at) : this.#looksAround(args[each] ?? 0, at)
+      ) {
         open.push(nexts[each] ?? 0);
       }
     }
@@ -167,18 +169,18 @@ class Reading {
     return isEdge === (place === 'edge');
   }
 
-  #looks(index: number, at: number): boolean {
-    const look = this.#shared.tables.looks.items[index];
-    if (!look) return false;
+  #looksAround(index: number, at: number): boolean {
+    const lookaround = this.#shared.tables.lookarounds.items[index];
+    if (!lookaround) return false;
     let holds = this.#holds[index];
     if (!holds) {
-      const { tables, looks, steps } = this.#shared;
-      looks[index] ??= writeProgram(look.part, !look.isBehind, tables, steps);
+      const { tables, lookarounds, steps } = this.#shared;
+      lookarounds[index] ??= writeProgram(lookaround.part, !lookaround.isBehind, tables, steps);
       holds = new Uint8Array(this.#codes.length + 1);
-      this.run(looks[index], holds);
+      this.run(lookarounds[index], holds);
       this.#holds[index] = holds;
     }
-    return (holds[at] === 1) !== look.isNot;
+    return (holds[at] === 1) !== lookaround.isNot;
   }
 
   #set(index: number): CharSet {

@@ -25,7 +25,7 @@ export type Part =
   | { kind: 'any'; ways: Part[] }
   | { kind: 'times'; part: Part; least: number; most: number }
   | { kind: 'at'; place: Place }
-  | { kind: 'look'; part: Part; isBehind: boolean; isNot: boolean };
+  | { kind: 'lookaround'; part: Part; isBehind: boolean; isNot: boolean };
 
 export interface Expression {
   whole: Part;
@@ -123,9 +123,9 @@ class Reader {
     if (this.#source[this.#at] === '?') throw new ExpressionRefused('changes its flags');
     const part = this.#ways(depth - 1);
     this.#at += 1;
-    const isLook = /^\(\?<?[=!]$/.test(head);
-    if (!isLook) return part;
-    return { kind: 'look', part, isBehind: head.includes('<'), isNot: head.endsWith('!') };
+    const isLookaround = /^\(\?<?[=!]$/.test(head);
+    if (!isLookaround) return part;
+    return { kind: 'lookaround', part, isBehind: head.includes('<'), isNot: head.endsWith('!') };
   }
 
   #escape(): Part {

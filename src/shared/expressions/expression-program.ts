@@ -9,14 +9,14 @@ export const CHAR = 0;
 export const SET = 1;
 export const SPLIT = 2;
 export const AT = 3;
-export const LOOK = 4;
+export const LOOKAROUND = 4;
 export const DONE = 5;
 
 /** Cost of visiting a part, and of writing an instruction. */
 const PART_STEPS = 2;
 const WRITE_STEPS = 4;
 
-export type Look = Part & { kind: 'look' };
+export type Lookaround = Part & { kind: 'lookaround' };
 
 /** Instruction `i` does `ops[i]` with `args[i]` and continues at `nexts[i]`; a split continues at both `args[i]` and `nexts[i]`. */
 export interface Program {
@@ -37,10 +37,10 @@ export const PLACES: readonly Place[] = ['start', 'end', 'edge', 'inside'];
 export interface Tables {
   /** Sources of character sets. */
   sets: Numbered<string>;
-  looks: Numbered<Look>;
+  lookarounds: Numbered<Lookaround>;
 }
 
-export const noTables = (): Tables => ({ sets: new Numbered(), looks: new Numbered() });
+export const noTables = (): Tables => ({ sets: new Numbered(), lookarounds: new Numbered() });
 
 /** Items numbered in the order in which they were first added. */
 class Numbered<T> {
@@ -110,8 +110,8 @@ class Writer {
         return this.emit(SET, this.#tables.sets.numberOf(part.text), next);
       case 'at':
         return this.emit(AT, PLACES.indexOf(part.place), next);
-      case 'look':
-        return this.emit(LOOK, this.#tables.looks.numberOf(part), next);
+      case 'lookaround':
+        return this.emit(LOOKAROUND, this.#tables.lookarounds.numberOf(part), next);
       case 'all': {
         const write = (behind: number, each: Part) => this.write(each, behind);
         return this.#isBackward

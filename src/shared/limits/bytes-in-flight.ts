@@ -17,8 +17,8 @@ export const SMALL_BYTES = 65_536;
 const KEPT_FOR_SMALL = 1 / 8;
 const FOR_PARTIAL = 1 / 4;
 /** How often a waiting response checks for room, in milliseconds: the first in the queue, and the others. */
-const FIRST_LOOK_MS = 20;
-const LATER_LOOK_MS = 100;
+const FIRST_POLL_MS = 20;
+const LATER_POLL_MS = 100;
 const RETRY_AFTER_SECONDS = 1;
 /** Texts of at most this many characters are not weighed. */
 export const LIGHT_CHARS = 16_384;
@@ -45,7 +45,7 @@ export class BytesInFlight {
   readonly #limits: ByteLimits;
   readonly #principals = new Map<string, PrincipalBytes>();
   readonly #all: Count = { used: 0, partial: 0 };
-  #standing = 0;
+  #openStreams = 0;
 
   constructor(limits: ByteLimits) {
     this.#limits = limits;
@@ -65,18 +65,18 @@ export class BytesInFlight {
 
   /** The open requests that end by themselves. */
   get underWay(): number {
-    return this.open - this.#standing;
+    return this.open - this.#openStreams;
   }
 
-  /** Opens a request of a principal; it holds nothing yet. Its opener releases it. @param isStanding it ends when its client goes */
-  request(principalId: string, isStanding = false): RequestBytes {
+  /** Opens a request of a principal; it holds nothing yet. Its opener releases it. @param isStream it ends when its client goes */
+  request(principalId: string, isStream = false): RequestBytes {
     let principal = this.#principals.get(principalId);
     if (!principal) {
       principal = { used: 0, partial: 0, open: 0, waiting: [] };
       this.#principals.set(principalId, principal);
     }
     principal.open += 1;
-    this.#standing += Number(isStanding);
+    this.#openStreams += Number(isStream);
     const own = principal;
     const all = this.#all;
     const { isolateBytes, principalBytes } = this.#limits;
@@ -101,7 +101,7 @@ export class BytesInFlight {
       },
       close: () => {
         own.open -= 1;
-        this.#standing -= Number(isStanding);
+        this.#openStreams -= Number(isStream);
         if (own.open === 0) this.#principals.delete(principalId);
       },
     });
@@ -231,7 +231,7 @@ export class RequestBytes {
         const isFirst = waiting[0] === waiter;
         if ((isFirst || isSmall) && this.take(bytes, isPartial)) break;
         if (this.#owners === 0 || Date.now() >= until) throw new PorticoError('upstream_no_room');
-        await after(isFirst ? FIRST_LOOK_MS : LATER_LOOK_MS, signal);
+        await after(isFirst ? FIRST_POLL_MS : LATER_POLL_MS, signal);
         signal?.throwIfAborted();
       }
     } finally {

@@ -7,11 +7,11 @@ import { shortened } from './shortened.ts';
 const SPACE = /[\t-\r\u0085\p{Z}\u2800]+/gu;
 const HIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu;
 /** Characters of the text that are read for each character of the line. */
-const LOOKED_AT = 4;
+const READ_FACTOR = 4;
 
 /** @param maxChars in UTF-16 units, the `…` included */
 export function toOneLine(text: string, maxChars: number): string {
-  const begin = text.slice(0, maxChars * LOOKED_AT);
+  const begin = text.slice(0, maxChars * READ_FACTOR);
   const line = begin.replaceAll(SPACE, ' ').replaceAll(HIDDEN, '').replaceAll(/ +/g, ' ').trim();
   if (line.length <= maxChars) return begin.length < text.length ? `${line}…` : line;
   return shortened(line, maxChars);

@@ -12,20 +12,20 @@ const LIMIT_MS = 3_000;
 const AT_ONCE = 4;
 
 export class Probe<Finding> {
-  readonly #look: () => Promise<Finding>;
+  readonly #probe: () => Promise<Finding>;
   readonly #failed: Finding;
   #found: { at: number; finding: Finding } | undefined;
   /** Start times of the running probes. */
   #begun: number[] = [];
 
   /** @param failed result of a probe that fails, hangs, or exceeds the number allowed */
-  constructor(look: () => Promise<Finding>, failed: Finding) {
-    this.#look = look;
+  constructor(probe: () => Promise<Finding>, failed: Finding) {
+    this.#probe = probe;
     this.#failed = failed;
   }
 
   /** Returns a result that is at most a second old, or probes now. Never rejects. */
-  async ask(): Promise<Finding> {
+  async result(): Promise<Finding> {
     const now = Date.now();
     // A probe whose request was cancelled never reports its end.
     this.#begun = this.#begun.filter(at => now - at < LIMIT_MS);
@@ -45,7 +45,7 @@ export class Probe<Finding> {
     const { promise: late, resolve } = Promise.withResolvers<Finding>();
     const timer = setTimeout(() => resolve(this.#failed), LIMIT_MS);
     try {
-      return await Promise.race([this.#look(), late]);
+      return await Promise.race([this.#probe(), late]);
     } catch {
       return this.#failed;
     } finally {

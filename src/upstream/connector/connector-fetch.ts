@@ -65,9 +65,9 @@ class ChannelRequest {
     socket.binaryType = 'arraybuffer';
     socket.accept();
     this.#socket = socket;
-    socket.addEventListener('message', ({ data }) => this.#hear(data));
-    socket.addEventListener('close', () => this.#lost());
-    socket.addEventListener('error', () => this.#lost());
+    socket.addEventListener('message', ({ data }) => this.#receive(data));
+    socket.addEventListener('close', () => this.#break());
+    socket.addEventListener('error', () => this.#break());
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (this.#signal?.aborted) this.#onAbort();
     else this.#sendRequest(socket);
@@ -92,7 +92,7 @@ class ChannelRequest {
     this.#fail(aborted());
   };
 
-  #hear(data: unknown): void {
+  #receive(data: unknown): void {
     const frame = data instanceof ArrayBuffer ? parseFrame(new Uint8Array(data)) : undefined;
     if (this.#isOver || !frame) return;
     if (frame.type === 'head') this.#begin(frame);
@@ -163,7 +163,7 @@ class ChannelRequest {
   }
 
   /** The object is gone, and with it what it knew of the connector. */
-  #lost(): void {
+  #break(): void {
     if (this.#isOver) return;
     this.#over();
     this.#fail(unreachable('The connection to its connector broke'));

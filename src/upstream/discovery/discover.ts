@@ -3,7 +3,7 @@
  * An invalid item is left out and counted; the others stay. A list that fails is noted, and the other lists stay; the discovery fails only
  * if no list can be read. Bounds: pages, items and characters.
  */
-import type { Verdict } from '../../servers/registry/server-schema.ts';
+import type { ServerProtocol } from '../../servers/registry/server-schema.ts';
 import {
   type Conditions,
   type Kind,
@@ -226,7 +226,7 @@ function headerFault(text: string): string | undefined {
 
 /** What a discovery found. */
 export interface DiscoveryResult extends Discovered {
-  verdict: Verdict;
+  verdict: ServerProtocol;
   capabilities: JsonObject;
   instructions: string | undefined;
   /** Which items are not for every client. */

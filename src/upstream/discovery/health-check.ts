@@ -9,7 +9,7 @@ import { decideAddress } from '../../http/address-policy.ts';
 import { statusError } from '../protocol/status-error.ts';
 
 /** @throws PorticoError with an `upstream_*` code if the answer is not 2xx */
-export async function requestHealthUrl(
+export async function getHealthUrl(
   { url: serverUrl, headers, hidden }: UpstreamEndpoint,
   url: string,
   allowsLoopback: boolean,

@@ -5,7 +5,7 @@
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
 import { isObject, MODERN_VERSION, RPC, type JsonObject } from '../../shared/protocol.ts';
-import type { Verdict } from '../../servers/registry/server-schema.ts';
+import type { ServerProtocol } from '../../servers/registry/server-schema.ts';
 import { createHttpChannel, post, type Channel } from '../session/channel.ts';
 import type { Deadline } from '../../http/deadline.ts';
 import { initializeHttp, initializeParams, parseInitializeResult } from '../session/handshake.ts';
@@ -16,7 +16,7 @@ import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 /** An upstream whose protocol is negotiated, with a channel open to it. */
 export interface Negotiated {
-  verdict: Verdict;
+  verdict: ServerProtocol;
   protocol: NegotiatedProtocol;
   channel: Channel;
   capabilities: JsonObject;

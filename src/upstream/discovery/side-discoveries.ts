@@ -9,7 +9,7 @@ import { toConditions, type ClientView } from '../../servers/catalog/client-view
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { LATEST_LEGACY_VERSION, type JsonObject } from '../../shared/protocol.ts';
 import { parsePlace } from '../../servers/registry/connector-place.ts';
-import type { Verdict } from '../../servers/registry/server-schema.ts';
+import type { ServerProtocol } from '../../servers/registry/server-schema.ts';
 import {
   CLIENT_FEATURES,
   declaring,
@@ -33,7 +33,7 @@ export interface Aside {
   more: Partial<Record<Kind, readonly string[]>>;
   conditions: Conditions | undefined;
   /** How a modern server speaks the legacy era, if it does. */
-  legacy: Verdict['legacy'];
+  legacy: ServerProtocol['legacy'];
   /** The capabilities that it advertises there. */
   legacyCapabilities: JsonObject | undefined;
 }
@@ -56,7 +56,7 @@ const ASIDE_MS = 8_000;
 /** Time in which a modern server has to answer the legacy handshake, in milliseconds; without an answer nothing is known. */
 const OTHER_ERA_MS = 2_000;
 /** Lists that may depend on the client. */
-const LOOKED_AT: readonly Kind[] = ['tools', 'prompts'];
+const CLIENT_DEPENDENT: readonly Kind[] = ['tools', 'prompts'];
 /** Errors by which a modern server says that it does not speak the legacy era; all others may be temporary. */
 const REFUSALS = new Set([
   'upstream_4xx',
@@ -79,7 +79,7 @@ interface SideSession {
  * @param first what the first discovery found
  * @returns undefined if the side discoveries failed, from which nothing follows
  */
-export async function lookAside(
+export async function discoverAside(
   endpoint: UpstreamEndpoint,
   { verdict }: Negotiated,
   first: Discovered,
@@ -91,8 +91,8 @@ export async function lookAside(
     openSession(endpoint, verdict.transport, declaring(features), within, maxBytes);
   try {
     return await (verdict.era === 'modern'
-      ? lookAtOtherEra(first, open, deadline, endpoint)
-      : lookAsOthers(first, open, deadline));
+      ? discoverInOtherEra(first, open, deadline, endpoint)
+      : discoverAsOthers(first, open, deadline));
   } catch (thrown) {
     if (thrown instanceof PorticoError || thrown instanceof SessionForgotten) return undefined;
     throw thrown;
@@ -104,14 +104,14 @@ export async function lookAside(
 type Open = (features: readonly ClientFeature[], within?: Deadline) => Promise<SideSession>;
 
 /** Discovers a legacy server as clients with capabilities see it. */
-async function lookAsOthers(first: Discovered, open: Open, deadline: Deadline): Promise<Aside> {
+async function discoverAsOthers(first: Discovered, open: Open, deadline: Deadline): Promise<Aside> {
   const plain: ClientView = { features: [], era: 'legacy', items: first.items };
   const others = await viewsOf(plain, open, deadline);
   return { ...NOTHING_ASIDE, ...toConditions([plain, ...others]) };
 }
 
 /** Discovers a modern server in the legacy era, if it speaks that and keeps sessions; otherwise its modern era has everything. */
-async function lookAtOtherEra(
+async function discoverInOtherEra(
   first: Discovered,
   open: Open,
   deadline: Deadline,
@@ -207,7 +207,7 @@ async function viewOf(
 /** Whether each item of a view is in one of the others too, by name. */
 function isWithin({ items }: ClientView, others: readonly ClientView[]): boolean {
   return KINDS.every(kind => {
-    if (!LOOKED_AT.includes(kind)) return true;
+    if (!CLIENT_DEPENDENT.includes(kind)) return true;
     const known = new Set(others.flatMap(other => other.items[kind].map(keyText)));
     return items[kind].every(text => known.has(keyText(text)));
   });
@@ -218,7 +218,7 @@ const keyText = (text: string): string => String((JSON.parse(text) as JsonObject
 /** Opens a session, which the caller must end. @throws PorticoError with an `upstream_*` code */
 export async function openSession(
   endpoint: UpstreamEndpoint,
-  transport: Verdict['transport'],
+  transport: ServerProtocol['transport'],
   declared: JsonObject,
   deadline: Deadline,
   maxBytes: number,

@@ -4,12 +4,12 @@
  */
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { KINDS } from '../../servers/catalog/catalog.ts';
-import type { Verdict } from '../../servers/registry/server-schema.ts';
+import type { ServerProtocol } from '../../servers/registry/server-schema.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { Discovered, DiscoveryResult } from './discover.ts';
 import type { KnownAside } from './known-upstream.ts';
 import type { Negotiated } from './negotiate.ts';
-import { ASLEEP, lookAside, NOTHING_ASIDE, type Aside } from './side-discoveries.ts';
+import { ASLEEP, discoverAside, NOTHING_ASIDE, type Aside } from './side-discoveries.ts';
 
 const NOTHING_KNOWN = { lists: '', until: 0, wasAwake: false };
 /** After this time side discoveries are repeated in any case, in milliseconds. */
@@ -24,7 +24,7 @@ export class SideView {
   #negotiated: Negotiated | undefined;
 
   /** @param legacy what was known before of the server's legacy era */
-  constructor(endpoint: UpstreamEndpoint, maxBytes: number, legacy: Verdict['legacy']) {
+  constructor(endpoint: UpstreamEndpoint, maxBytes: number, legacy: ServerProtocol['legacy']) {
     this.#endpoint = endpoint;
     this.#maxBytes = maxBytes;
     this.#known = { ...NOTHING_KNOWN, aside: { ...NOTHING_ASIDE, legacy } };
@@ -54,7 +54,7 @@ export class SideView {
     // Lists that could not be read cannot be compared.
     if (first.failed.length > 0) return before;
     this.#negotiated = negotiated;
-    const found = await lookAside(this.#endpoint, negotiated, first, this.#maxBytes);
+    const found = await discoverAside(this.#endpoint, negotiated, first, this.#maxBytes);
     // What was found while the program was awake still holds.
     const aside = found && !(found === ASLEEP && wasAwake) ? found : before;
     this.#known = {

@@ -8,7 +8,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
-import { askAbout } from '../session/ask-about.ts';
+import { requestSubscription } from '../session/request-subscription.ts';
 import { createHttpChannel } from '../session/channel.ts';
 import { endSession } from '../session/end-session.ts';
 import { discover, type DiscoveryResult } from './discover.ts';
@@ -28,7 +28,7 @@ const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$
 /** A change stream; a later one takes over with its first message. */
 interface ChangeListener {
   controller: AbortController;
-  isDeaf: boolean;
+  isReplaced: boolean;
 }
 
 export class UpstreamWatch {
@@ -60,9 +60,9 @@ export class UpstreamWatch {
   }
 
   /** Whether the server advertises that it announces changed lists; false before it was negotiated. */
-  get tellsOfLists(): boolean {
+  get announcesLists(): boolean {
     return (
-      this.#negotiated !== undefined && tellsOfChanges(this.#negotiated.capabilities).length > 0
+      this.#negotiated !== undefined && announcedLists(this.#negotiated.capabilities).length > 0
     );
   }
 
@@ -97,11 +97,12 @@ export class UpstreamWatch {
   subscribe(uri: string, deadline: Deadline): Promise<void> {
     return this.#withChannel(async negotiated => {
       const isModern = negotiated.protocol.era === 'modern';
-      const hears = isModern || !this.#listener ? await this.#listen(negotiated) : true;
-      if (isModern && !hears) throw new PorticoError('upstream_4xx', 'The server opens no stream');
+      const isListening = isModern || !this.#listener ? await this.#listen(negotiated) : true;
+      if (isModern && !isListening)
+        throw new PorticoError('upstream_4xx', 'The server opens no stream');
       if (isModern || this.#subscribed.has(uri)) return;
       const { hidden } = this.#endpoint;
-      await askAbout(uri, 'resources/subscribe', negotiated.channel, deadline, hidden);
+      await requestSubscription(uri, 'resources/subscribe', negotiated.channel, deadline, hidden);
       this.#subscribed.add(uri);
     }, deadline);
   }
@@ -115,7 +116,7 @@ export class UpstreamWatch {
     if (!wasSubscribed) return;
     const deadline = createDeadline(UNSUBSCRIBE_MS);
     const { channel } = negotiated;
-    await askAbout(uri, 'resources/unsubscribe', channel, deadline, []).catch(() => {});
+    await requestSubscription(uri, 'resources/unsubscribe', channel, deadline, []).catch(() => {});
     deadline.release();
   }
 
@@ -163,7 +164,7 @@ export class UpstreamWatch {
 
   async #negotiate(deadline: Deadline): Promise<Negotiated> {
     const { transport, maxBytes } = this.#options;
-    const onNotification = (method: string, text: string) => this.#hear(method, text);
+    const onNotification = (method: string, text: string) => this.#takeNotification(method, text);
     const negotiated = await negotiate(
       this.#endpoint,
       { transport, maxBytes, onNotification },
@@ -241,22 +242,22 @@ export class UpstreamWatch {
     const { verdict, protocol, capabilities } = negotiated;
     if (verdict.transport !== 'http' || this.#negotiated !== negotiated) return false;
     const uris = await this.#options.uris();
-    const hears = this.#options.hearsLists || uris.length > 0;
-    const wanted = { lists: hears ? tellsOfChanges(capabilities) : [], uris };
+    const wantsLists = this.#options.wantsLists || uris.length > 0;
+    const wanted = { lists: wantsLists ? announcedLists(capabilities) : [], uris };
     const before = this.#listener;
     if (wanted.lists.length === 0 && wanted.uris.length === 0) {
       before?.controller.abort();
       return false;
     }
-    const listener: ChangeListener = { controller: new AbortController(), isDeaf: false };
+    const listener: ChangeListener = { controller: new AbortController(), isReplaced: false };
     const takeOver = () => {
-      if (!before || before.isDeaf) return;
-      before.isDeaf = true;
+      if (!before || before.isReplaced) return;
+      before.isReplaced = true;
       before.controller.abort();
     };
     const onNotification = (method: string, text: string) => {
       takeOver();
-      if (!listener.isDeaf) this.#hear(method, text);
+      if (!listener.isReplaced) this.#takeNotification(method, text);
     };
     const { signal } = listener.controller;
     const stream = await listen(this.#endpoint, protocol, wanted, onNotification, signal);
@@ -279,7 +280,7 @@ export class UpstreamWatch {
     if (Date.now() - openedAt > STABLE_MS && !this.#closed) this.#options.onEvent();
   }
 
-  #hear(method: string, text: string): void {
+  #takeNotification(method: string, text: string): void {
     if (LIST_CHANGED.test(method)) {
       this.doubt();
       this.#options.onEvent();
@@ -290,7 +291,7 @@ export class UpstreamWatch {
 }
 
 /** Returns the lists whose changes a server says that it announces. */
-function tellsOfChanges(capabilities: JsonObject): string[] {
+function announcedLists(capabilities: JsonObject): string[] {
   return ['tools', 'resources', 'prompts'].filter(name => {
     const capability = capabilities[name];
     return isObject(capability) && capability['listChanged'] === true;

@@ -6,7 +6,7 @@ import type { RawResponse } from './message.ts';
 export async function finalResponse(reply: {
   response?: RawResponse;
   messages?: AsyncIterable<
-    RawResponse | { kind: 'notification' | 'question' | 'withdrawal' | 'request' | 'foreign' }
+    RawResponse | { kind: 'notification' | 'question' | 'cancellation' | 'request' | 'foreign' }
   >;
 }): Promise<RawResponse> {
   if (reply.response) return reply.response;

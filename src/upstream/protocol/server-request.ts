@@ -17,14 +17,14 @@ export interface Question {
 
 /** The server has cancelled a request: it need not be answered any more. */
 export interface RequestCancellation {
-  kind: 'withdrawal';
+  kind: 'cancellation';
   of: Question;
   /** Raw params of the notification, with the reason if the server gives one. */
   params: string;
 }
 
 /** Returns the id of the server request that a notification cancels, if it cancels one. */
-export function withdrawnId(method: string, text: string): RequestId | undefined {
+export function cancelledId(method: string, text: string): RequestId | undefined {
   if (method !== 'notifications/cancelled') return undefined;
   const { params } = withExactIds(JSON.parse(text), text) as { params?: unknown };
   const id = isObject(params) ? params['requestId'] : undefined;

@@ -41,7 +41,7 @@ async function* messagesFor(
   names: TaskNames,
 ): CallMessages {
   /** Server requests as the client gets them, by the server's originals. */
-  const asked = new Map<Question, Question>();
+  const renamed = new Map<Question, Question>();
   for await (const message of messages) {
     if (message.kind === 'response') yield await responseFor(message, method, names);
     else if (message.kind === 'notification') {
@@ -49,9 +49,9 @@ async function* messagesFor(
       yield { ...message, text: await notificationFor(message.text, isOfTask, names) };
     } else if (message.kind === 'question') {
       const question = await questionFor(message, names);
-      asked.set(message, question);
+      renamed.set(message, question);
       yield question;
-    } else yield { ...message, of: asked.get(message.of) ?? message.of };
+    } else yield { ...message, of: renamed.get(message.of) ?? message.of };
   }
 }
 

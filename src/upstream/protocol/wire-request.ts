@@ -4,7 +4,7 @@
  * the server's negotiated protocol and the client how a request is made: in which session, by the Worker or an object, and in which era.
  * Pure but for the counter of ids.
  */
-import type { Verdict } from '../../servers/registry/server-schema.ts';
+import type { ServerProtocol } from '../../servers/registry/server-schema.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import {
   type Era,
@@ -129,7 +129,10 @@ export function nextRequestId(): number {
 }
 
 /** Whether a request is a further round of a call that a server of both eras answered in the modern one, and continues there. */
-export function isRound({ modernVersion }: Verdict, { params }: OutboundRequest): boolean {
+export function isContinuation(
+  { modernVersion }: ServerProtocol,
+  { params }: OutboundRequest,
+): boolean {
   return (
     modernVersion !== undefined && (params.has('inputResponses') || params.has('requestState'))
   );
@@ -146,7 +149,7 @@ export function isAboutTasks({ method, tasks = false }: OutboundRequest): boolea
  * call is the object's.
  */
 export function callerOf(
-  verdict: Verdict,
+  verdict: ServerProtocol,
   request: OutboundRequest,
   context: CallContext,
 ): 'worker' | 'object' | 'either' {
@@ -176,6 +179,6 @@ export function maySuspend({ capabilities, questions }: CallContext): boolean {
  * Whether a call needs a session to itself while it runs, because of what comes on the session's notification stream: server requests,
  * which suspend it, or the log messages that its client asked for.
  */
-export function hearsInObject(context: CallContext, wantsLogs: boolean): boolean {
+export function needsOwnSession(context: CallContext, wantsLogs: boolean): boolean {
   return maySuspend(context) || (context.questions === 'suspend' && wantsLogs);
 }

@@ -12,21 +12,25 @@ import type { JsonObject, LogLevel } from '../../shared/protocol.ts';
 import { keepsSessions } from '../../servers/registry/keeps-sessions.ts';
 import { acquireSession, type SessionHolder, type UpstreamSession } from './acquire-session.ts';
 import type { CallContext } from '../protocol/call.ts';
-import { hearsInObject, maySuspend } from '../protocol/wire-request.ts';
+import { needsOwnSession, maySuspend } from '../protocol/wire-request.ts';
 import { createHttpChannel } from './channel.ts';
 import type { UpstreamEndpoint, UpstreamEndpoints } from '../endpoint.ts';
 import { setLevel } from './log-levels.ts';
-import { takeEvent, type Told, type ToldBy } from '../streams/session-events.ts';
-import { SessionSubscriptions, type HeardSession } from './session-subscriptions.ts';
+import {
+  takeEvent,
+  type SessionNotification,
+  type SessionServer,
+} from '../streams/session-events.ts';
+import { SessionSubscriptions, type OpenSession } from './session-subscriptions.ts';
 import { SseConnections } from '../streams/sse-connections.ts';
-import { NotificationStreams, type OwnHearing } from '../streams/notification-streams.ts';
-import { Upstreams, type CallSession, type Hearing } from '../upstream-client.ts';
+import { NotificationStreams, type OwnReader } from '../streams/notification-streams.ts';
+import { Upstreams, type CallSession, type SessionNeeds } from '../upstream-client.ts';
 
 export interface ClientUpstreamsSettings {
   callTimeoutMs: number;
   questionTimeoutMs: number;
   maxAnswerBytes: number;
-  standingStreamMs: number;
+  notificationStreamMs: number;
 }
 
 export interface ClientUpstreamsPorts {
@@ -39,11 +43,11 @@ export interface ClientUpstreamsPorts {
   /** Called if a server offers no notification stream in a stored session, so that this is remembered. */
   onNone(serverId: string, sessionId: string): Promise<unknown>;
   /** The Worker in which the client's own stream ends. */
-  own: OwnHearing;
+  own: OwnReader;
   /** Whether the client has a stream of its own open. */
   isOpen(): boolean;
   /** Notifies an object of a changed resource. */
-  tell(owner: string, change: ResourceEvent): Promise<unknown>;
+  notify(owner: string, change: ResourceEvent): Promise<unknown>;
   /** @returns whether the client's own stream takes a log message */
   onLog(serverId: string, text: string): boolean;
   /** Wakes the monitor of a server. */
@@ -58,24 +62,25 @@ const WAKE_GAP_MS = 1_000;
 
 export class ClientUpstreams {
   readonly connections: SseConnections;
-  readonly standing: NotificationStreams;
+  readonly streams: NotificationStreams;
   readonly subscriptions: SessionSubscriptions;
   /** The client for calls that are made inside the object, whose sessions are at hand. */
   readonly calls: Upstreams;
   readonly #ports: ClientUpstreamsPorts;
   readonly #settings: ClientUpstreamsSettings;
-  readonly #pokedAt = new Map<string, number>();
+  readonly #wokenAt = new Map<string, number>();
 
   constructor(ports: ClientUpstreamsPorts, settings: ClientUpstreamsSettings) {
     this.#ports = ports;
     this.#settings = settings;
-    const { maxAnswerBytes: maxBytes, standingStreamMs: holdMs } = settings;
-    const onEvent = (told: Told, by: ToldBy) => this.#takeEvent(told, by);
+    const { maxAnswerBytes: maxBytes, notificationStreamMs: holdMs } = settings;
+    const onEvent = (notification: SessionNotification, by: SessionServer) =>
+      this.#takeEvent(notification, by);
     const isWanted = () => ports.isOpen() || this.subscriptions.isForOthers;
-    const isPinned = (serverId: string) => isWanted() && this.subscriptions.isAt(serverId);
-    const watching = { maxBytes, onEvent, isPinned };
+    const isKeptOpen = (serverId: string) => isWanted() && this.subscriptions.isAt(serverId);
+    const watching = { maxBytes, onEvent, isKeptOpen };
     this.connections = new SseConnections(ports.claims, watching);
-    this.standing = new NotificationStreams({
+    this.streams = new NotificationStreams({
       ...watching,
       own: ports.own,
       holdMs,
@@ -83,7 +88,7 @@ export class ClientUpstreams {
     });
     this.subscriptions = new SessionSubscriptions({
       storage: ports.storage,
-      hear: (serverId, capabilities) => this.#hear(serverId, capabilities),
+      openSession: (serverId, capabilities) => this.#openSession(serverId, capabilities),
       onKept: () => ports.onKept(),
     });
     this.calls = this.#createCalls();
@@ -92,7 +97,7 @@ export class ClientUpstreams {
   /** Sets the log level that the client wants in the sessions whose streams are open. */
   async setLevel(level: LogLevel): Promise<void> {
     const { maxAnswerBytes } = this.#settings;
-    const channels = this.standing.held().map(({ endpoint, session }) => {
+    const channels = this.streams.held().map(({ endpoint, session }) => {
       const protocol = { era: 'legacy' as const, ...session };
       return createHttpChannel(endpoint, protocol, maxAnswerBytes);
     });
@@ -102,7 +107,7 @@ export class ClientUpstreams {
 
   /** The upstream forgot a session. */
   forget(serverId: string, sessionId: string): void {
-    this.standing.forget(serverId, sessionId);
+    this.streams.forget(serverId, sessionId);
     this.subscriptions.forgot(serverId);
     if (this.subscriptions.isAt(serverId)) this.#ports.waitUntil(this.subscriptions.keep());
   }
@@ -110,36 +115,36 @@ export class ClientUpstreams {
   close(): void {
     this.subscriptions.clear();
     this.connections.closeAll();
-    this.standing.closeAll();
+    this.streams.closeAll();
   }
 
-  #takeEvent(told: Told, by: ToldBy): boolean {
-    const { waitUntil, wake, tell, onLog } = this.#ports;
-    return takeEvent(told, by, {
+  #takeEvent(notification: SessionNotification, by: SessionServer): boolean {
+    const { waitUntil, wake, notify, onLog } = this.#ports;
+    return takeEvent(notification, by, {
       onLog,
       onListChanged: serverId => {
         const now = Date.now();
-        if (now - (this.#pokedAt.get(serverId) ?? 0) < WAKE_GAP_MS) return;
-        this.#pokedAt.set(serverId, now);
+        if (now - (this.#wokenAt.get(serverId) ?? 0) < WAKE_GAP_MS) return;
+        this.#wokenAt.set(serverId, now);
         waitUntil(wake(serverId));
       },
       onUpdated: (serverId, uri, params) => {
-        const telling = async () => {
+        const notifying = async () => {
           const owners = await this.subscriptions.ownersOf(serverId, uri);
-          await Promise.allSettled(owners.map(owner => tell(owner, { serverId, uri, params })));
+          await Promise.allSettled(owners.map(owner => notify(owner, { serverId, uri, params })));
         };
-        waitUntil(telling());
+        waitUntil(notifying());
       },
     });
   }
 
   /** Returns the client's session at a server, opened if there is none, with its stream open. */
-  async #hear(serverId: string, capabilities: JsonObject): Promise<HeardSession> {
+  async #openSession(serverId: string, capabilities: JsonObject): Promise<OpenSession> {
     const { findServer, endpoints, holder } = this.#ports;
     const found = await findServer(serverId);
     const server = found && inEra(found, 'legacy');
     if (!server || !keepsSessions(server)) {
-      this.standing.leave(serverId);
+      this.streams.leave(serverId);
       this.connections.close(serverId);
       throw new PorticoError('server_disconnected');
     }
@@ -157,9 +162,9 @@ export class ClientUpstreams {
       throw isRefused ? new PorticoError('upstream_session', error.message) : error;
     });
     const { sessionId, protocolVersion } = session;
-    this.standing.leave(serverId, session.sessionId);
-    await this.standing.hold(endpoint, session);
-    const stream = this.standing.find(serverId, sessionId);
+    this.streams.leave(serverId, session.sessionId);
+    await this.streams.hold(endpoint, session);
+    const stream = this.streams.find(serverId, sessionId);
     const protocol = { era: 'legacy' as const, protocolVersion, sessionId };
     return {
       name: server.name,
@@ -174,7 +179,7 @@ export class ClientUpstreams {
   async #acquire(
     context: CallContext,
     endpoint: UpstreamEndpoint,
-    hearing: Hearing,
+    needs: SessionNeeds,
   ): Promise<CallSession> {
     const { capabilities } = context;
     const { maxAnswerBytes } = this.#settings;
@@ -185,9 +190,9 @@ export class ClientUpstreams {
       capabilities,
       maxAnswerBytes,
     );
-    if (!hearsInObject(context, hearing.wantsLogs)) return session;
-    const terms = { capabilities, progressToken: hearing.progressToken() };
-    return this.standing.acquire(endpoint, session, terms);
+    if (!needsOwnSession(context, needs.wantsLogs)) return session;
+    const terms = { capabilities, progressToken: needs.progressToken() };
+    return this.streams.acquire(endpoint, session, terms);
   }
 
   #createCalls(): Upstreams {
@@ -199,7 +204,7 @@ export class ClientUpstreams {
       questionTimeoutMs,
       maxAnswerBytes,
       sessions: {
-        acquire: (context, endpoint, hearing) => this.#acquire(context, endpoint, hearing),
+        acquire: (context, endpoint, needs) => this.#acquire(context, endpoint, needs),
         forget: (_context, { serverId }, sessionId) => holder.forget(serverId, sessionId),
       },
       connectSse: (endpoint, context) =>

@@ -10,7 +10,7 @@ import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { covers, toWatchFailure, type WatchFailure } from '../../shared/events.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
-import { askAbout } from './ask-about.ts';
+import { requestSubscription } from './request-subscription.ts';
 import type { Channel } from './channel.ts';
 import { createDeadline } from '../../http/deadline.ts';
 import { SessionForgotten } from '../exchange.ts';
@@ -26,7 +26,7 @@ export interface SessionSubscription {
 }
 
 /** The client's session at a server, with its stream open. */
-export interface HeardSession {
+export interface OpenSession {
   /** Name of the server. */
   name: string;
   /** Different for each session or connection. */
@@ -44,7 +44,7 @@ export interface SessionSubscriptionsPorts {
    * Returns the session, opened if there is none, with its stream open.
    * @throws PorticoError
    */
-  hear(serverId: string, capabilities: JsonObject): Promise<HeardSession>;
+  openSession(serverId: string, capabilities: JsonObject): Promise<OpenSession>;
   /** Called when something is subscribed to: from then on `keep` has to be called now and then. */
   onKept(): Promise<unknown>;
 }
@@ -53,16 +53,16 @@ const PREFIX = 'session-subscription/';
 /** Most subscriptions of one client in its own sessions. */
 const MAX = 2_000;
 /** Longest time a server may take to accept a subscription, in milliseconds. */
-const ASK_MS = 10_000;
+const SUBSCRIBE_MS = 10_000;
 
-interface Asked {
-  session: HeardSession;
+interface Subscribed {
+  session: OpenSession;
   uris: Set<string>;
 }
 
 export class SessionSubscriptions {
   readonly #ports: SessionSubscriptionsPorts;
-  readonly #asked = new Map<string, Asked>();
+  readonly #subscribed = new Map<string, Subscribed>();
   #known: Promise<Map<string, SessionSubscription>> | undefined;
   /** Servers with subscriptions. */
   #servers = new Set<string>();
@@ -91,12 +91,12 @@ export class SessionSubscriptions {
     }
     await this.#put(key, wanted);
     try {
-      await this.#ask(wanted);
+      await this.#subscribeAt(wanted);
       await this.#ports.onKept();
       return undefined;
     } catch (thrown) {
       await this.#remove(key);
-      const name = this.#asked.get(wanted.serverId)?.session.name;
+      const name = this.#subscribed.get(wanted.serverId)?.session.name;
       return toWatchFailure(toPorticoError(thrown), name);
     }
   }
@@ -107,9 +107,9 @@ export class SessionSubscriptions {
     const left = [...(await this.#entries()).values()].filter(
       entry => entry.serverId === serverId && entry.uri === uri,
     );
-    const asked = this.#asked.get(serverId);
-    if (left.length > 0 || !asked?.uris.delete(uri)) return;
-    await request(asked.session, 'resources/unsubscribe', uri).catch(() => {});
+    const subscribed = this.#subscribed.get(serverId);
+    if (left.length > 0 || !subscribed?.uris.delete(uri)) return;
+    await request(subscribed.session, 'resources/unsubscribe', uri).catch(() => {});
   }
 
   /** Returns the names of the objects to notify of a resource. */
@@ -128,7 +128,7 @@ export class SessionSubscriptions {
 
   /** The session at a server is gone, and its subscriptions with it. */
   forgot(serverId: string): void {
-    this.#asked.delete(serverId);
+    this.#subscribed.delete(serverId);
   }
 
   /** Renews all subscriptions at their servers. A server that fails now is asked again the next time. */
@@ -137,27 +137,27 @@ export class SessionSubscriptions {
     const servers = Map.groupBy(entries, ({ serverId }) => serverId);
     await Promise.allSettled(
       [...servers.values()].map(async wanted => {
-        for (const one of wanted) await this.#ask(one);
+        for (const one of wanted) await this.#subscribeAt(one);
       }),
     );
   }
 
   /** Drops all subscriptions; the caller deletes them from storage. */
   clear(): void {
-    this.#asked.clear();
+    this.#subscribed.clear();
     this.#count(new Map());
     this.#known = Promise.resolve(new Map());
   }
 
   /** Subscribes at a server, in its present session; once more if the server forgot that one. */
-  async #ask({ serverId, uri, capabilities }: SessionSubscription): Promise<void> {
+  async #subscribeAt({ serverId, uri, capabilities }: SessionSubscription): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
-      const session = await this.#ports.hear(serverId, capabilities);
-      const asked = this.#askedIn(serverId, session);
-      if (asked.uris.has(uri)) return;
+      const session = await this.#ports.openSession(serverId, capabilities);
+      const subscribed = this.#subscribedIn(serverId, session);
+      if (subscribed.uris.has(uri)) return;
       try {
         await request(session, 'resources/subscribe', uri);
-        asked.uris.add(uri);
+        subscribed.uris.add(uri);
         return;
       } catch (error) {
         if (!(error instanceof SessionForgotten)) throw error;
@@ -167,12 +167,12 @@ export class SessionSubscriptions {
     }
   }
 
-  #askedIn(serverId: string, session: HeardSession): Asked {
-    const known = this.#asked.get(serverId);
+  #subscribedIn(serverId: string, session: OpenSession): Subscribed {
+    const known = this.#subscribed.get(serverId);
     if (known && known.session.key === session.key) return known;
-    const asked = { session, uris: new Set<string>() };
-    this.#asked.set(serverId, asked);
-    return asked;
+    const subscribed = { session, uris: new Set<string>() };
+    this.#subscribed.set(serverId, subscribed);
+    return subscribed;
   }
 
   #entries(): Promise<Map<string, SessionSubscription>> {
@@ -209,13 +209,13 @@ async function keyOf({ serverId, uri, owner }: Omit<SessionSubscription, 'capabi
   return PREFIX + (await sha256Hex(JSON.stringify([serverId, uri, owner])));
 }
 
-type Method = Parameters<typeof askAbout>[1];
+type Method = Parameters<typeof requestSubscription>[1];
 
 /** @throws PorticoError, SessionForgotten */
-async function request({ channel, hidden }: HeardSession, method: Method, uri: string) {
-  const deadline = createDeadline(ASK_MS);
+async function request({ channel, hidden }: OpenSession, method: Method, uri: string) {
+  const deadline = createDeadline(SUBSCRIBE_MS);
   try {
-    await askAbout(uri, method, channel, deadline, hidden);
+    await requestSubscription(uri, method, channel, deadline, hidden);
   } finally {
     deadline.release();
   }

@@ -4,7 +4,7 @@
  */
 import { AsyncQueue } from '../../shared/util/async-queue.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
-import { canBeAsked } from '../../shared/client-capabilities.ts';
+import { canAnswer } from '../../shared/client-capabilities.ts';
 import type { Reply } from '../exchange.ts';
 import type { UpstreamMessage } from '../protocol/message.ts';
 import type { SharedStream } from './shared-stream.ts';
@@ -14,9 +14,9 @@ export interface CallListener {
   take(): Promise<UpstreamMessage | undefined>;
   /**
    * The call is over.
-   * @param told settles when the server knows; absent if it answered
+   * @param cancelSent settles when the server knows; absent if it answered
    */
-  close(told?: Promise<unknown>): void;
+  close(cancelSent?: Promise<unknown>): void;
 }
 
 /** What a stream needs to know of a call that listens. */
@@ -32,14 +32,14 @@ export function joinStream(stream: SharedStream, terms: ListenerTerms): CallList
   const messages = new AsyncQueue<UpstreamMessage>();
   const listener = {
     progressToken: terms.progressToken,
-    canBeAsked: (method: string) => canBeAsked(terms.capabilities, method),
+    canAnswer: (method: string) => canAnswer(terms.capabilities, method),
     put: (message: UpstreamMessage) => messages.put(message),
   };
   stream.join(listener);
   return {
     take: () => messages.take(),
-    close(told) {
-      stream.leave(listener, told);
+    close(cancelSent) {
+      stream.leave(listener, cancelSent);
       messages.end();
     },
   };
@@ -50,25 +50,30 @@ export interface Ending {
   /** Hangs up; the server gets a cancellation. */
   stop(): void;
   /** Settles when the cancellation has been sent. */
-  told(): Promise<void>;
+  cancelSent(): Promise<void>;
 }
 
-type Step = { own: IteratorResult<UpstreamMessage, void> } | { heard: UpstreamMessage | undefined };
+type Step =
+  { own: IteratorResult<UpstreamMessage, void> } | { received: UpstreamMessage | undefined };
 
 /**
  * Returns the reply itself if it comes whole and the listener got nothing before, else a reply with the messages of both. Either closes the
  * listener; if this throws, the caller has to close it.
  */
-export async function withHeard(replying: Promise<Reply>, listener: CallListener, ending: Ending) {
-  const heard = listener.take();
-  const first = await Promise.race([replying, heard]);
+export async function withListener(
+  replying: Promise<Reply>,
+  listener: CallListener,
+  ending: Ending,
+) {
+  const received = listener.take();
+  const first = await Promise.race([replying, received]);
   // The listener will get nothing more: the reply is all there is.
   const whole = first ?? (await replying);
   if ('headers' in whole && (whole.response || !first)) {
     listener.close();
     return whole;
   }
-  const messages = merged(messagesOf(replying), heard, listener, ending);
+  const messages = merged(messagesOf(replying), received, listener, ending);
   return { headers: new Headers(), messages } satisfies Reply;
 }
 
@@ -82,22 +87,22 @@ async function* messagesOf(
 
 async function* merged(
   source: AsyncGenerator<UpstreamMessage, void, undefined>,
-  heard: Promise<UpstreamMessage | undefined>,
+  received: Promise<UpstreamMessage | undefined>,
   listener: CallListener,
   ending: Ending,
 ): AsyncGenerator<UpstreamMessage, void, undefined> {
   const next = (): Promise<Step> => source.next().then(own => ({ own }));
   const listen = (taking = listener.take()): Promise<Step> =>
-    taking.then(message => ({ heard: message }));
+    taking.then(message => ({ received: message }));
   let isOver = false;
   let own = next();
-  let hearing: Promise<Step> | undefined = listen(heard);
+  let waiting: Promise<Step> | undefined = listen(received);
   try {
     for (;;) {
-      const step: Step = await Promise.race(hearing ? [own, hearing] : [own]);
-      if ('heard' in step) {
-        hearing = step.heard ? listen() : undefined;
-        if (step.heard) yield step.heard;
+      const step: Step = await Promise.race(waiting ? [own, waiting] : [own]);
+      if ('received' in step) {
+        waiting = step.received ? listen() : undefined;
+        if (step.received) yield step.received;
         continue;
       }
       isOver = step.own.done === true || step.own.value.kind === 'response';
@@ -108,7 +113,7 @@ async function* merged(
   } finally {
     own.catch(() => {});
     if (!isOver) ending.stop();
-    listener.close(isOver ? undefined : ending.told());
+    listener.close(isOver ? undefined : ending.cancelSent());
     source.return().catch(() => {});
   }
 }

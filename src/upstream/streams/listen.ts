@@ -55,7 +55,7 @@ export async function listen(
     response?.body?.cancel().catch(() => {});
     return undefined;
   }
-  return { ended: hear(response.body, onNotification, controller.signal) };
+  return { ended: readNotifications(response.body, onNotification, controller.signal) };
 }
 
 function opening(
@@ -83,7 +83,7 @@ function opening(
   };
 }
 
-async function hear(
+async function readNotifications(
   body: ReadableStream<Uint8Array>,
   onNotification: (method: string, text: string) => void,
   signal: AbortSignal,

@@ -9,7 +9,7 @@
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { postText } from '../server-messages.ts';
 import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
-import type { Told } from './session-events.ts';
+import type { SessionNotification } from './session-events.ts';
 import { SharedStream } from './shared-stream.ts';
 import { FOR_CALLS, openReading, type StreamState } from './stream-reader.ts';
 
@@ -25,13 +25,13 @@ export interface NotificationStreamOptions {
   /** See `SharedStream`. */
   graceMs: number;
   /** See `SharedStream`. */
-  onEvent(message: Told): boolean;
+  onEvent(message: SessionNotification): boolean;
   /** Makes the client's own Worker read the stream. @returns undefined if there is no such Worker */
-  hearElsewhere(): Promise<StreamState | undefined>;
+  readElsewhere(): Promise<StreamState | undefined>;
   /** Makes that Worker post a message. @returns false if there is no such Worker */
   postElsewhere(text: string): boolean;
   /** Whether the stream is to stay open though no call runs. */
-  isPinned(): boolean;
+  isKeptOpen(): boolean;
   /** Called once, when the stream is closed for good. */
   onClose(): void;
 }
@@ -71,7 +71,7 @@ export class NotificationStream {
 
   /** Opens the stream for a call that begins. */
   async hold(): Promise<StreamState> {
-    const elsewhere = this.#reading ? undefined : await this.#options.hearElsewhere();
+    const elsewhere = this.#reading ? undefined : await this.#options.readElsewhere();
     if (elsewhere === 'open' || elsewhere === 'none') return elsewhere;
     if (this.#isClosed || !this.endpoint) return 'closed';
     return this.#holdHere(this.endpoint);
@@ -79,7 +79,7 @@ export class NotificationStream {
 
   /** The client's own Worker came or went: the stream stays open for calls under way, and is closed if nothing needs it. */
   async changeHands(): Promise<void> {
-    if (this.shared.size > 0 || this.#options.isPinned()) await this.hold();
+    if (this.shared.size > 0 || this.#options.isKeptOpen()) await this.hold();
     else this.close();
   }
 
@@ -145,7 +145,7 @@ export class NotificationStream {
   /** Keeps the stream open while calls run or it is pinned. */
   #check(): void {
     const now = Date.now();
-    if (this.shared.size > 0 || this.#options.isPinned()) {
+    if (this.shared.size > 0 || this.#options.isKeptOpen()) {
       this.#heldUntil = Math.max(this.#heldUntil, now + this.#options.holdMs);
     }
     if (now >= this.#heldUntil) return this.close();

@@ -11,7 +11,7 @@ import { renew, type UpstreamEndpoint } from '../endpoint.ts';
 import { joinStream, type ListenerTerms } from './call-listener.ts';
 import { endSession } from '../session/end-session.ts';
 import { openSession } from '../session/acquire-session.ts';
-import type { Told, ToldBy } from './session-events.ts';
+import type { SessionNotification, SessionServer } from './session-events.ts';
 import { NotificationStream } from './notification-stream.ts';
 import type { SharedStream } from './shared-stream.ts';
 import type { StreamState } from './stream-reader.ts';
@@ -28,22 +28,22 @@ export interface NotificationSession {
 }
 
 /** The Worker in which the client's own stream ends, as it reads streams of sessions for the client's object. */
-export interface OwnHearing {
+export interface OwnReader {
   /** Makes it read the stream of a session. @returns undefined if the client has no stream of its own */
-  hear(serverId: string, session: NotificationSession): Promise<StreamState | undefined>;
+  read(serverId: string, session: NotificationSession): Promise<StreamState | undefined>;
   leave(serverId: string, sessionId: string): void;
   /** @returns false if the client has no stream of its own */
   post(serverId: string, session: NotificationSession, text: string): boolean;
 }
 
 export interface NotificationStreamsOptions {
-  own: OwnHearing;
+  own: OwnReader;
   holdMs: number;
   maxBytes: number;
   /** See `SharedStream`. */
-  onEvent(message: Told, by: ToldBy): boolean;
+  onEvent(message: SessionNotification, by: SessionServer): boolean;
   /** Whether the stream of the stored session at a server is to stay open. */
-  isPinned(serverId: string): boolean;
+  isKeptOpen(serverId: string): boolean;
   /** Called if a server offers no notification stream in a stored session, so that this is remembered. */
   onNone(serverId: string, session: NotificationSession): Promise<unknown>;
 }
@@ -82,14 +82,14 @@ export class NotificationStreams {
   }
 
   /** Returns the shared stream of a session that the client's own Worker reads, even if this object lost its memory meanwhile. */
-  heard(serverId: string, session: NotificationSession): SharedStream {
+  workerStream(serverId: string, session: NotificationSession): SharedStream {
     const known = this.find(serverId, session.sessionId);
     return (known ?? this.#create(serverId, undefined, session, GRACE_MS).stream).shared;
   }
 
   /** Takes a message that the client's own Worker read. */
   take(serverId: string, session: NotificationSession, message: UpstreamMessage): void {
-    this.heard(serverId, session).take(message);
+    this.workerStream(serverId, session).take(message);
   }
 
   /** The client's own Worker came or went. */
@@ -198,7 +198,7 @@ export class NotificationStreams {
     graceMs: number,
     isExtra = false,
   ): Held {
-    const { own, holdMs, maxBytes, onEvent, isPinned } = this.#options;
+    const { own, holdMs, maxBytes, onEvent, isKeptOpen } = this.#options;
     const { sessionId, protocolVersion } = session;
     const key = keyOf(serverId, sessionId);
     const stream: NotificationStream = new NotificationStream(endpoint, {
@@ -209,9 +209,9 @@ export class NotificationStreams {
       waitMs: this.#slow.has(serverId) ? WAIT_AGAIN_MS : WAIT_MS,
       onSlow: () => this.#slow.add(serverId),
       onEvent: message => onEvent(message, stream.endpoint ?? { serverId, hidden: [] }),
-      hearElsewhere: async () => (isExtra ? undefined : own.hear(serverId, session)),
+      readElsewhere: async () => (isExtra ? undefined : own.read(serverId, session)),
       postElsewhere: text => !isExtra && own.post(serverId, session, text),
-      isPinned: () => !isExtra && isPinned(serverId),
+      isKeptOpen: () => !isExtra && isKeptOpen(serverId),
       onClose: () => {
         this.#held.delete(key);
         if (isExtra && stream.endpoint) void endSession(stream.endpoint, session);

@@ -6,13 +6,13 @@ import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
 import { noteRedacted } from '../protocol/message.ts';
 
 /** A notification as the server wrote it. */
-export interface Told {
+export interface SessionNotification {
   method: string;
   text: string;
 }
 
 /** The server of a session, as far as its messages need it. */
-export interface ToldBy {
+export interface SessionServer {
   serverId: string;
   /** Texts that its messages must not repeat to a client. */
   hidden: readonly string[];
@@ -33,7 +33,11 @@ const LOG = 'notifications/message';
 const MAX_CHARS = 1_048_576;
 
 /** @returns whether the notification was taken; one that was not may belong to a call */
-export function takeEvent({ method, text }: Told, by: ToldBy, ports: SessionEventsPorts): boolean {
+export function takeEvent(
+  { method, text }: SessionNotification,
+  by: SessionServer,
+  ports: SessionEventsPorts,
+): boolean {
   const { serverId, hidden } = by;
   if (LIST_CHANGED.test(method)) {
     ports.onListChanged(serverId);

@@ -8,13 +8,13 @@
  */
 import { progressTokenOf } from '../protocol/progress-token.ts';
 import { toAnswerText, type UpstreamMessage, type UpstreamRequest } from '../protocol/message.ts';
-import { withdrawnId, type RawAnswer } from '../protocol/server-request.ts';
+import { cancelledId, type RawAnswer } from '../protocol/server-request.ts';
 import type { RequestId } from '../../shared/protocol.ts';
 
 /** A call under way, as a shared stream sees it. */
 export interface Listener {
   /** Whether its client can answer requests of this method. */
-  canBeAsked(method: string): boolean;
+  canAnswer(method: string): boolean;
   /** Raw JSON of the token under which the server reports the call's progress. */
   progressToken: string | undefined;
   put(message: UpstreamMessage): void;
@@ -73,34 +73,34 @@ export class SharedStream {
     this.#listeners.add(listener);
     const since = Date.now() - this.#options.graceMs;
     const early = this.#early.filter(({ at }) => at >= since);
-    this.#early = early.filter(({ message }) => !this.#tell(message));
+    this.#early = early.filter(({ message }) => !this.#deliver(message));
     for (const open of this.#open.values()) if (!open.holder) this.#give(open);
   }
 
   /**
    * A call is over. Server requests that it leaves open may belong to another call, which gets them next.
-   * @param told settles when the server knows that the call is over; only then may its requests be answered
+   * @param cancelSent settles when the server knows that the call is over; only then may its requests be answered
    */
-  leave(listener: Listener, told: Promise<unknown> = Promise.resolve()): void {
+  leave(listener: Listener, cancelSent: Promise<unknown> = Promise.resolve()): void {
     this.#listeners.delete(listener);
     for (const open of this.#open.values()) {
       if (open.holder !== listener) continue;
       open.holder = undefined;
-      this.#give(open, told);
+      this.#give(open, cancelSent);
     }
   }
 
   /** Takes a message that is no response. */
   take(message: UpstreamMessage): void {
-    if (message.kind === 'request') return this.#ask(message);
+    if (message.kind === 'request') return this.#takeRequest(message);
     if (message.kind !== 'notification') return;
-    const withdrawn = withdrawnId(message.method, message.text);
-    if (withdrawn !== undefined) this.#withdraw(withdrawn, message);
-    else if (!this.#tell(message)) this.#keep(message);
+    const cancelled = cancelledId(message.method, message.text);
+    if (cancelled !== undefined) this.#cancel(cancelled, message);
+    else if (!this.#deliver(message)) this.#keep(message);
   }
 
   /** The server cancels a request: its holder gets the cancellation, and no answer is sent. */
-  #withdraw(id: RequestId, message: Notification): void {
+  #cancel(id: RequestId, message: Notification): void {
     const open = this.#open.get(id);
     if (!open) return;
     if (open.timer) clearTimeout(open.timer);
@@ -116,7 +116,7 @@ export class SharedStream {
     this.#listeners.clear();
   }
 
-  #ask(question: UpstreamRequest): void {
+  #takeRequest(question: UpstreamRequest): void {
     const { id, method } = question;
     // A resumed stream may repeat what it sent before.
     if (this.#open.has(id)) return;
@@ -128,17 +128,17 @@ export class SharedStream {
   }
 
   /** Gives a server request to the call begun last that can answer it, or else to the call begun last, which refuses it by itself. */
-  #give(open: OpenQuestion, told: Promise<unknown> = Promise.resolve()): void {
+  #give(open: OpenQuestion, cancelSent: Promise<unknown> = Promise.resolve()): void {
     const { question } = open;
     const { id, method } = question;
     const listeners = [...this.#listeners].toReversed();
-    const holder = listeners.find(listener => listener.canBeAsked(method)) ?? listeners[0];
+    const holder = listeners.find(listener => listener.canAnswer(method)) ?? listeners[0];
     if (open.timer) clearTimeout(open.timer);
     if (!holder) {
       const refuse = () => {
         if (this.#open.get(id) === open && !open.holder) this.#refuse(id);
       };
-      if (this.#options.graceMs === 0) void told.then(refuse);
+      if (this.#options.graceMs === 0) void cancelSent.then(refuse);
       else open.timer = setTimeout(refuse, this.#options.graceMs);
       return;
     }
@@ -161,7 +161,7 @@ export class SharedStream {
   }
 
   /** @returns whether the notification is dealt with; if not, its call may still join */
-  #tell(message: Notification): boolean {
+  #deliver(message: Notification): boolean {
     const listeners = [...this.#listeners];
     const isProgress = message.method === 'notifications/progress';
     if (!isProgress && this.#options.onEvent?.(message)) return true;

@@ -22,7 +22,7 @@ import {
   type NegotiatedProtocol,
 } from '../protocol/wire-request.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
-import type { Told } from './session-events.ts';
+import type { SessionNotification } from './session-events.ts';
 import { SharedStream, type Listener } from './shared-stream.ts';
 import { authError } from '../protocol/status-error.ts';
 
@@ -30,7 +30,7 @@ export interface SseOptions {
   maxBytes: number;
   onNotification?: (method: string, text: string) => void;
   /** See `SharedStream`. */
-  onEvent?: (message: Told) => boolean;
+  onEvent?: (message: SessionNotification) => boolean;
 }
 
 /** Longest time for a message that nobody waits for, in milliseconds. */
@@ -135,20 +135,20 @@ export class SseConnection implements Channel {
 
   /**
    * Sends a request and yields what comes for it, the response last.
-   * @param canBeAsked whether its client answers server requests of a method
+   * @param canAnswer whether its client answers server requests of a method
    */
   async *call(
     method: string,
     params: RawObject,
     deadline: Deadline,
-    canBeAsked: (method: string) => boolean = () => false,
+    canAnswer: (method: string) => boolean = () => false,
   ): AsyncGenerator<UpstreamMessage, void, undefined> {
     if (this.#closed) throw new PorticoError('upstream_unreachable');
     this.#served += 1;
     const id = nextRequestId();
     const messages = new AsyncQueue<UpstreamMessage>();
     const { params: sent, progressToken } = withProgressToken(params, id);
-    const listener = toListener(messages, canBeAsked, id, progressToken);
+    const listener = toListener(messages, canAnswer, id, progressToken);
     this.#waiting.set(id, messages);
     this.#shared.join(listener);
     const onAbort = () => messages.end(deadline.explain(new PorticoError('upstream_no_response')));
@@ -167,10 +167,10 @@ export class SseConnection implements Channel {
     } finally {
       this.#waiting.delete(id);
       deadline.signal.removeEventListener('abort', onAbort);
-      const told = answered || this.#closed ? Promise.resolve() : this.#cancel(id);
-      this.#shared.leave(listener, told);
+      const cancelSent = answered || this.#closed ? Promise.resolve() : this.#cancel(id);
+      this.#shared.leave(listener, cancelSent);
       // Awaited, so that the cancellation goes out before the connection may be closed after this call.
-      await told;
+      await cancelSent;
     }
   }
 
@@ -261,12 +261,12 @@ export class SseConnection implements Channel {
 /** Returns the listener of a call for the server's other messages; it puts the call's own progress token back. */
 function toListener(
   messages: AsyncQueue<UpstreamMessage>,
-  canBeAsked: (method: string) => boolean,
+  canAnswer: (method: string) => boolean,
   id: RequestId,
   own: string | undefined,
 ): Listener {
   return {
-    canBeAsked,
+    canAnswer,
     progressToken: own === undefined ? undefined : JSON.stringify(id),
     put(message) {
       const isProgress =

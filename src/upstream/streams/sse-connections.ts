@@ -7,7 +7,7 @@ import { renew, type UpstreamEndpoint } from '../endpoint.ts';
 import { initializeParams, parseInitializeResult } from '../session/handshake.ts';
 import { openSse, type SseConnection } from './sse-connection.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
-import type { Told, ToldBy } from './session-events.ts';
+import type { SessionNotification, SessionServer } from './session-events.ts';
 import type { UpstreamClaims } from '../session/session-lock.ts';
 
 /** A connection without a call is closed after this time, in milliseconds. */
@@ -17,9 +17,9 @@ const OPEN_MS = 15_000;
 export interface SseConnectionsOptions {
   maxBytes: number;
   /** See `SharedStream`. */
-  onEvent(message: Told, by: ToldBy): boolean;
+  onEvent(message: SessionNotification, by: SessionServer): boolean;
   /** Whether the connection to a server is to stay open though no call uses it. */
-  isPinned(serverId: string): boolean;
+  isKeptOpen(serverId: string): boolean;
 }
 
 interface Live {
@@ -76,7 +76,8 @@ export class SseConnections {
     const deadline = createDeadline(OPEN_MS);
     try {
       const { maxBytes } = this.#options;
-      const onEvent = (message: Told) => this.#options.onEvent(message, upstreamEndpoint);
+      const onEvent = (message: SessionNotification) =>
+        this.#options.onEvent(message, upstreamEndpoint);
       const connection = await openSse(upstreamEndpoint, { maxBytes, onEvent }, deadline);
       const params = initializeParams(capabilities);
       parseInitializeResult(
@@ -111,7 +112,7 @@ export class SseConnections {
     const timer = setInterval(() => {
       const idle = connection.pending === 0 && connection.served === used;
       used = connection.served;
-      if (!connection.closed && (!idle || this.#options.isPinned(serverId))) return;
+      if (!connection.closed && (!idle || this.#options.isKeptOpen(serverId))) return;
       clearInterval(timer);
       connection.close();
       if (this.#live.get(serverId)?.connection === connection) this.#live.delete(serverId);

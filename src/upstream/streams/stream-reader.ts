@@ -98,8 +98,8 @@ async function read(opened: ReadableStream<Uint8Array>, reading: StreamReading):
     if (body instanceof ReadableStream) {
       const openedAt = Date.now();
       const parser = new SseParser(maxBytes);
-      const isHeard = await hear(body, parser, reading);
-      if (isHeard || Date.now() - openedAt >= LASTING_MS) failures = 0;
+      const hasMessage = await readMessages(body, parser, reading);
+      if (hasMessage || Date.now() - openedAt >= LASTING_MS) failures = 0;
       lastEventId = parser.resumption.lastEventId || lastEventId;
       retryMs = parser.resumption.retryMs ?? retryMs;
     }
@@ -113,23 +113,23 @@ async function read(opened: ReadableStream<Uint8Array>, reading: StreamReading):
 }
 
 /** @returns whether a message came */
-async function hear(
+async function readMessages(
   body: ReadableStream<Uint8Array>,
   parser: SseParser,
   { maxBytes, signal, take }: StreamReading,
 ): Promise<boolean> {
-  let isHeard = false;
+  let hasMessage = false;
   try {
     for await (const { event, data } of readEvents(body, maxBytes, parser, whenAborted(signal))) {
       const message = event === 'message' ? parse(data) : undefined;
       if (!message) continue;
-      isHeard = true;
+      hasMessage = true;
       take(message);
     }
   } catch {
     // A broken stream counts as an ended one: it is resumed.
   }
-  return isHeard;
+  return hasMessage;
 }
 
 /** Parses a message. Responses do not belong here, and what is no message is skipped. */

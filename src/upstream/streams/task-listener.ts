@@ -12,18 +12,18 @@ import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 const PROTOCOL: NegotiatedProtocol = { era: 'modern', protocolVersion: MODERN_VERSION };
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
-const TOLD = 'notifications/tasks';
+const TASK_NOTIFICATION = 'notifications/tasks';
 /** A server that does not acknowledge within this time announces nothing, in milliseconds. */
 const AGREE_MS = 3_000;
 
 /**
  * @param taskIds the server's own
- * @param hear gets the server's own id and the raw task
+ * @param onTask gets the server's own id and the raw task
  */
 export async function subscribeTasks(
   endpoint: UpstreamEndpoint,
   taskIds: readonly string[],
-  hear: (taskId: string, task: string) => void,
+  onTask: (taskId: string, task: string) => void,
   signal: AbortSignal,
 ): Promise<TaskSubscription> {
   if (signal.aborted) return { agreed: [], ended: Promise.resolve() };
@@ -38,8 +38,9 @@ export async function subscribeTasks(
     if (!isObject(parsed)) return;
     if (method === ACKNOWLEDGED) agree(agreedIds(parsed['notifications']));
     const { taskId } = parsed;
-    if (method !== TOLD || typeof taskId !== 'string' || !taskIds.includes(taskId)) return;
-    hear(taskId, taskWithoutSecrets(params, endpoint.hidden));
+    if (method !== TASK_NOTIFICATION || typeof taskId !== 'string' || !taskIds.includes(taskId))
+      return;
+    onTask(taskId, taskWithoutSecrets(params, endpoint.hidden));
   };
   const wanted = { lists: [], uris: [], taskIds };
   const stream = await listen(endpoint, PROTOCOL, wanted, onNotification, controller.signal);

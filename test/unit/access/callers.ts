@@ -4,7 +4,7 @@ import { createPolicy, type AccessState, type Holder } from '../../../src/access
 import type { Scope } from '../../../src/shared/identity/principal.ts';
 
 /** No rules, no toolsets, default access open. */
-export const OPEN: AccessState = { posture: 'open', rules: [], toolsets: [] };
+export const OPEN: AccessState = { defaultAccess: 'open', rules: [], toolsets: [] };
 
 /** The holder of a token without limits. */
 export function createHolder(more: Partial<Holder> = {}): Holder {

@@ -104,7 +104,7 @@ it('[ACC-3] a change of rules shows the difference between the decisions before 
   let changed = 0;
   for (let round = 0; round < 300; round += 1) {
     const rules = Array.from({ length: random.below(6) }, (_, i) => ruleOf(random, `r${i}`));
-    const before: AccessState = { ...OPEN, posture: random.pick(['open', 'closed']), rules };
+    const before: AccessState = { ...OPEN, defaultAccess: random.pick(['open', 'closed']), rules };
     const kept = random.below(2) === 0 ? rules : rules.slice(1);
     const after = { ...before, rules: [...kept, ruleOf(random, 'new')] };
     const found = changesFor(PEOPLE, everywhere, [before, after], OFFERS);

@@ -81,7 +81,7 @@ describe('precedence', () => {
   });
 
   it('[ACC-3] with default access closed, only a holder of admin gets through', () => {
-    const closed = { posture: 'closed' } as const;
+    const closed = { defaultAccess: 'closed' } as const;
     expect(policyOf([], {}, closed).viewOf(github)).toBe(NOTHING);
     expect(policyOf([], { isAdmin: true }, closed).viewOf(github)).toBe(WHOLE);
     const one = policyOf([rule('allow', everyone, { server: 'files', tool: 'read' })], {}, closed);

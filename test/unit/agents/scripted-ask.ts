@@ -66,7 +66,7 @@ const toItem = ({ server, ...tool }: ScriptedTool): ListedItem => ({
 /** A caller with the scopes of an administrator, or with the given ones. */
 export function callerWith(scopes?: string[]): Caller {
   const token = { ...SETUP_TOKEN, ...(scopes ? { scopes: scopes as never } : {}) };
-  return toCaller(token, { posture: 'open', rules: [], toolsets: [] });
+  return toCaller(token, { defaultAccess: 'open', rules: [], toolsets: [] });
 }
 
 export function scriptAsk(script: Script) {

@@ -37,8 +37,8 @@ function stepOf(name: StepName, more: Partial<Case>, record: Partial<Server> = {
   const found = toSteps(given, 1_000).find(({ step }) => step === name);
   return found && [found.passes, found.detail, ...found.ruleIds];
 }
-const within = (rules: AccessRule[], posture: 'open' | 'closed' = 'open') =>
-  createCaller({}, undefined, { ...OPEN, posture, rules });
+const within = (rules: AccessRule[], defaultAccess: 'open' | 'closed' = 'open') =>
+  createCaller({}, undefined, { ...OPEN, defaultAccess, rules });
 
 describe('a step', () => {
   it.each<[StepName, Partial<Case>, boolean, string]>([

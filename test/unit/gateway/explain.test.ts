@@ -109,7 +109,7 @@ function makeWorld(random: Random): World {
   };
   return {
     servers,
-    state: { posture: random.pick(['open', 'closed']), rules, toolsets },
+    state: { defaultAccess: random.pick(['open', 'closed']), rules, toolsets },
     token,
     approvals,
     catalogOf: ({ name, status }) =>

@@ -125,7 +125,7 @@ describe('a caller who sees one tool of a server', () => {
       tool: '*',
       readOnly: true,
     } as const;
-    const state = { ...OPEN, posture: 'closed', rules: [reading] } as const;
+    const state = { ...OPEN, defaultAccess: 'closed', rules: [reading] } as const;
     const reader = createCaller({}, undefined, state);
     // It is unknown whether the tool is read-only, so it is hidden.
     expect(await ask(reader, dot, { kind: 'tool', name: 'down.same' })).toBe('tool_not_found');

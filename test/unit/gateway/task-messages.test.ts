@@ -167,13 +167,13 @@ describe('a server request', () => {
     const { question: stranger } = asking('{}');
     const [asked, back, other] = await passed(
       question,
-      { kind: 'withdrawal', of: question, params: '{"reason":"late"}' },
-      { kind: 'withdrawal', of: stranger, params: '{}' },
+      { kind: 'cancellation', of: question, params: '{"reason":"late"}' },
+      { kind: 'cancellation', of: stranger, params: '{}' },
     );
     expect(asked).not.toBe(question);
-    expect(back?.kind === 'withdrawal' && back.of).toBe(asked);
+    expect(back?.kind === 'cancellation' && back.of).toBe(asked);
     expect(back).toHaveProperty('params', '{"reason":"late"}');
-    expect(other?.kind === 'withdrawal' && other.of).toBe(stranger);
+    expect(other?.kind === 'cancellation' && other.of).toBe(stranger);
   });
 
   it("[MCP-4] [SEC-10] is answered without another task's id, however it is written", async () => {

@@ -4,7 +4,7 @@ import {
   changedSince,
   changedText,
   covers,
-  mayHear,
+  mayReceive,
   updatedTexts,
   type Subscription,
 } from '../../../src/shared/events.ts';
@@ -39,10 +39,10 @@ describe('lists', () => {
 
   it('[MCP-9] of a server that is not visible are not', () => {
     expect([
-      mayHear(null, 's'),
-      mayHear(['s'], 's'),
-      mayHear(['t'], 's'),
-      mayHear([], 's'),
+      mayReceive(null, 's'),
+      mayReceive(['s'], 's'),
+      mayReceive(['t'], 's'),
+      mayReceive([], 's'),
     ]).toEqual([true, true, false, false]);
   });
 });

@@ -7,7 +7,7 @@ import { readMessage } from '../../../cli/src/connect/child-message.ts';
 import { withExactIds } from '../../../src/shared/json/json-spans.ts';
 import { idText, isRequestId } from '../../../src/shared/protocol.ts';
 import { parseMessage, toAnswerText } from '../../../src/upstream/protocol/message.ts';
-import { withdrawnId } from '../../../src/upstream/protocol/server-request.ts';
+import { cancelledId } from '../../../src/upstream/protocol/server-request.ts';
 import { createRandom, SEED } from '../seeded.ts';
 
 const read = (text: string) => withExactIds(JSON.parse(text), text) as Record<string, unknown>;
@@ -85,9 +85,9 @@ describe('a server', () => {
     expect(toAnswerText(message.id, { result: '{}' })).toContain('"id":9007199254740993,');
     const method = 'notifications/cancelled';
     const back = `{"jsonrpc":"2.0","method":"${method}","params":{"requestId":9007199254740993}}`;
-    expect(withdrawnId(method, back)).toBe(message.id);
+    expect(cancelledId(method, back)).toBe(message.id);
     const other = back.replace('993', '992');
-    expect(withdrawnId(method, other)).not.toBe(message.id);
+    expect(cancelledId(method, other)).not.toBe(message.id);
   });
 });
 

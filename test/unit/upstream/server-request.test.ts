@@ -1,11 +1,11 @@
 /** Which server request a server's cancellation names: nothing in it throws, and nothing is guessed. */
 import { describe, expect, it } from 'vitest';
-import { withdrawnId } from '../../../src/upstream/protocol/server-request.ts';
+import { cancelledId } from '../../../src/upstream/protocol/server-request.ts';
 
 const cancelled = (params: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
 
-describe('withdrawnId', () => {
+describe('cancelledId', () => {
   it.each([
     [{ requestId: 7, reason: 'late' }, 7],
     [{ requestId: '7' }, '7'],
@@ -17,10 +17,10 @@ describe('withdrawnId', () => {
     ['7', undefined],
     [undefined, undefined],
   ])('[MCP-4] of %j is %j', (params, id) => {
-    expect(withdrawnId('notifications/cancelled', cancelled(params))).toBe(id);
+    expect(cancelledId('notifications/cancelled', cancelled(params))).toBe(id);
   });
 
   it('[MCP-4] is undefined for another notification', () => {
-    expect(withdrawnId('notifications/progress', cancelled({ requestId: 7 }))).toBeUndefined();
+    expect(cancelledId('notifications/progress', cancelled({ requestId: 7 }))).toBeUndefined();
   });
 });

@@ -18,7 +18,7 @@ const open = (graceMs = 0) =>
 function listen(at: SharedStream, abilities = ['elicitation/create'], progressToken?: string) {
   const heard: UpstreamMessage[] = [];
   const listener: Listener = {
-    canBeAsked: method => abilities.includes(method),
+    canAnswer: method => abilities.includes(method),
     progressToken,
     put: message => void heard.push(message),
   };

@@ -1,10 +1,14 @@
 /** In which era and for which caller a call is made, by the negotiated protocol of its server and the request. */
 import { describe, expect, it } from 'vitest';
-import type { Verdict } from '../../../src/servers/registry/server-schema.ts';
-import { callerOf, isAboutTasks, isRound } from '../../../src/upstream/protocol/wire-request.ts';
+import type { ServerProtocol } from '../../../src/servers/registry/server-schema.ts';
+import {
+  callerOf,
+  isAboutTasks,
+  isContinuation,
+} from '../../../src/upstream/protocol/wire-request.ts';
 import type { CallContext } from '../../../src/upstream/protocol/call.ts';
 
-const LEGACY: Verdict = {
+const LEGACY: ServerProtocol = {
   era: 'legacy',
   protocolVersion: '2025-11-25',
   transport: 'http',
@@ -23,7 +27,7 @@ describe('[MCP-5] a call of a legacy client', () => {
     [BOTH, ['name', 'requestState'], true],
     [LEGACY, ['name', 'inputResponses', 'requestState'], false],
   ])('%j with %j continues in the modern era: %s', (verdict, members, isOn) => {
-    expect(isRound(verdict, request('tools/call', ...members))).toBe(isOn);
+    expect(isContinuation(verdict, request('tools/call', ...members))).toBe(isOn);
   });
 
   it.each([
@@ -36,8 +40,8 @@ describe('[MCP-5] a call of a legacy client', () => {
 });
 
 describe('[MCP-5] [EDGE-2] the caller of a call', () => {
-  const MODERN: Verdict = { ...LEGACY, era: 'modern', protocolVersion: '2026-07-28' };
-  const SSE: Verdict = { ...LEGACY, transport: 'sse' };
+  const MODERN: ServerProtocol = { ...LEGACY, era: 'modern', protocolVersion: '2026-07-28' };
+  const SSE: ServerProtocol = { ...LEGACY, transport: 'sse' };
   const STATELESS = { ...LEGACY, sessionful: false };
   const of = (questions: CallContext['questions'], capabilities = {}) =>
     ({ questions, capabilities }) as CallContext;

@@ -11,7 +11,7 @@ import { createToolsets } from '../../../src/access/toolsets/toolset-service.ts'
 import { AdminAudit } from '../../../src/audit/admin-audit.ts';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 
-const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] });
+const admin = toCaller(SETUP_TOKEN, { defaultAccess: 'open', rules: [], toolsets: [] });
 const RULE = { effect: 'deny', subject: { kind: 'everyone' }, server: '*', tool: '*' } as const;
 const NOTHING = { read_only: false, description: '' };
 

@@ -65,7 +65,13 @@ describe('[SEC-9] three hundred requests at once', () => {
 
   it('cause a few reads, and each request gets its own session', async () => {
     const { db, batches, state } = database();
-    const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
+    const snapshots = new Snapshots({
+      db,
+      keys,
+      adminToken,
+      defaultAccess: 'open',
+      maxAgeMs: 60_000,
+    });
     const loaded = await Promise.all(many.map(id => snapshots.load(adminToken, id, () => {})));
     expect(loaded.map(snapshot => snapshot?.session?.id)).toEqual(many);
     expect(batches.length).toBeLessThan(30);
@@ -75,7 +81,13 @@ describe('[SEC-9] three hundred requests at once', () => {
 
   it('read no session for requests without one', async () => {
     const { db, batches } = database();
-    const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
+    const snapshots = new Snapshots({
+      db,
+      keys,
+      adminToken,
+      defaultAccess: 'open',
+      maxAgeMs: 60_000,
+    });
     const idOf = (i: number) => (i % 2 === 0 ? undefined : many[i]);
     const loaded = await Promise.all(
       many.map((_, i) => snapshots.load(adminToken, idOf(i), () => {})),
@@ -86,14 +98,26 @@ describe('[SEC-9] three hundred requests at once', () => {
 
   it('read the policy a few times if all want it fresh', async () => {
     const { db, batches } = database();
-    const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
+    const snapshots = new Snapshots({
+      db,
+      keys,
+      adminToken,
+      defaultAccess: 'open',
+      maxAgeMs: 60_000,
+    });
     await Promise.all(many.map(() => snapshots.load(adminToken, undefined, () => {}, 5)));
     expect(batches.length).toBeLessThan(30);
   });
 
   it('read no row of a session that was opened here', async () => {
     const { db, batches } = database();
-    const snapshots = new Snapshots({ db, keys, adminToken, posture: 'open', maxAgeMs: 60_000 });
+    const snapshots = new Snapshots({
+      db,
+      keys,
+      adminToken,
+      defaultAccess: 'open',
+      maxAgeMs: 60_000,
+    });
     const at = Date.now();
     snapshots.holdSession({
       id: 'mine',

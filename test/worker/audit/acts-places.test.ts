@@ -6,7 +6,7 @@ import { SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
 import { AdminAudit, ALWAYS } from '../../../src/audit/admin-audit.ts';
 
 const HOUR_MS = 3_600_000;
-const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] });
+const admin = toCaller(SETUP_TOKEN, { defaultAccess: 'open', rules: [], toolsets: [] });
 const ACT = { action: 'test.do', subject: '' };
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));

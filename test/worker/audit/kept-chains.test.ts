@@ -17,7 +17,7 @@ import {
 import { createPortico, createToken } from '../support/portico.ts';
 
 const portico = createPortico();
-const admin = toCaller(SETUP_TOKEN, { posture: 'open', rules: [], toolsets: [] });
+const admin = toCaller(SETUP_TOKEN, { defaultAccess: 'open', rules: [], toolsets: [] });
 
 async function createCalls(count: number) {
   const person = await createPerson(portico);

@@ -36,7 +36,7 @@ export function createSnapshots(more: Partial<SnapshotsOptions> = {}) {
       return results;
     },
   } as unknown as D1Database;
-  const options = { db, keys, adminToken: ADMIN, posture: 'open', maxAgeMs: 1_000 } as const;
+  const options = { db, keys, adminToken: ADMIN, defaultAccess: 'open', maxAgeMs: 1_000 } as const;
   const snapshots = new Snapshots({ ...options, ...more });
   const load = (token = ADMIN, sessionId?: string, ...ages: number[]) =>
     snapshots.load(token, sessionId, work => void deferred.push(work), ...ages);

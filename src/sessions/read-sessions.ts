@@ -1,7 +1,7 @@
 /**
  * Reads the notification streams of a client's sessions at legacy servers in the Worker where the client's own stream ends: waiting costs
  * nothing there. The client's object says over a WebSocket which sessions to read, and gets the messages; a server's ping is answered here
- * and wakes nobody. The object's half is `own-hearing.ts`.
+ * and wakes nobody. The object's half is `own-reader.ts`.
  *
  * Invariants: a session is read only at a server that the client may see; reading ends with the client's stream.
  */
@@ -12,17 +12,17 @@ import { renew, type UpstreamEndpoint } from '../upstream/endpoint.ts';
 import { toAnswerText, type UpstreamMessage, noteRedacted } from '../upstream/protocol/message.ts';
 import type { NotificationSession } from '../upstream/streams/notification-streams.ts';
 import { openReading, type StreamState } from '../upstream/streams/stream-reader.ts';
-import { keyOf, type HearingEvent, type HearingOrder, type SessionPlace } from './own-hearing.ts';
+import { keyOf, type ReaderEvent, type ReaderOrder, type SessionPlace } from './own-reader.ts';
 import { FrameReader, sendFrame } from './stream-frames.ts';
 
-export interface HearingTerms {
+export interface ReadingTerms {
   /** Returns the current endpoint of a server. @throws PorticoError where the client has none */
   endpointOf(serverId: string): Promise<UpstreamEndpoint>;
   maxBytes: number;
 }
 
 /** The sessions that are read for one stream of a client. */
-export interface HeardSessions {
+export interface SessionReading {
   /** Stops reading at servers that the client no longer sees, or now reaches with another credential. */
   check(): Promise<void>;
   close(): void;
@@ -35,45 +35,45 @@ const SLOW_MS = 3_000;
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 300_000;
 
-interface Heard extends SessionPlace {
+interface ReadSession extends SessionPlace {
   controller: AbortController;
   endpoint: UpstreamEndpoint;
   /** State last reported to the object. */
-  told?: StreamState;
+  reported?: StreamState;
 }
 
 /** @param socket connects to the client's object; not yet accepted */
-export function hearSessions(socket: WebSocket, terms: HearingTerms): HeardSessions {
-  const hearing = new Hearing(socket, terms);
+export function readSessions(socket: WebSocket, terms: ReadingTerms): SessionReading {
+  const reader = new SessionReader(socket, terms);
   const frames = new FrameReader();
   socket.addEventListener('message', ({ data }) => {
     const frame = frames.push(String(data));
-    if (frame) void hearing.obey(JSON.parse(frame.text) as HearingOrder).catch(() => {});
+    if (frame) void reader.obey(JSON.parse(frame.text) as ReaderOrder).catch(() => {});
   });
-  socket.addEventListener('close', () => hearing.rest());
-  socket.addEventListener('error', () => hearing.rest());
+  socket.addEventListener('close', () => reader.rest());
+  socket.addEventListener('error', () => reader.rest());
   socket.accept();
   return {
-    check: () => hearing.check(),
+    check: () => reader.check(),
     close() {
-      hearing.rest();
+      reader.rest();
       if (socket.readyState === WebSocket.OPEN) socket.close();
     },
   };
 }
 
-class Hearing {
+class SessionReader {
   readonly #socket: WebSocket;
-  readonly #terms: HearingTerms;
-  readonly #heard = new Map<string, Heard>();
+  readonly #terms: ReadingTerms;
+  readonly #read = new Map<string, ReadSession>();
 
-  constructor(socket: WebSocket, terms: HearingTerms) {
+  constructor(socket: WebSocket, terms: ReadingTerms) {
     this.#socket = socket;
     this.#terms = terms;
   }
 
-  async obey(order: HearingOrder): Promise<void> {
-    if (order.kind === 'hear') return this.#hear(order);
+  async obey(order: ReaderOrder): Promise<void> {
+    if (order.kind === 'hear') return this.#begin(order);
     if (order.kind === 'leave') return this.#leave(keyOf(order.serverId, order.sessionId));
     if (order.kind === 'rest') return this.rest();
     if (order.kind === 'post') {
@@ -81,14 +81,14 @@ class Hearing {
       return postText(endpoint, protocolOf(order.session), order.text);
     }
     const { maxBytes } = this.#terms;
-    const channels = [...this.#heard.values()].map(({ endpoint, session }) =>
+    const channels = [...this.#read.values()].map(({ endpoint, session }) =>
       createHttpChannel(endpoint, protocolOf(session), maxBytes),
     );
     await Promise.allSettled(channels.map(channel => setLevel(channel, order.level)));
   }
 
   async check(): Promise<void> {
-    for (const [key, { serverId, endpoint }] of this.#heard) {
+    for (const [key, { serverId, endpoint }] of this.#read) {
       const now = await this.#terms.endpointOf(serverId).catch(() => undefined);
       if (now?.credentialKey === endpoint.credentialKey) renew(endpoint, now);
       else this.#leave(key);
@@ -96,44 +96,46 @@ class Hearing {
   }
 
   rest(): void {
-    for (const key of this.#heard.keys()) this.#leave(key);
+    for (const key of this.#read.keys()) this.#leave(key);
   }
 
   #leave(key: string): void {
-    this.#heard.get(key)?.controller.abort();
-    this.#heard.delete(key);
+    this.#read.get(key)?.controller.abort();
+    this.#read.delete(key);
   }
 
-  async #hear({ serverId, session }: SessionPlace): Promise<void> {
+  async #begin({ serverId, session }: SessionPlace): Promise<void> {
     const key = keyOf(serverId, session.sessionId);
-    const known = this.#heard.get(key);
+    const known = this.#read.get(key);
     // A stream that is still being opened is reported once it is open.
     if (known)
-      return known.told && this.#send({ kind: 'state', state: known.told, serverId, session });
+      return (
+        known.reported && this.#send({ kind: 'state', state: known.reported, serverId, session })
+      );
     const endpoint = await this.#terms.endpointOf(serverId).catch(() => undefined);
     const isOther = endpoint?.credentialKey !== session.credentialKey;
-    if (!endpoint || isOther || this.#heard.size >= MAX_SESSIONS) {
+    if (!endpoint || isOther || this.#read.size >= MAX_SESSIONS) {
       return this.#send({ kind: 'state', state: 'closed', serverId, session });
     }
-    const heard: Heard = { serverId, session, endpoint, controller: new AbortController() };
-    this.#heard.set(key, heard);
-    await this.#open(heard, RETRY_MS);
+    const reading: ReadSession = { serverId, session, endpoint, controller: new AbortController() };
+    this.#read.set(key, reading);
+    await this.#open(reading, RETRY_MS);
   }
 
   /** Opens a stream; a failed attempt is repeated after a growing delay. */
-  async #open(heard: Heard, retryMs: number): Promise<void> {
-    const { serverId, session, endpoint, controller } = heard;
+  async #open(reading: ReadSession, retryMs: number): Promise<void> {
+    const { serverId, session, endpoint, controller } = reading;
     const { signal } = controller;
     const over = (state: StreamState) => {
-      this.#tell(heard, state);
+      this.#report(reading, state);
       this.#leave(keyOf(serverId, session.sessionId));
     };
-    const slow = setTimeout(() => this.#tell(heard, 'open'), SLOW_MS);
+    const slow = setTimeout(() => this.#report(reading, 'open'), SLOW_MS);
     const state = await openReading({
       endpoint: () => endpoint,
       protocol: protocolOf(session),
       maxBytes: this.#terms.maxBytes,
-      take: message => this.#take(heard, message),
+      take: message => this.#take(reading, message),
       maxFailures: Infinity,
       maxRestMs: MAX_RETRY_MS,
       signal,
@@ -141,35 +143,35 @@ class Hearing {
     });
     clearTimeout(slow);
     if (state === 'none') return over(state);
-    this.#tell(heard, state);
+    this.#report(reading, state);
     if (state === 'open' || signal.aborted) return;
-    const again = () => void this.#open(heard, Math.min(retryMs * 2, MAX_RETRY_MS));
+    const again = () => void this.#open(reading, Math.min(retryMs * 2, MAX_RETRY_MS));
     const timer = setTimeout(again, retryMs);
     signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   }
 
   /** Reports only changes to the object, so that nothing else wakes it. */
-  #tell(heard: Heard, state: StreamState): void {
-    if (heard.controller.signal.aborted || heard.told === state) return;
-    heard.told = state;
-    const { serverId, session } = heard;
+  #report(reading: ReadSession, state: StreamState): void {
+    if (reading.controller.signal.aborted || reading.reported === state) return;
+    reading.reported = state;
+    const { serverId, session } = reading;
     this.#send({ kind: 'state', state, serverId, session });
   }
 
-  #take({ serverId, session, endpoint }: Heard, message: UpstreamMessage): void {
+  #take({ serverId, session, endpoint }: ReadSession, message: UpstreamMessage): void {
     if (message.kind === 'request' && message.method === 'ping') {
       void postText(endpoint, protocolOf(session), toAnswerText(message.id, { result: '{}' }));
       return;
     }
     if (message.kind !== 'request' && message.kind !== 'notification') return;
-    const told =
+    const redacted =
       message.kind === 'notification'
         ? { ...message, text: noteRedacted(message.text, endpoint.hidden) }
         : message;
-    this.#send({ kind: 'message', message: told, serverId, session });
+    this.#send({ kind: 'message', message: redacted, serverId, session });
   }
 
-  #send(event: HearingEvent): void {
+  #send(event: ReaderEvent): void {
     sendFrame(this.#socket, { id: '', text: JSON.stringify(event) });
   }
 }

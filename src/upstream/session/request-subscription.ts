@@ -8,7 +8,7 @@ import type { Channel } from './channel.ts';
  * @param hidden what the server's refusal must not repeat
  * @throws PorticoError `upstream_4xx` with the server's own error, or another `upstream_*` code; SessionForgotten
  */
-export async function askAbout(
+export async function requestSubscription(
   uri: string,
   method: 'resources/subscribe' | 'resources/unsubscribe',
   channel: Channel,

@@ -1,13 +1,13 @@
 /**
  * While a client has a stream of its own, the notification streams of its sessions at legacy servers are read in the Worker where that
  * stream ends. The Worker passes the messages to the client's object over a WebSocket that lets the object sleep. This is the object's
- * half; the Worker's is `hear-sessions.ts`.
+ * half; the Worker's is `read-sessions.ts`.
  *
  * Invariants: of several such Workers the newest reads; each message names its session, so that an object that lost its memory can go on.
  */
 import type { LogLevel } from '../shared/protocol.ts';
 import type { UpstreamMessage } from '../upstream/protocol/message.ts';
-import type { NotificationSession, OwnHearing } from '../upstream/streams/notification-streams.ts';
+import type { NotificationSession, OwnReader } from '../upstream/streams/notification-streams.ts';
 import type { StreamState } from '../upstream/streams/stream-reader.ts';
 import { FrameReader, sendFrame } from './stream-frames.ts';
 
@@ -18,7 +18,7 @@ export interface SessionPlace {
 }
 
 /** What the object orders the Worker to do. */
-export type HearingOrder =
+export type ReaderOrder =
   | ({ kind: 'hear' } & SessionPlace)
   | { kind: 'leave'; serverId: string; sessionId: string }
   | ({ kind: 'post'; text: string } & SessionPlace)
@@ -27,11 +27,11 @@ export type HearingOrder =
   | { kind: 'rest' };
 
 /** What the Worker reports. */
-export type HearingEvent =
+export type ReaderEvent =
   | ({ kind: 'state'; state: StreamState } & SessionPlace)
   | ({ kind: 'message'; message: UpstreamMessage } & SessionPlace);
 
-export interface OwnHearingPorts {
+export interface OwnReaderPorts {
   /** Returns the client's sessions. */
   sessions(): Promise<SessionPlace[]>;
   onMessage(place: SessionPlace, message: UpstreamMessage): void;
@@ -46,20 +46,20 @@ const ANSWER_MS = 4_000;
 /** The key by which both halves know a session. */
 export const keyOf = (serverId: string, sessionId: string) => `${serverId} ${sessionId}`;
 
-interface Asked {
+interface Requested {
   state: Promise<StreamState>;
   settle(state: StreamState): void;
 }
 
-export class OwnStreamHearing implements OwnHearing {
+export class OwnStreamReader implements OwnReader {
   static readonly TAG = 'hearing';
   static readonly PATH = '/hearing';
   readonly #state: DurableObjectState;
-  readonly #ports: OwnHearingPorts;
+  readonly #ports: OwnReaderPorts;
   readonly #frames = new WeakMap<WebSocket, FrameReader>();
-  readonly #asked = new Map<string, Asked>();
+  readonly #requested = new Map<string, Requested>();
 
-  constructor(state: DurableObjectState, ports: OwnHearingPorts) {
+  constructor(state: DurableObjectState, ports: OwnReaderPorts) {
     this.#state = state;
     this.#ports = ports;
   }
@@ -74,7 +74,7 @@ export class OwnStreamHearing implements OwnHearing {
     const { 0: worker, 1: object } = new WebSocketPair();
     const before = this.#newest();
     if (before) send(before, { kind: 'rest' });
-    this.#state.acceptWebSocket(object, [OwnStreamHearing.TAG]);
+    this.#state.acceptWebSocket(object, [OwnStreamReader.TAG]);
     object.serializeAttachment(before ? orderOf(before) + 1 : 1);
     await this.#begin(object);
     return new Response(null, { status: 101, webSocket: worker });
@@ -86,13 +86,13 @@ export class OwnStreamHearing implements OwnHearing {
     this.#frames.set(socket, reader);
     const frame = reader.push(piece);
     if (!frame) return;
-    const told = JSON.parse(frame.text) as HearingEvent;
-    if (told.kind === 'message') return this.#ports.onMessage(told, told.message);
-    const key = keyOf(told.serverId, told.session.sessionId);
-    this.#asked.get(key)?.settle(told.state);
+    const event = JSON.parse(frame.text) as ReaderEvent;
+    if (event.kind === 'message') return this.#ports.onMessage(event, event.message);
+    const key = keyOf(event.serverId, event.session.sessionId);
+    this.#requested.get(key)?.settle(event.state);
     // Forget the attempt, so that a later one asks again.
-    if (told.state === 'closed') this.#asked.delete(key);
-    this.#ports.onState(told, told.state);
+    if (event.state === 'closed') this.#requested.delete(key);
+    this.#ports.onState(event, event.state);
   }
 
   /** A socket has closed. */
@@ -106,13 +106,13 @@ export class OwnStreamHearing implements OwnHearing {
     }
   }
 
-  async hear(serverId: string, session: NotificationSession): Promise<StreamState | undefined> {
+  async read(serverId: string, session: NotificationSession): Promise<StreamState | undefined> {
     const socket = this.#newest();
-    return socket && this.#ask(socket, { serverId, session });
+    return socket && this.#request(socket, { serverId, session });
   }
 
   leave(serverId: string, sessionId: string): void {
-    this.#asked.delete(keyOf(serverId, sessionId));
+    this.#requested.delete(keyOf(serverId, sessionId));
     const socket = this.#newest();
     if (socket) send(socket, { kind: 'leave', serverId, sessionId });
   }
@@ -133,12 +133,12 @@ export class OwnStreamHearing implements OwnHearing {
     this.#forget();
     await this.#ports.onChange();
     const places = await this.#ports.sessions();
-    for (const place of places) if (!place.session.hasNoStream) void this.#ask(socket, place);
+    for (const place of places) if (!place.session.hasNoStream) void this.#request(socket, place);
   }
 
-  #ask(socket: WebSocket, place: SessionPlace): Promise<StreamState> {
+  #request(socket: WebSocket, place: SessionPlace): Promise<StreamState> {
     const key = keyOf(place.serverId, place.session.sessionId);
-    const known = this.#asked.get(key);
+    const known = this.#requested.get(key);
     if (known) return known.state;
     const { promise: state, resolve } = Promise.withResolvers<StreamState>();
     const timer = setTimeout(() => resolve('closed'), ANSWER_MS);
@@ -146,19 +146,19 @@ export class OwnStreamHearing implements OwnHearing {
       clearTimeout(timer);
       resolve(given);
     };
-    this.#asked.set(key, { state, settle });
+    this.#requested.set(key, { state, settle });
     send(socket, { kind: 'hear', ...place });
     return state;
   }
 
   #forget(): void {
-    for (const { settle } of this.#asked.values()) settle('closed');
-    this.#asked.clear();
+    for (const { settle } of this.#requested.values()) settle('closed');
+    this.#requested.clear();
   }
 
   #newest(): WebSocket | undefined {
     return this.#state
-      .getWebSockets(OwnStreamHearing.TAG)
+      .getWebSockets(OwnStreamReader.TAG)
       .filter(({ readyState }) => readyState === WebSocket.OPEN)
       .toSorted((a, b) => orderOf(b) - orderOf(a))[0];
   }
@@ -166,6 +166,6 @@ export class OwnStreamHearing implements OwnHearing {
 
 const orderOf = (socket: WebSocket): number => Number(socket.deserializeAttachment() ?? 0);
 
-function send(socket: WebSocket, order: HearingOrder): void {
+function send(socket: WebSocket, order: ReaderOrder): void {
   sendFrame(socket, { id: '', text: JSON.stringify(order) });
 }
