@@ -80,8 +80,8 @@ export function createApp(ports: AppPorts): App {
     const page = servePage(request, url, ports);
     if (page) return page;
     // The API's routes read the URL from the request itself.
-    const asked = request.url === url.href ? request : new Request(url, request);
-    return api.fetch(asked, { operation }, context);
+    const requested = request.url === url.href ? request : new Request(url, request);
+    return api.fetch(requested, { operation }, context);
   }
   const challenging: Served<ExecutionContext> = {
     async fetch(request, url, context) {

@@ -92,22 +92,22 @@ const counts = createRoute({
 export function registerAuditCounts(api: Api, { audit }: ApiPorts): void {
   api.openapi(counts, async context => {
     const { step, slow_ms: slowMs, ...query } = context.req.valid('query');
-    const asked = toQuery(query);
-    const until = Math.min(asked.until ?? Date.now() + 1, MAX_UNTIL);
-    const since = Math.max(asked.since ?? until - DEFAULT_SPAN_MS, 0);
+    const filter = toQuery(query);
+    const until = Math.min(filter.until ?? Date.now() + 1, MAX_UNTIL);
+    const since = Math.max(filter.since ?? until - DEFAULT_SPAN_MS, 0);
     if (since >= until) throw fieldProblem('since', 'is not before the end');
     const stepMs = step === undefined ? stepOf(until - since) : step * 1000;
     if ((until - since) / stepMs > MAX_PARTS) {
       throw fieldProblem('step', `gives more than ${MAX_PARTS} intervals`);
     }
     const { caller } = context.var.snapshot;
-    const found = await audit.counts(caller, asked, { since, until, stepMs, slowMs });
+    const found = await audit.counts(caller, filter, { since, until, stepMs, slowMs });
     const toTime = (at: number) => new Date(at).toISOString();
     const parts = [...found.parts]
       .toSorted(([a], [b]) => a - b)
       .map(([part, counted]) => ({ at: toTime(since + part * stepMs), ...NONE, ...counted }));
-    const told = { since: toTime(since), until: toTime(until), step_seconds: stepMs / 1000 };
-    return context.json({ ...told, counted_since: toTime(found.countedSince), parts }, 200);
+    const span = { since: toTime(since), until: toTime(until), step_seconds: stepMs / 1000 };
+    return context.json({ ...span, counted_since: toTime(found.countedSince), parts }, 200);
   });
 }
 

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import type { ChatReader, ReadyChat } from '../agents/chat/chat-service.ts';
 import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../agents/chat/chat-schema.ts';
-import type { Asker } from '../agents/chat/shown-tools.ts';
+import type { ChatCaller } from '../agents/chat/shown-tools.ts';
 import type { ChatEvent } from '../agents/chat/chat-events.ts';
 import { toEventStream, wantsEvents } from './event-stream.ts';
 import { BODY_ERRORS, bodyOf, needs, responsesOf } from './frame.ts';
@@ -143,10 +143,10 @@ const remove = createRoute({
 const toChatStream = (chat: ReadyChat, onGone: () => void): Response =>
   toEventStream({
     onGone,
-    async run(tell) {
-      tell('chat', JSON.stringify({ type: 'chat', id: chat.id }));
-      const tellEvent = (event: ChatEvent) => tell(event.type, JSON.stringify(event));
-      await chat.run({ tell: tellEvent, isStreamed: true });
+    async run(send) {
+      send('chat', JSON.stringify({ type: 'chat', id: chat.id }));
+      const onEvent = (event: ChatEvent) => send(event.type, JSON.stringify(event));
+      await chat.run({ onEvent, isStreamed: true });
     },
   });
 
@@ -157,7 +157,7 @@ const toReader = (context: Context<ApiEnv>): ChatReader => ({
 
 /** Adds the routes. */
 export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
-  const toAsker = (context: Context<ApiEnv>, signal: AbortSignal): Asker => {
+  const toChatCaller = (context: Context<ApiEnv>, signal: AbortSignal): ChatCaller => {
     return {
       ...callerViewOf(context.var.snapshot),
       source: 'rest',
@@ -175,26 +175,28 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
   async function answer(
     context: Context<ApiEnv>,
     isStream: boolean,
-    start: (asker: Asker) => Promise<ReadyChat>,
+    start: (chatCaller: ChatCaller) => Promise<ReadyChat>,
   ): Promise<Response> {
     const gone = new AbortController();
     const signal = AbortSignal.any([context.req.raw.signal, gone.signal]);
-    const chat = await start(toAsker(context, signal));
+    const chat = await start(toChatCaller(context, signal));
     if (isStream || wantsEvents(context.req.header('accept'))) {
       return toChatStream(chat, () => gone.abort());
     }
-    const view = await chat.run({ tell: () => {}, isStreamed: false });
+    const view = await chat.run({ onEvent: () => {}, isStreamed: false });
     return context.json(view, 200);
   }
 
   api.openapi(begin, async context => {
     const input = context.req.valid('json');
-    return answer(context, input.stream, asker => chats.begin(asker, input)) as never;
+    return answer(context, input.stream, chatCaller => chats.begin(chatCaller, input)) as never;
   });
   api.openapi(proceed, async context => {
     const input = context.req.valid('json');
     const { id } = context.req.valid('param');
-    return answer(context, input.stream, asker => chats.continue(asker, id, input)) as never;
+    return answer(context, input.stream, chatCaller =>
+      chats.continue(chatCaller, id, input),
+    ) as never;
   });
   api.openapi(read, async context => {
     const { id } = context.req.valid('param');

@@ -17,11 +17,11 @@ const MAX_WAITING_BYTES = 8_388_608;
 const SILENCE_MS = 1_000;
 
 /** Sends an event. @param data its JSON text */
-export type Tell = (type: string, data: string) => void;
+export type SendEvent = (type: string, data: string) => void;
 
 export interface StreamedWork {
   /** An exception becomes an `error` event with a problem, as in every route. */
-  run(tell: Tell): Promise<void>;
+  run(send: SendEvent): Promise<void>;
   /** Called when the client goes away. */
   onGone(): void;
   /** Called when all work is over. */

@@ -51,15 +51,15 @@ export function registerEvents(api: Api, { snapshots, openStreams, drain }: ApiP
       silenceMs: SILENCE_MS,
       onGone: () => gone.abort(),
       onEnd: release,
-      async run(tell) {
-        tell('watching', '{}');
+      async run(send) {
+        send('watching', '{}');
         const ports = {
           load: () => snapshotNow(context, snapshots),
           wait: (ms: number) => pause(ms, gone.signal),
           isOver: () => gone.signal.aborted || signal.aborted || drain?.isStopping === true,
         };
         await watchChanges(snapshot, ports, changed =>
-          tell('changed', JSON.stringify({ changed })),
+          send('changed', JSON.stringify({ changed })),
         );
       },
     }) as never;

@@ -15,7 +15,7 @@ export const idOf = (what: string, maxChars = 100) =>
   });
 
 /** What a route declares about itself. */
-interface Told<P extends string, I extends z.ZodObject> extends ReturnType<typeof needs> {
+interface RouteFacts<P extends string, I extends z.ZodObject> extends ReturnType<typeof needs> {
   path: P;
   operationId: string;
   tags: string[];
@@ -33,14 +33,14 @@ interface Shown<S extends z.ZodType> {
 
 /** Declares GET of one record. @param isEdited the record has an ETag */
 export function getRoute<P extends string, I extends z.ZodObject, S extends z.ZodType>(
-  { params, ...told }: Told<P, I>,
+  { params, ...facts }: RouteFacts<P, I>,
   { description, schema, example }: Shown<S>,
   isEdited = true,
 ) {
   const errors = ['forbidden', 'not_found', 'validation_failed'] as const;
   const headers = isEdited ? { headers: ETAG } : {};
   const responses = responsesOf(200, description, schema, { errors, ...headers, example });
-  return createRoute({ method: 'get', ...told, request: { params }, responses });
+  return createRoute({ method: 'get', ...facts, request: { params }, responses });
 }
 
 /**
@@ -54,7 +54,7 @@ export function updateRoute<
   B extends z.ZodType,
   S extends z.ZodType,
 >(
-  { params, ...told }: Told<P, I>,
+  { params, ...facts }: RouteFacts<P, I>,
   patch: { schema: B; example: unknown },
   { description, schema, example }: Shown<S>,
   problems: readonly ErrorCode[] = [],
@@ -69,7 +69,7 @@ export function updateRoute<
   const body = bodyOf(patch.schema, patch.example);
   return createRoute({
     method: 'patch',
-    ...told,
+    ...facts,
     request: { params, headers: ifMatchHeader, body },
     responses: responsesOf(200, description, schema, { errors, headers: ETAG, example }),
   });
@@ -77,10 +77,10 @@ export function updateRoute<
 
 /** Declares DELETE of one record. */
 export function deleteRoute<P extends string, I extends z.ZodObject>(
-  { params, ...told }: Told<P, I>,
+  { params, ...facts }: RouteFacts<P, I>,
   answer = 'Deleted',
 ) {
   const errors = [...ACT_ERRORS, 'not_found', 'validation_failed'] as const;
   const responses = responsesOf(204, answer, undefined, { errors });
-  return createRoute({ method: 'delete', ...told, request: { params }, responses });
+  return createRoute({ method: 'delete', ...facts, request: { params }, responses });
 }

@@ -92,7 +92,7 @@ const etagOf = (record: object) =>
 
 const hasRevision = ({ view }: RecordResource<never>) => 'revision' in view.shape;
 
-const toldOf = (
+const factsOf = (
   { tag, scopes = ADMIN_ONLY }: RecordResource<never>,
   access: keyof RecordScopes,
 ) => ({ tags: [tag], ...needs(scopes[access]) });
@@ -100,7 +100,7 @@ const toldOf = (
 /** What the routes of one record share. */
 const oneOf = (resource: RecordResource<never>, access: keyof RecordScopes) => ({
   path: `${resource.path}/{id}` as const,
-  ...toldOf(resource, access),
+  ...factsOf(resource, access),
   params: idOf(resource.key ?? resource.noun, resource.maxKeyChars),
 });
 
@@ -125,7 +125,7 @@ export function registerCreate<T extends { id: string }, Created>(
     operationId: `create${name}`,
     summary,
     ...(description === undefined ? {} : { description }),
-    ...toldOf(resource, 'write'),
+    ...factsOf(resource, 'write'),
     request: { body: bodyOf(sent.schema, sent.example) },
     responses: responsesOf(201, answer.description, answer.schema, {
       errors: [...ACT_ERRORS, ...BODY_ERRORS, ...problems],
@@ -145,7 +145,7 @@ export function registerCreate<T extends { id: string }, Created>(
 export function registerList<T, Query extends object>(
   api: Api,
   resource: RecordResource<T>,
-  { key, page, query, ...told }: Listed<Query>,
+  { key, page, query, ...facts }: Listed<Query>,
   records: ReadRecords<T, Query>,
 ): void {
   const { path, view, example, toView } = resource;
@@ -153,8 +153,8 @@ export function registerList<T, Query extends object>(
     method: 'get',
     path,
     description: 'Newest first, page by page.',
-    ...told,
-    ...toldOf(resource, 'read'),
+    ...facts,
+    ...factsOf(resource, 'read'),
     request: { query: z.strictObject({ ...pageQuery, ...query.shape }) },
     responses: responsesOf(200, 'One page', pageOf(key, view, page), {
       errors: ['forbidden', 'validation_failed'],

@@ -107,7 +107,7 @@ export function registerToolCall(api: Api, { gateway }: ApiPorts): void {
     const input = context.req.valid('json');
     const naming = input.server_id === undefined ? DOT_NAMING : ownNaming(input.server_id);
     const body = rawMembers(await context.req.text());
-    const asked = {
+    const toolCall = {
       viewer: { ...callerViewOf(context.var.snapshot), naming },
       name: 'original_name' in input ? input.original_name : input.name,
       args: body.get('arguments') ?? '{}',
@@ -119,12 +119,12 @@ export function registerToolCall(api: Api, { gateway }: ApiPorts): void {
       const round = [body.get('input_responses'), body.get('request_state')] as const;
       const toView = (name: string, response: RawResponse) =>
         fromRawMembers(toMembers(response, clock.metadata(name)));
-      return streamCall(gateway, asked, round, toView) as never;
+      return streamCall(gateway, toolCall, round, toView) as never;
     }
     if (input.request_state !== undefined || input.input_responses !== undefined) {
       throw fieldProblem('request_state', 'goes with `Accept: text/event-stream`');
     }
-    const { server, response } = await callTool(gateway, asked).catch(named);
+    const { server, response } = await callTool(gateway, toolCall).catch(named);
     if (!response) {
       throw new PorticoError('upstream_needs_input', `${server.name} asks for input`);
     }

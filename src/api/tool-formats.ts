@@ -146,7 +146,7 @@ const execute = createRoute({
 });
 
 /** Options of an export. */
-export interface ExportAsk {
+export interface ExportOptions {
   format: Format;
   strict: boolean;
   /** Report each conversion warning separately. */
@@ -158,7 +158,7 @@ export interface ExportAsk {
 export async function exportFor(
   gateway: Gateway,
   view: CallerView,
-  { format, strict, allWarnings, isWanted }: ExportAsk,
+  { format, strict, allWarnings, isWanted }: ExportOptions,
 ): Promise<z.infer<typeof ExportedSchema>> {
   const { items } = await gateway.list({ ...view, naming: MODEL_NAMING }, 'tools');
   const names = toDialectNames(
@@ -172,8 +172,8 @@ export async function exportFor(
     tools: [...exported.tools],
     names: Object.fromEntries(exported.names),
     losses: allWarnings
-      ? exported.losses.map(loss => ({ ...loss, count: 1 }))
-      : summarise(exported.losses),
+      ? exported.warnings.map(warning => ({ ...warning, count: 1 }))
+      : summarise(exported.warnings),
   };
 }
 
@@ -206,7 +206,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     };
     const watch = traceCalls(span, name => tools.get(name)?.name);
     const results = await runCalls(calls, to, watch).finally(() => span.end());
-    const told = results.map(({ id, name, result }, i) => ({
+    const shown = results.map(({ id, name, result }, i) => ({
       id,
       name,
       tool: tools.get(name)?.name ?? null,
@@ -214,7 +214,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
       not_made: calls[i]?.unmade,
       result,
     }));
-    return context.json({ results: told, messages: dialect.toResults(results) }, 200);
+    return context.json({ results: shown, messages: dialect.toResults(results) }, 200);
   });
 }
 

@@ -12,7 +12,7 @@ import { principalOwner } from '../shared/identity/object-owners.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../shared/json/json-spans.ts';
 import type { CallReply } from '../upstream/protocol/call.ts';
 import type { RawResponse } from '../upstream/protocol/message.ts';
-import { toEventStream, type Tell } from './event-stream.ts';
+import { toEventStream, type SendEvent } from './event-stream.ts';
 
 /** Server requests that a person at a page can answer. */
 const CAPABILITIES = { elicitation: { form: {}, url: {} } };
@@ -52,21 +52,21 @@ export function streamCall(
   const from = { source, cache, logLevel: LOG_LEVEL } as const;
   const request = { method: 'tools/call', reference, params, ...from } as const;
   const signal = AbortSignal.any([context.signal, gone.signal]);
-  const asking = {
+  const answering = {
     ...context,
     signal,
     owner: (serverId: string) => principalOwner(principalId, serverId, KEY),
     capabilities: CAPABILITIES,
     questions: 'suspend',
   } as const;
-  async function run(tell: Tell): Promise<void> {
+  async function run(send: SendEvent): Promise<void> {
     try {
-      const { server, reply } = await gateway.request(viewer, request, asking);
-      const response = await tellAll(reply, tell);
+      const { server, reply } = await gateway.request(viewer, request, answering);
+      const response = await sendAll(reply, send);
       if ('error' in response || response.parsed['resultType'] !== 'input_required') {
-        return tell('result', toView(server.name, response));
+        return send('result', toView(server.name, response));
       }
-      tell('input_required', toQuestion(response.result));
+      send('input_required', toQuestion(response.result));
     } catch (thrown) {
       named(thrown);
     }
@@ -79,7 +79,7 @@ export function streamCall(
 }
 
 /** Sends the messages that precede the response as events. @throws PorticoError `upstream_no_response` */
-async function tellAll(reply: CallReply, tell: Tell): Promise<RawResponse> {
+async function sendAll(reply: CallReply, send: SendEvent): Promise<RawResponse> {
   if ('response' in reply) return reply.response;
   for await (const message of reply.messages) {
     if (message.kind === 'response') return message;
@@ -87,7 +87,7 @@ async function tellAll(reply: CallReply, tell: Tell): Promise<RawResponse> {
     if (event === undefined || message.kind !== 'notification') continue;
     const shown = rawMembers(rawMembers(message.text).get('params') ?? '{}');
     shown.delete('progressToken');
-    tell(event, fromRawMembers(shown));
+    send(event, fromRawMembers(shown));
   }
   throw new PorticoError('upstream_no_response');
 }

@@ -143,18 +143,18 @@ const COLUMNS = Object.keys(UsageSchema.shape) as (keyof z.infer<typeof UsageSch
 export function registerUsage(api: Api, { callUsage }: ApiPorts): void {
   api.openapi(list, async context => {
     const { limit, cursor, ...given } = context.req.valid('query');
-    const asked = toQuery(given);
-    const bound = ['usage', asked];
+    const filter = toQuery(given);
+    const bound = ['usage', filter];
     const after = await positionOf(bound, cursor, PositionSchema);
-    const page = await callUsage.list(context.var.snapshot.caller, asked, limit, after);
+    const page = await callUsage.list(context.var.snapshot.caller, filter, limit, after);
     const more = await nextOf(bound, page.next);
     const until = new Date(page.countedUntil).toISOString();
     return context.json({ usage: page.items.map(toView), counted_until: until, ...more }, 200);
   });
   api.openapi(exportAll, async context => {
-    const asked = toQuery(context.req.valid('query'));
+    const filter = toQuery(context.req.valid('query'));
     const { caller } = context.var.snapshot;
-    const page = await callUsage.list(caller, asked, MAX_ROWS, undefined, true);
+    const page = await callUsage.list(caller, filter, MAX_ROWS, undefined, true);
     if (page.next) throw fieldProblem('by', `gives more than ${MAX_ROWS} rows in these days`);
     const views = page.items.map(toView);
     const named = COLUMNS.filter(name => isSum(name) || views.some(view => name in view));

@@ -9,8 +9,8 @@ import { administers, administersAll, hasScope, type Scope } from '../shared/ide
 /** The scope that watching needs. */
 export const WATCH_SCOPE: Scope = 'servers:read';
 /** Time between two polls, in milliseconds, and the number of polls: a stream lasts five minutes. */
-const LOOK_MS = 2_000;
-export const LOOKS = 150;
+const POLL_MS = 2_000;
+export const POLLS = 150;
 
 /** `servers`: a server or its held definitions changed. `access`: a rule, a toolset, a group's rights or a budget changed. */
 export const CHANGES = ['servers', 'access'] as const;
@@ -32,16 +32,16 @@ export interface WatchPorts {
 export async function watchChanges(
   first: Snapshot,
   ports: WatchPorts,
-  tell: (changes: readonly Change[]) => void,
+  onChanges: (changes: readonly Change[]) => void,
 ): Promise<void> {
   let before = first;
-  for (let looks = 0; looks < LOOKS; looks += 1) {
-    await ports.wait(LOOK_MS);
+  for (let polls = 0; polls < POLLS; polls += 1) {
+    await ports.wait(POLL_MS);
     if (ports.isOver()) return;
     const now = await ports.load();
     if (!now || !hasScope(now.caller, WATCH_SCOPE)) throw new PorticoError('unauthorized');
     const changes = changesOf(before, now);
-    if (changes.length > 0) tell(changes);
+    if (changes.length > 0) onChanges(changes);
     before = now;
   }
 }

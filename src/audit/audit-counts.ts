@@ -14,7 +14,7 @@ import { listChunks, type ChunkRange } from './chunks/chunk-store.ts';
 import { LONGEST_MS, matcherOf } from './chunks/read-calls.ts';
 
 /** Limits for one request: chunks considered, chunks opened, calls in opened chunks, and other rows. */
-const MAX_LOOKED = 5_000;
+const MAX_CONSIDERED = 5_000;
 const MAX_CHUNKS = 1_000;
 const MAX_CALLS = 20_000;
 const MAX_ROWS = 50_000;
@@ -83,10 +83,10 @@ async function countCalls(db: D1Database, filter: AuditFilter, span: CountSpan):
     since,
     until,
   };
-  if (slowMs !== SLOW_MS || !asksOnlyHow(filter)) {
+  if (slowMs !== SLOW_MS || !needsNoChunk(filter)) {
     return { counts: [], ...(await readNewest(db, filter, range)) };
   }
-  const { counts, last } = await countWhole(db, range, span, filter.outcome, MAX_LOOKED);
+  const { counts, last } = await countWhole(db, range, span, filter.outcome, MAX_CONSIDERED);
   if (last) range.fromId = last.id;
   const opened = await readNewest(db, filter, range, whereNotWhole(span));
   return { ...opened, counts, countedSince: Math.max(opened.countedSince, last?.at ?? since) };
@@ -94,7 +94,7 @@ async function countCalls(db: D1Database, filter: AuditFilter, span: CountSpan):
 
 /** Filters that can be answered without opening a chunk. */
 const HOW: ReadonlySet<string> = new Set(['kind', 'outcome', 'since', 'until']);
-const asksOnlyHow = (filter: AuditFilter): boolean =>
+const needsNoChunk = (filter: AuditFilter): boolean =>
   Object.entries(filter).every(([name, value]) => value === undefined || HOW.has(name));
 
 /** Reads the newest calls that match, and returns since when they are complete. @param also further condition on chunks */
@@ -107,13 +107,13 @@ async function readNewest(
   const { since, until } = range;
   const { outcome, ...others } = filter;
   // A call's end may be in another chunk than its beginning, whose outcome is `unknown`.
-  const asked = outcome === 'unknown' ? others : filter;
-  const matches = matcherOf(asked);
+  const widened = outcome === 'unknown' ? others : filter;
+  const matches = matcherOf(widened);
   const events: Read[] = [];
   const ended = new Set<string>();
   let calls = 0;
   for (let chunks = 0; chunks < MAX_CHUNKS && calls < MAX_CALLS; chunks += BATCH) {
-    const found = await listChunks(db, range, asked, 'newest', BATCH, also);
+    const found = await listChunks(db, range, widened, 'newest', BATCH, also);
     calls += found.reduce((sum, chunk) => sum + chunk.calls, 0);
     for (const event of (await Promise.all(found.map(toCountedEvents))).flat()) {
       if (event.at < since || event.at >= until || !matches(event)) continue;

@@ -24,7 +24,7 @@ interface Late {
 }
 
 /** Delays before an attempt, in milliseconds: doubled from `first` up to `last` while attempts fail. */
-const LOOK_MS = { first: 5_000, last: 20_000 };
+const DELAY_MS = { first: 5_000, last: 20_000 };
 /** An attempt that is this late was cut off, in milliseconds. */
 const CUT_OFF_MS = 30_000;
 /** Most principals, and most ends of one principal: as many as fit in one message. */
@@ -49,18 +49,18 @@ export class LateRows {
     late.ends.push(...undelivered.slice(0, MAX.ends - late.ends.length));
     late.hasMore = true;
     if (now() < late.dueAt + CUT_OFF_MS) return;
-    let ms = LOOK_MS.first;
+    let ms = DELAY_MS.first;
     while (late.hasMore) {
       late.dueAt = now() + ms;
       await wait(ms);
-      const isOut = await this.#look(principalId, late);
-      ms = isOut ? LOOK_MS.first : Math.min(ms * 2, LOOK_MS.last);
+      const isOut = await this.#attempt(principalId, late);
+      ms = isOut ? DELAY_MS.first : Math.min(ms * 2, DELAY_MS.last);
     }
     this.#late.delete(principalId);
   }
 
   /** @returns whether every call that had ended before is in the database */
-  async #look(principalId: string, late: Late): Promise<boolean> {
+  async #attempt(principalId: string, late: Late): Promise<boolean> {
     const ends = late.ends.splice(0);
     late.hasMore = false;
     try {

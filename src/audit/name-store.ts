@@ -8,13 +8,13 @@ const KINDS = ['principal', 'token', 'grant', 'server', 'toolset', 'connector'] 
 export type NamedKind = (typeof KINDS)[number];
 
 /** The acts whose rows record the name of their subject, by its kind. */
-const telling = (kind: NamedKind) => [`${kind}.create`, `${kind}.update`, `${kind}.delete`];
-const TELLING = KINDS.flatMap(telling);
+const namingActs = (kind: NamedKind) => [`${kind}.create`, `${kind}.update`, `${kind}.delete`];
+const NAMING_ACTS = KINDS.flatMap(namingActs);
 
 /** Rows of administration: the shards of `admin-audit.ts`. */
 const OF_ADMIN = `shard >= 'admin' AND shard < 'admin:'`;
 /** A row that was tampered with may not hold JSON. */
-const TOLD_NAME = `CASE WHEN json_valid(detail) THEN detail ->> '$.name' END`;
+const RECORDED_NAME = `CASE WHEN json_valid(detail) THEN detail ->> '$.name' END`;
 
 /** Names of grants are in the acts only: the client's name at that time. */
 const isKept = (kind: NamedKind) => kind !== 'grant';
@@ -27,14 +27,14 @@ export async function findNames(
   db: D1Database,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const [told, ...now] = await db.batch([
+  const [recorded, ...now] = await db.batch([
     db
       .prepare(
-        `SELECT subject AS id, ${TOLD_NAME} AS name FROM audit_events
+        `SELECT subject AS id, ${RECORDED_NAME} AS name FROM audit_events
          WHERE subject IN (SELECT value FROM json_each(?1)) AND action IN (SELECT value FROM json_each(?2)) AND ${OF_ADMIN}
-           AND outcome = 'done' AND typeof(${TOLD_NAME}) = 'text' ORDER BY at, seq`,
+           AND outcome = 'done' AND typeof(${RECORDED_NAME}) = 'text' ORDER BY at, seq`,
       )
-      .bind(JSON.stringify(ids), JSON.stringify(TELLING)),
+      .bind(JSON.stringify(ids), JSON.stringify(NAMING_ACTS)),
     ...KINDS.filter(isKept).map(kind =>
       db
         .prepare(
@@ -44,7 +44,7 @@ export async function findNames(
     ),
   ]);
   // Current names come last, so that they override recorded ones.
-  const rows = [told, ...now]
+  const rows = [recorded, ...now]
     .flatMap(read => read?.results ?? [])
     .map(row => NameSchema.parse(row));
   return new Map(rows.map(({ id, name }) => [id, name]));
@@ -64,11 +64,11 @@ export async function findIdsNamed(
   const gone = db
     .prepare(
       `SELECT DISTINCT subject AS id FROM audit_events
-       WHERE ${OF_ADMIN} AND action IN (SELECT value FROM json_each(?1)) AND outcome = 'done' AND ${TOLD_NAME} = ?2 COLLATE NOCASE`,
+       WHERE ${OF_ADMIN} AND action IN (SELECT value FROM json_each(?1)) AND outcome = 'done' AND ${RECORDED_NAME} = ?2 COLLATE NOCASE`,
     )
     .bind(
       JSON.stringify(
-        kinds.flatMap(kind => (isKept(kind) ? telling(kind).slice(-1) : telling(kind))),
+        kinds.flatMap(kind => (isKept(kind) ? namingActs(kind).slice(-1) : namingActs(kind))),
       ),
       name,
     );

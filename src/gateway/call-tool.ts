@@ -43,8 +43,8 @@ export async function callTool(
     source,
     cache,
   } as const;
-  const asking = { ...context, capabilities: {}, questions: 'ask' } as const;
-  const routed = await gateway.request(viewer, request, asking);
+  const answering = { ...context, capabilities: {}, questions: 'ask' } as const;
+  const routed = await gateway.request(viewer, request, answering);
   const response = await finalResponse(routed.reply);
   if (response.parsed['resultType'] !== 'input_required')
     return { server: routed.server, response };

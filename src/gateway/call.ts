@@ -62,7 +62,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
 
   async function relay(
     given: Viewer,
-    asked: RelayedRequest,
+    relayed: RelayedRequest,
     client: CallContext,
     record: CallRecord,
   ): Promise<RoutedReply> {
@@ -70,7 +70,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     requireScope(given.caller, 'tools:call');
     const viewer = restrict(given);
     // Put the server's own state and task id in place of those that the client holds.
-    const state = await states.open(viewer, asked, client);
+    const state = await states.open(viewer, relayed, client);
     const era = state.request.tasks;
     const task = era && (await tasks.open(viewer, era, state.request, client));
     const { request, context } = task ?? { request: state.request, context: client };
@@ -82,19 +82,19 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     // Write the row and apply the limits; nothing has been sent before.
     noteCalled(context, request, resolved);
     await record.begin(resolved);
-    const told = { principalId: viewer.caller.principalId, origin: context.origin };
-    const heard = (messages: CallMessages) => {
+    const linkCaller = { principalId: viewer.caller.principalId, origin: context.origin };
+    const toOwnMessages = (messages: CallMessages) => {
       const own = withLogLevel(withoutUpdates(server, messages, context), request.logLevel);
-      return failingAs(server, own, told);
+      return failingAs(server, own, linkCaller);
     };
     const sendWith = async (params: RawObject) => {
       const mirrored = request.method === 'completion/complete' ? undefined : name;
       try {
         const sent = await send(server, { ...outbound, params }, mirrored, context);
-        const reply = 'response' in sent ? sent : { messages: heard(sent.messages) };
+        const reply = 'response' in sent ? sent : { messages: toOwnMessages(sent.messages) };
         return ports.uses ? noteUse(ports.uses, viewer, request, resolved, context, reply) : reply;
       } catch (thrown) {
-        throw toServerFailure(server, withConnectUrl(server, thrown, told));
+        throw toServerFailure(server, withConnectUrl(server, thrown, linkCaller));
       }
     };
     // Answer from the cache or make the call; if the caller lacks an account, ask for one.
@@ -104,11 +104,13 @@ export function createCall(ports: CallPorts): Gateway['request'] {
       server.cacheRules.length === 0
         ? { reply: await sendNow() }
         : answerFromCache(call, cache, sendNow);
-    const answers = asked.params.get('inputResponses');
+    const answers = relayed.params.get('inputResponses');
     const { reply, isHit } = await (server.accounts === 'shared'
       ? answer()
       : orAskForAccount({ request, answers, context, record }, async () =>
-          isStandIn(resolved.item) ? { reply: { response: callStandIn(server, told) } } : answer(),
+          isStandIn(resolved.item)
+            ? { reply: { response: callStandIn(server, linkCaller) } }
+            : answer(),
         ));
     const toResult = resultChanges(request, resolved, viewer.naming);
     const isExtended = catalog.capabilities['extensions'] !== undefined;
@@ -130,9 +132,9 @@ export function createCall(ports: CallPorts): Gateway['request'] {
       const routed = await record.watch(await relay(viewer, request, context, record));
       return noteReplaced(context, routed);
     } catch (thrown) {
-      const told = await record.fail(thrown);
-      noteFailed(context, told);
-      throw told;
+      const error = await record.fail(thrown);
+      noteFailed(context, error);
+      throw error;
     }
   };
 }

@@ -122,8 +122,8 @@ export function createGateway(deps: GatewayDeps) {
     uses: deps.uses,
     onListed: servers => deps.onListed(servers),
     taskIds: createTaskIds(keys),
-    subscribeTasks: async (server, ids, hear, signal) =>
-      subscribeTasks(await deps.endpoints.of(server), ids, hear, signal),
+    subscribeTasks: async (server, ids, onTask, signal) =>
+      subscribeTasks(await deps.endpoints.of(server), ids, onTask, signal),
     ledger,
     cache: {
       shardOf: key => deps.cacheShardOf(key),

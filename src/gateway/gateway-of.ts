@@ -39,8 +39,8 @@ export function gatewayOf(ports: GatewayPorts): Gateway {
     },
     advertise: async (viewer, form) => lists.advertise(restrict(viewer), form),
     subscription: async (viewer, uri) => lists.subscription(reading(viewer), uri),
-    subscribeTasks: async (viewer, ids, hear, signal) =>
-      tasks.subscribe(reading(viewer), ids, hear, signal),
+    subscribeTasks: async (viewer, ids, onTask, signal) =>
+      tasks.subscribe(reading(viewer), ids, onTask, signal),
     request: createCall({ ...ports, lists, tasks }),
     spend: async caller => ledger?.spend(caller),
     refused: async (caller, refusal, waitUntil) =>

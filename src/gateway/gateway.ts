@@ -104,7 +104,7 @@ export interface Gateway {
   subscribeTasks(
     viewer: Viewer,
     taskIds: readonly string[],
-    hear: (change: TaskEvent) => void,
+    onTask: (change: TaskEvent) => void,
     signal: AbortSignal,
   ): Promise<TaskSubscription>;
   /**

@@ -14,7 +14,7 @@ export interface SearchRequest {
   /** Id or name of the only skill to search. */
   skill?: string;
   /** Also return what in the request matches nothing. */
-  tellsMisses?: true;
+  returnsUnmatched?: true;
   /** Search only tools that are declared read-only. */
   readOnly?: true;
 }

@@ -22,15 +22,15 @@ export const failureCode = (thrown: unknown): ErrorCode =>
   thrown instanceof ServerFailure ? thrown.reason.code : toPorticoError(thrown).code;
 
 /** The caller, and the origin under which it reaches the gateway; undefined if the caller must not be sent there. */
-export interface Told {
+export interface LinkCaller {
   principalId: string;
   origin: string | undefined;
 }
 
 /** Adds the link under which the caller can connect an account, if it lacks one. */
-export function withConnectUrl({ name }: Server, thrown: unknown, told: Told): unknown {
+export function withConnectUrl({ name }: Server, thrown: unknown, caller: LinkCaller): unknown {
   if (!(thrown instanceof PorticoError) || thrown.code !== 'account_required') return thrown;
-  const { principalId, origin } = told;
+  const { principalId, origin } = caller;
   if (principalId === SETUP_TOKEN.principalId) {
     const detail = `${thrown.message}; the token of the deployment has no account, use the token of a principal`;
     return new PorticoError('account_required', detail);
@@ -42,7 +42,7 @@ export function withConnectUrl({ name }: Server, thrown: unknown, told: Told): u
 }
 
 /** The text that people see beside the link, which their client shows by itself. */
-export const askText = ({ name }: Pick<Server, 'name'>): string =>
+export const connectText = ({ name }: Pick<Server, 'name'>): string =>
   `Connect your account at ${name} on this page, then continue`;
 
 /** Returns the link to connect the account that a failure is about; undefined if it is about none. */
@@ -58,15 +58,15 @@ export function toServerFailure(server: Server, thrown: unknown): unknown {
     : thrown;
 }
 
-/** Passes messages on; if they break off, the error names the server. @param told the caller of the call */
+/** Passes messages on; if they break off, the error names the server. @param caller the caller of the call */
 export async function* failingAs(
   server: Server,
   messages: CallMessages,
-  told?: Told,
+  caller?: LinkCaller,
 ): CallMessages {
   try {
     yield* messages;
   } catch (thrown) {
-    throw toServerFailure(server, told ? withConnectUrl(server, thrown, told) : thrown);
+    throw toServerFailure(server, caller ? withConnectUrl(server, thrown, caller) : thrown);
   }
 }

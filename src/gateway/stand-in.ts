@@ -4,7 +4,7 @@
  * sees it, whichever of its tools they may use, since those are not known yet; it is no tool of the server, so rules on tools do not apply
  * to it. It disappears when the catalog or the caller's account is there. A call of it is answered like any call without an account. Pure.
  */
-import { toServerFailure, withConnectUrl, type Told } from './server-failure.ts';
+import { toServerFailure, withConnectUrl, type LinkCaller } from './server-failure.ts';
 import { parseCatalog, type Catalog, type CatalogItem } from '../servers/catalog/catalog.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
@@ -54,11 +54,11 @@ export const isStandIn = (item: CatalogItem | undefined): boolean =>
   item !== undefined && items.has(item);
 
 /** Answers a call of it. @throws ServerFailure `account_required` if there is no account */
-export function callStandIn(server: Server, told: Told): RawResponse {
+export function callStandIn(server: Server, caller: LinkCaller): RawResponse {
   const { name, catalogHash } = server;
   if (server.needsAccount) {
     const required = new PorticoError('account_required');
-    throw toServerFailure(server, withConnectUrl(server, required, told));
+    throw toServerFailure(server, withConnectUrl(server, required, caller));
   }
   const when = catalogHash === null ? 'Its tools will be listed soon' : 'Its tools are there';
   const text = `Your account at ${name} is connected. ${when}: list the tools again.`;

@@ -11,7 +11,7 @@ export const DRAIN_HEADER = 'portico-drain';
 
 /** Longest wait, in milliseconds. */
 const MAX_WAIT_MS = 3_600_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** Longest time for flushing memory, in milliseconds: the host waits a second longer than the `ms` that it sends. */
 const FLUSH_MS = 700;
 const RETRY_AFTER_SECONDS = 5;
@@ -61,8 +61,8 @@ export class Drain {
   }
 
   async #wait(ms: number): Promise<Response> {
-    for (let left = ms; left > 0 && this.#bytes.underWay > 0; left -= LOOK_MS) {
-      await new Promise(resolve => setTimeout(resolve, Math.min(LOOK_MS, left)));
+    for (let left = ms; left > 0 && this.#bytes.underWay > 0; left -= POLL_MS) {
+      await new Promise(resolve => setTimeout(resolve, Math.min(POLL_MS, left)));
     }
     await this.#flush(FLUSH_MS);
     return Response.json({ under_way: this.#bytes.underWay });

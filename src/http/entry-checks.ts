@@ -30,11 +30,11 @@ export interface OriginPolicy {
  * Returns the URL that the client requested: TLS ended before the gateway, so a request for the public origin arrives over http.
  * @returns the same URL if it is not of the public origin
  */
-export function asAsked(url: URL, { publicOrigin }: Pick<OriginPolicy, 'publicOrigin'>): URL {
+export function asRequested(url: URL, { publicOrigin }: Pick<OriginPolicy, 'publicOrigin'>): URL {
   if (publicOrigin === undefined || url.origin === publicOrigin) return url;
-  const asked = new URL(url);
-  asked.protocol = publicOrigin.slice(0, publicOrigin.indexOf(':'));
-  return asked.origin === publicOrigin ? asked : url;
+  const requested = new URL(url);
+  requested.protocol = publicOrigin.slice(0, publicOrigin.indexOf(':'));
+  return requested.origin === publicOrigin ? requested : url;
 }
 
 /** @throws PorticoError `origin_refused` */
@@ -96,9 +96,9 @@ function checkedUrl(request: Request, policy: OriginPolicy): URL {
   if (url === null || (host !== null && !HOST.test(host))) {
     throw new PorticoError('invalid_request', 'The Host header is not valid');
   }
-  const asked = asAsked(url, policy);
-  checkOrigin(asked, null, policy);
-  return asked;
+  const requested = asRequested(url, policy);
+  checkOrigin(requested, null, policy);
+  return requested;
 }
 
 /** Seconds after which the counter restarts: its period in `wrangler.toml`. */
@@ -148,7 +148,7 @@ const RESPONSE_HEADERS =
   'etag, location, mcp-protocol-version, mcp-session-id, retry-after, www-authenticate';
 /** How long a browser may cache the grant of a preflight, in seconds. */
 const MAX_AGE_SECONDS = 600;
-const MAX_ASKED = 64;
+const MAX_REQUESTED = 64;
 
 /** Lets pages of allowed origins call an application. Requests without an origin, or from the gateway's own, pass unchanged. */
 function createCors<Context>(policy: OriginPolicy, app: Served<Context>): Served<Context> {
@@ -180,16 +180,18 @@ function mayCall(url: URL, origin: string, policy: OriginPolicy): boolean {
 }
 
 function preflight({ headers }: Request, origin: string): Response {
-  const asked = (headers.get('access-control-request-headers') ?? '')
+  const requested = (headers.get('access-control-request-headers') ?? '')
     .split(',')
     .map(name => name.trim().toLowerCase())
     .filter(name => name !== '');
-  if (asked.length > MAX_ASKED) {
+  if (requested.length > MAX_REQUESTED) {
     return toProblemResponse(
       new PorticoError('invalid_request', 'Access-Control-Request-Headers names too many headers'),
     );
   }
-  const granted = asked.filter(name => REQUEST_HEADERS.includes(name) || REQUEST_HEADER.test(name));
+  const granted = requested.filter(
+    name => REQUEST_HEADERS.includes(name) || REQUEST_HEADER.test(name),
+  );
   return new Response(null, {
     status: 204,
     headers: {

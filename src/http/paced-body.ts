@@ -60,7 +60,7 @@ export class StallTimer {
   /** Data waits for the client from now on. */
   start(): void {
     this.#waitsSince = Date.now();
-    this.#timer ??= setTimeout(() => this.#look(), this.#ms);
+    this.#timer ??= setTimeout(() => this.#check(), this.#ms);
   }
 
   /** The client took the data. */
@@ -75,12 +75,12 @@ export class StallTimer {
     this.#timer = null;
   }
 
-  #look(): void {
+  #check(): void {
     this.#timer = null;
     if (this.#waitsSince === null) return;
     const left = this.#waitsSince + this.#ms - Date.now();
     if (left <= 0) this.#onStalled();
-    else this.#timer = setTimeout(() => this.#look(), left);
+    else this.#timer = setTimeout(() => this.#check(), left);
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Dialect, TokenCount, TurnRequest } from './formats/dialect.ts';
 import type { CountedReply } from './metered.ts';
 
-export interface ChatAsk extends TurnRequest {
+export interface ChatTurnRequest extends TurnRequest {
   /** Aborts the request: on a timeout, or when the caller goes away. */
   signal: AbortSignal;
   /** Receives the answer's text as it arrives; where absent, nothing is streamed. */
@@ -20,5 +20,5 @@ export interface ChatModel {
   /** Returns the price of that many tokens, in US dollars; undefined where the deployment sets no prices. */
   costOf(tokens: TokenCount): number | undefined;
   /** @throws ModelFailure */
-  chat(ask: ChatAsk): Promise<CountedReply>;
+  chat(ask: ChatTurnRequest): Promise<CountedReply>;
 }

@@ -89,14 +89,14 @@ export function createModels(settings: ModelSettings | undefined, ports: ModelsP
         dialect: model.dialect,
         costOf,
         chat: ({ signal, onText, ...request }) =>
-          retrying(signal, attempt => askOnce(model, budget, request, attempt, onText)),
+          retrying(signal, attempt => attemptTurn(model, budget, request, attempt, onText)),
       };
     },
     questions(purpose) {
       const budget = budgetOf(purpose);
       return createQuestions({
         name,
-        ask: (request, attempt) => askOnce(model, budget, request, attempt),
+        attemptTurn: (request, attempt) => attemptTurn(model, budget, request, attempt),
         retrying: retryOf(QUESTION_TOTAL_MS),
       });
     },
@@ -110,13 +110,13 @@ export function createModels(settings: ModelSettings | undefined, ports: ModelsP
         maxTexts: embed.maxTexts,
         embed(texts, signal) {
           const tokens = toLikelyTokens(texts.join('').length);
-          const ask = (attempt: Attempt) =>
+          const attemptOnce = (attempt: Attempt) =>
             budget(
               tokens,
               () => embed.of(texts, attempt),
               () => tokens,
             );
-          return retrying(signal, ask);
+          return retrying(signal, attemptOnce);
         },
       };
     },
@@ -124,7 +124,7 @@ export function createModels(settings: ModelSettings | undefined, ports: ModelsP
 }
 
 /** Makes one attempt within the budget and counts its tokens. */
-function askOnce(
+function attemptTurn(
   model: OneAttempt,
   budget: Budget,
   request: TurnRequest,

@@ -13,17 +13,17 @@ export interface QuestionPorts {
   /** Name of the model. */
   name: string;
   /** Makes one attempt. @throws ModelFailure */
-  ask(request: TurnRequest, attempt: Attempt): Promise<CountedReply>;
+  attemptTurn(request: TurnRequest, attempt: Attempt): Promise<CountedReply>;
   /** Runs work with retries. @throws ModelFailure */
   retrying<T>(signal: AbortSignal, work: (attempt: Attempt) => Promise<T>): Promise<T>;
 }
 
-export function createQuestions({ name, ask, retrying }: QuestionPorts): Model {
+export function createQuestions({ name, attemptTurn, retrying }: QuestionPorts): Model {
   return {
     name,
     complete: question =>
       retrying(question.deadline, async attempt => {
-        const { text, stop, tokens } = await ask(toRequest(question), attempt);
+        const { text, stop, tokens } = await attemptTurn(toRequest(question), attempt);
         const value = question.schema.type.safeParse(parseJson(text));
         if (stop !== 'end' || !value.success) throw new ModelFailure('nonsense');
         return { value: value.data, tokens: tokens.input + tokens.output };

@@ -17,12 +17,12 @@ export function toResourcePath(path: string): string | undefined {
 
 /**
  * Returns the audience that a client asks for.
- * @param asked values of `resource`; none means the whole gateway, as clients before 2025-06-18 expect
+ * @param requested values of `resource`; none means the whole gateway, as clients before 2025-06-18 expect
  * @param origin of the gateway
  * @throws OAuthError `invalid_target`
  */
-export function parseAudience(asked: readonly string[], origin: string): string {
-  const [text, ...more] = asked;
+export function parseAudience(requested: readonly string[], origin: string): string {
+  const [text, ...more] = requested;
   if (text === undefined) return origin;
   if (more.length > 0) throw new OAuthError('invalid_target', 'Ask for one resource at a time');
   const url = text.length <= MAX_CHARS && !text.includes('#') ? URL.parse(text) : null;
@@ -43,10 +43,10 @@ export const coversAudience = (wide: string, narrow: string): boolean =>
  * @throws OAuthError `invalid_target`
  */
 export function requireAudience(
-  asked: readonly string[],
+  requested: readonly string[],
   { audience }: { audience: string },
   origin: string,
 ): void {
-  if (asked.length === 0 || coversAudience(audience, parseAudience(asked, origin))) return;
+  if (requested.length === 0 || coversAudience(audience, parseAudience(requested, origin))) return;
   throw new OAuthError('invalid_target', `The grant is for ${audience}`);
 }

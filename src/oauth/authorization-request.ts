@@ -45,9 +45,9 @@ export function findReturn(
   client: OAuthClient,
   matches: (registered: readonly string[], asked: string) => boolean,
 ): ReturnTo {
-  const [asked, ...more] = query.getAll('redirect_uri');
+  const [requested, ...more] = query.getAll('redirect_uri');
   const [only, ...others] = client.redirectUris;
-  const redirectUri = asked ?? (others.length === 0 ? only : undefined);
+  const redirectUri = requested ?? (others.length === 0 ? only : undefined);
   if (redirectUri === undefined || more.length > 0 || !matches(client.redirectUris, redirectUri)) {
     throw new OAuthError('invalid_request', 'The redirect_uri is not registered for this client');
   }
@@ -97,10 +97,10 @@ export function parseAuthorization(
  * @throws OAuthError `invalid_scope` if all of them are unknown, other than these two
  */
 export function parseScopes(text: string | null): Scope[] {
-  const asked = (text ?? '').split(' ').filter(scope => scope !== '');
-  const known = ScopeSchema.options.filter(scope => asked.includes(scope));
+  const requested = (text ?? '').split(' ').filter(scope => scope !== '');
+  const known = ScopeSchema.options.filter(scope => requested.includes(scope));
   if (known.length > 0) return known;
-  const isOfOthers = asked.every(scope => scope === 'openid' || scope === 'offline_access');
+  const isOfOthers = requested.every(scope => scope === 'openid' || scope === 'offline_access');
   if (isOfOthers) return [...MEMBER_SCOPES];
   throw new OAuthError('invalid_scope', `Scopes are ${ScopeSchema.options.join(' ')}`);
 }

@@ -30,7 +30,7 @@ export function createOAuth(deps: OAuthDeps) {
   const refusals = new Refusals(adminAudit, now);
   const issuerKeys = new IssuerKeys(config.allowsLoopback, now);
   const ports = { db, keys, adminAudit, onAccessChanged, clients, refusals, now };
-  const asking = { db, keys, adminAudit, clients, expectEvents: deps.expectEvents, now };
+  const questionPorts = { db, keys, adminAudit, clients, expectEvents: deps.expectEvents, now };
   const assertions = { asserted, issuerKeys };
   const devices = new DeviceAuthorizations(ports);
   const toDocument = (origin: string) => {
@@ -47,8 +47,8 @@ export function createOAuth(deps: OAuthDeps) {
   };
   return {
     oauth,
-    authorizations: new Authorizations(asking),
-    deviceQuestions: new DeviceQuestions(asking),
+    authorizations: new Authorizations(questionPorts),
+    deviceQuestions: new DeviceQuestions(questionPorts),
     grants: createGrants({ db, adminAudit, onAccessChanged }),
     clientRecords: createClientRecords({ db, adminAudit, onAccessChanged, keys, now }),
   };

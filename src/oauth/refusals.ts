@@ -26,7 +26,7 @@ export class Refusals {
   readonly #adminAudit: AdminAudit;
   readonly #now: () => number;
   #windowAt = Number.NEGATIVE_INFINITY;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(adminAudit: AdminAudit, now: () => number) {
     this.#adminAudit = adminAudit;
@@ -50,10 +50,10 @@ export class Refusals {
     const now = this.#now();
     if (now - this.#windowAt >= WINDOW_MS) {
       this.#windowAt = now;
-      this.#told.clear();
+      this.#reported.clear();
     }
-    if (this.#told.has(key) || this.#told.size >= MAX_IN_WINDOW) return false;
-    this.#told.add(key);
+    if (this.#reported.has(key) || this.#reported.size >= MAX_IN_WINDOW) return false;
+    this.#reported.add(key);
     return true;
   }
 }

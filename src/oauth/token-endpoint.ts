@@ -102,8 +102,8 @@ async function useRefresh(
   const grant = await findRefreshed(form.get('refresh_token') ?? '', ports);
   if (grant?.client_id !== client.id) throw unknown('refresh_token');
   requireAudience(form.getAll('resource'), grant, origin);
-  const asked = (form.get('scope') ?? '').split(' ').filter(scope => scope !== '');
-  const known = ScopeSchema.options.filter(scope => asked.includes(scope));
+  const requested = (form.get('scope') ?? '').split(' ').filter(scope => scope !== '');
+  const known = ScopeSchema.options.filter(scope => requested.includes(scope));
   if (!known.every(scope => grant.scopes.includes(scope))) {
     throw new OAuthError('invalid_scope', 'More scopes than were allowed; sign in again');
   }

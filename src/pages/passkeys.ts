@@ -7,7 +7,11 @@ import { readForm } from '../http/read-form.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { readChallengeCookie, toChallengeCookie } from '../sign-in/passkeys/passkey-challenge.ts';
 import { MAX_ANSWER_CHARS } from '../sign-in/passkeys/passkey-check.ts';
-import { canHavePasskeys, type Asked, type Passkeys } from '../sign-in/passkeys/passkeys.ts';
+import {
+  canHavePasskeys,
+  type PasskeyOptions,
+  type Passkeys,
+} from '../sign-in/passkeys/passkeys.ts';
 import { toReturnPath } from '../sign-in/return-path.ts';
 import { toSetCookie } from '../sign-in/sign-in-cookie.ts';
 import type { SignedIn } from '../sign-in/signed-in.ts';
@@ -17,7 +21,7 @@ import { toProblemPage, type SignInPagePorts } from './sign-in.ts';
 import { toSignInPath } from './sign-in-views.ts';
 
 export interface PasskeyPagePorts extends SignInPagePorts {
-  passkeys: Pick<Passkeys, 'askForOne' | 'signIn' | 'listOf' | 'askForNew' | 'add' | 'remove'>;
+  passkeys: Pick<Passkeys, 'signInOptions' | 'signIn' | 'listOf' | 'addOptions' | 'add' | 'remove'>;
 }
 
 /** Room for a response and for a return path of 8,000 characters, both escaped. */
@@ -47,7 +51,7 @@ export function handlePasskeys(
 }
 
 /** Returns the options that the script passes to the browser. */
-function toAsked(url: URL, { options, sealed }: Asked): Response {
+function toOptions(url: URL, { options, sealed }: PasskeyOptions): Response {
   return Response.json(options, {
     headers: {
       'cache-control': 'no-store',
@@ -59,7 +63,7 @@ function toAsked(url: URL, { options, sealed }: Asked): Response {
 
 async function startSignIn(request: Request, url: URL, { passkeys }: PasskeyPagePorts) {
   requireOwnPage(request, url);
-  return toAsked(url, await passkeys.askForOne(url));
+  return toOptions(url, await passkeys.signInOptions(url));
 }
 
 async function signIn(request: Request, url: URL, ports: PasskeyPagePorts): Promise<Response> {
@@ -111,7 +115,7 @@ async function startAdding(request: Request, url: URL, { signIns, passkeys }: Pa
   requireOwnPage(request, url);
   const who = await signIns.of(request, url);
   if (!who) throw new PorticoError('forbidden', 'You are no longer signed in');
-  return toAsked(url, await passkeys.askForNew(url, who));
+  return toOptions(url, await passkeys.addOptions(url, who));
 }
 
 async function remove(request: Request, url: URL, ports: PasskeyPagePorts): Promise<Response> {

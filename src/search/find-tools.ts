@@ -66,8 +66,8 @@ export function createFindTools(ports: FindPorts): FindTools {
       return { of: server, segment, seen, shown, modelVectors: modelVectors[i], server: about };
     });
     const searched = parts.filter(part => part !== undefined);
-    const isModelAsked = searched.some(part => part.modelVectors !== undefined);
-    const vector = isModelAsked ? await model?.vectorOf(request.query) : undefined;
+    const usesModel = searched.some(part => part.modelVectors !== undefined);
+    const vector = usesModel ? await model?.vectorOf(request.query) : undefined;
     const lift = liftOf && toLiftOfPlaces(liftOf, searched);
     const ranked = rank(request.query, searched, table, request.limit, TUNING, vector, lift);
     const tools = ranked.flatMap(({ searched: index, tool: at, score }) => {
@@ -78,7 +78,7 @@ export function createFindTools(ports: FindPorts): FindTools {
     });
     const toolsSearched = searched.reduce((sum, { shown }) => sum + countOf(shown), 0);
     const found = { tools, serversSearched: searched.length, toolsSearched };
-    if (!request.tellsMisses) return found;
+    if (!request.returnsUnmatched) return found;
     if (toolsSearched > 0)
       return { ...found, unmatched: toUnmatched(request.query, searched, table) };
     return skill === undefined ? found : { ...found, skillsHere: skillsOfSeen(searched, skills) };

@@ -14,7 +14,7 @@ import { hashText, toStem } from './text/terms.ts';
 /** How much of a query is read, and how many words are reported at most. */
 const MAX_QUERY_CHARS = 500;
 const MAX_WORDS = 64;
-const MAX_TOLD = 8;
+const MAX_UNMATCHED = 8;
 
 /** Returns the unmatched words as written, in lower case, in their order. */
 export function toUnmatched(
@@ -24,16 +24,16 @@ export function toUnmatched(
 ): string[] {
   const { words, near } = toQueryWords(query.slice(0, MAX_QUERY_CHARS), embedding);
   const all = layOut(searched, embedding);
-  const told = new Set<string>();
+  const unmatched = new Set<string>();
   for (const { whole, parts } of words.slice(0, MAX_WORDS)) {
-    if (told.has(whole) || told.size === MAX_TOLD) continue;
+    if (unmatched.has(whole) || unmatched.size === MAX_UNMATCHED) continue;
     const meant = [whole, ...parts];
     const termsOf = (word: string) => [
       hashText(toStem(word)),
       ...near.of(word).map(({ term }) => term),
     ];
     if (meant.some(word => STOP_WORDS.has(word))) continue;
-    if (!meant.flatMap(termsOf).some(term => isTermHeld(term, all, TUNING))) told.add(whole);
+    if (!meant.flatMap(termsOf).some(term => isTermHeld(term, all, TUNING))) unmatched.add(whole);
   }
-  return [...told];
+  return [...unmatched];
 }

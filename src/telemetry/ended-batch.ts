@@ -17,7 +17,7 @@ const CUT_OFF_MS = 5_000;
 
 export interface EndedBatchPorts<Ended> {
   /** Processes a batch. @param waitUntil of the request that started it */
-  look(ended: readonly Ended[], waitUntil: WaitUntil): Promise<unknown>;
+  process(ended: readonly Ended[], waitUntil: WaitUntil): Promise<unknown>;
   /** Characters of content that the request keeps in memory. */
   charsOf(ended: Ended): number;
   wait(ms: number): Promise<unknown>;
@@ -26,28 +26,28 @@ export interface EndedBatchPorts<Ended> {
 }
 
 /** @returns a function that accepts ended requests */
-export function createEndedBatch<Ended>({ look, charsOf, wait, now }: EndedBatchPorts<Ended>) {
+export function createEndedBatch<Ended>({ process, charsOf, wait, now }: EndedBatchPorts<Ended>) {
   let gathered: Ended[] = [];
   let chars = 0;
   let seenToUntil = Number.NEGATIVE_INFINITY;
-  const lookNow = async (waitUntil: WaitUntil) => {
+  const processNow = async (waitUntil: WaitUntil) => {
     const ended = gathered;
     gathered = [];
     chars = 0;
-    await look(ended, waitUntil).catch(() => {});
+    await process(ended, waitUntil).catch(() => {});
   };
-  const lookLater = async (waitUntil: WaitUntil) => {
+  const processLater = async (waitUntil: WaitUntil) => {
     await wait(GATHER_MS);
     seenToUntil = Number.NEGATIVE_INFINITY;
-    await lookNow(waitUntil);
+    await processNow(waitUntil);
   };
   return (ended: Ended, waitUntil: WaitUntil): void => {
     gathered.push(ended);
     chars += charsOf(ended);
     const isFull = gathered.length >= MOST || chars >= MOST_CHARS;
-    if (isFull) return waitUntil(lookNow(waitUntil));
+    if (isFull) return waitUntil(processNow(waitUntil));
     if (now() < seenToUntil) return;
     seenToUntil = now() + CUT_OFF_MS;
-    waitUntil(lookLater(waitUntil));
+    waitUntil(processLater(waitUntil));
   };
 }

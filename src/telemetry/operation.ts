@@ -242,7 +242,7 @@ export class Sending {
   }
 
   /** Counts server requests. */
-  asks(questions = 1): void {
+  countQuestions(questions = 1): void {
     this.#questions += questions;
   }
 

@@ -48,12 +48,12 @@ export class Telemetry {
   constructor(ports: TelemetryPorts) {
     const { isOneMachine, wait, now } = ports;
     this.#ports = ports;
-    const look = (ended: readonly EndedOperation[], waitUntil: WaitUntil) =>
-      this.#look(ended, waitUntil);
+    const process = (ended: readonly EndedOperation[], waitUntil: WaitUntil) =>
+      this.#process(ended, waitUntil);
     // On Workers each request logs for itself: `wrangler tail` shows only the lines that were logged while it was served.
     this.#onEnd = isOneMachine
-      ? createEndedBatch({ look, charsOf, wait, now })
-      : (ended, waitUntil) => void look([ended], waitUntil).catch(() => {});
+      ? createEndedBatch({ process, charsOf, wait, now })
+      : (ended, waitUntil) => void process([ended], waitUntil).catch(() => {});
   }
 
   /**
@@ -79,9 +79,9 @@ export class Telemetry {
   }
 
   #traceOf(headers: HeadersOf, meta: JsonObject | undefined): OperationTrace {
-    const told = meta?.['traceparent'];
+    const inMeta = meta?.['traceparent'];
     const ambient = parseTraceparent(headers.get('traceparent') ?? undefined);
-    const own = typeof told === 'string' ? parseTraceparent(told) : undefined;
+    const own = typeof inMeta === 'string' ? parseTraceparent(inMeta) : undefined;
     const parent = own ?? ambient;
     const traceId = parent?.traceId ?? randomHex(16);
     const isSampled = (parent?.isSampled ?? false) || isWithin(traceId, this.#ports.settings.ratio);
@@ -110,7 +110,7 @@ export class Telemetry {
     }
   }
 
-  async #look(all: readonly EndedOperation[], waitUntil: WaitUntil): Promise<void> {
+  async #process(all: readonly EndedOperation[], waitUntil: WaitUntil): Promise<void> {
     const { settings, send, log, point } = this.#ports;
     this.#count();
     const lines: string[] = [];

@@ -75,7 +75,7 @@ const MAX_REMEMBERED = 10_000;
 const READS_AT_ONCE = 4;
 const READ_MS = 1_000;
 /** One read mostly serves all that wait, so a waiter far back in the queue also polls after a part of its pause; in milliseconds. */
-const LOOK = { first: 10, part: 0.2 };
+const POLL_MS = { first: 10, part: 0.2 };
 
 const held = <T>(value: T, loadedAt: number): Held<T> => ({ value, loadedAt, renewingSince: 0 });
 
@@ -164,7 +164,7 @@ export class Snapshots {
     const mustWait = () => this.#wanted.want(sessionId) || !turn.isUp();
     try {
       while (mustWait() && Date.now() < until) {
-        await after(Math.min(turn.pauseMs, LOOK.first + LOOK.part * turn.pauseMs));
+        await after(Math.min(turn.pauseMs, POLL_MS.first + POLL_MS.part * turn.pauseMs));
         if (!isWanted(missing())) return;
       }
       await this.#read(missing(), Date.now(), waitUntil);

@@ -147,7 +147,7 @@ export interface TokenValue {
 /** For a token that a person made for their own clients: what it ends with, the end that they asked for, and the condition for it. */
 export interface MadeBy {
   madeBy: string;
-  askedUntil: number | null;
+  requestedUntil: number | null;
   when: Condition;
 }
 
@@ -178,7 +178,7 @@ export function insertToken(
       toText(token.grantedScopes),
       token.createdAt,
       token.expiresAt,
-      ...(own ? [own.madeBy, own.askedUntil] : []),
+      ...(own ? [own.madeBy, own.requestedUntil] : []),
       token.principalId,
       ...(own?.when.params ?? []),
     );

@@ -100,17 +100,17 @@ export function createOwnTokens({ db, adminAudit, records, issue }: OwnPorts): O
         const all = await listToolsetNames(db);
         const toolsets = all.filter(({ name }) => caller.policy.toolset(name));
         const scopes = input.scopes ?? MEMBER_SCOPES.filter(scope => hasScope(caller, scope));
-        const asked = await buildToken(
+        const requested = await buildToken(
           db,
           id,
           { ...input, scopes, principal: caller.principalId },
           { servers, toolsets },
           token => findExcess(caller, maker, input, token),
         );
-        const token = withinMaker(asked, maker);
+        const token = withinMaker(requested, maker);
         const { value, stored } = await issue();
         const when = allOf(whenMaker(caller, Date.now()), whenFewer(caller.principalId));
-        const own = { madeBy: maker.endsWith, askedUntil: asked.expiresAt, when };
+        const own = { madeBy: maker.endsWith, requestedUntil: requested.expiresAt, when };
         const isDone = await commit({
           when,
           statements: [insertToken(db, token, stored, own)],

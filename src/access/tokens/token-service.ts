@@ -85,7 +85,7 @@ export function createTokens({ db, adminAudit, keys, onAccessChanged }: TokenPor
   const of = (caller: Actor) => (administersAll(caller) ? records : own);
 
   return {
-    list: (caller, ...asked) => of(caller).list(caller, ...asked),
+    list: (caller, ...args) => of(caller).list(caller, ...args),
     get: (caller, id) => of(caller).get(caller, id),
     delete: (caller, id) => of(caller).delete(caller, id),
 

@@ -94,9 +94,9 @@ export class AskService {
       const usage = { model: model.name, ...used, elapsedMs, cost: meter.cost };
       return { ...ended, traceId: span.traceId, usage };
     } catch (thrown) {
-      const told = toModelError(thrown);
-      span.end({ error: told instanceof PorticoError ? told.code : 'internal' });
-      throw told;
+      const error = toModelError(thrown);
+      span.end({ error: error instanceof PorticoError ? error.code : 'internal' });
+      throw error;
     }
   }
 
@@ -143,8 +143,8 @@ export class AskService {
     guarding.set(verdict.decision !== 'no_tool' && verdict.tool ? namesOf(verdict.tool) : {});
     guarding.end({ decision: guardDecision(verdict) });
     if (verdict.decision === 'no_tool') {
-      const told = { decision: 'no_tool', stage: 'plan', reason: 'no_tool_fits' } as const;
-      return { verdict: { ...told, message: toOneLine(verdict.reason, MAX_MESSAGE_CHARS) } };
+      const decided = { decision: 'no_tool', stage: 'plan', reason: 'no_tool_fits' } as const;
+      return { verdict: { ...decided, message: toOneLine(verdict.reason, MAX_MESSAGE_CHARS) } };
     }
     const plan = verdict.tool &&
       verdict.plan && { ...namesOf(verdict.tool), args: verdict.plan.args };

@@ -88,14 +88,14 @@ export class SchemaPatterns {
     Object.defineProperty(copy, 'propertyNames', {
       get: () => {
         const into = met;
-        const told = { format: formatOf(name => this.#tell(name, patterns, into)) };
-        return propertyNames === undefined ? told : { allOf: [propertyNames, told] };
+        const checked = { format: formatOf(name => this.#addSchemas(name, patterns, into)) };
+        return propertyNames === undefined ? checked : { allOf: [propertyNames, checked] };
       },
     });
   }
 
   /** Adds the schemas for a name. @returns true, since any name is allowed */
-  #tell(name: string, patterns: readonly [string, unknown][], into: JsonObject): true {
+  #addSchemas(name: string, patterns: readonly [string, unknown][], into: JsonObject): true {
     const met = patterns.filter(([pattern]) => this.#matches(pattern, name));
     if (met.length === 0) return true;
     const own = Object.hasOwn(into, name) ? [into[name]] : [];

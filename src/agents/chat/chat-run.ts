@@ -15,7 +15,7 @@ const BEAT_MS = LEASE_MS / 5;
 
 /** Receives the events of a run. */
 export interface Watcher {
-  tell(event: ChatEvent): void;
+  onEvent(event: ChatEvent): void;
   /** Whether text is wanted as it is generated. */
   isStreamed: boolean;
 }
@@ -60,7 +60,15 @@ export async function runChat(
     if (!(await records.write(claim, 'running', state))) throw new ClaimLost();
     last = state;
   };
-  const loop = { model, shown, save, now, span, tell: watcher.tell, isWatched: watcher.isStreamed };
+  const loop = {
+    model,
+    shown,
+    save,
+    now,
+    span,
+    onEvent: watcher.onEvent,
+    isWatched: watcher.isStreamed,
+  };
   try {
     const state = await runLoop(given, loop, controller.signal);
     span.end({ decision: state.stop ?? 'stopped' });
@@ -68,7 +76,7 @@ export async function runChat(
   } catch (thrown) {
     const state = interrupted(last, thrown instanceof ClaimLost ? 'stopped' : 'interrupted');
     span.end({ error: state.stop ?? 'interrupted' });
-    if (thrown instanceof ClaimLost) return tellDone(state, rest);
+    if (thrown instanceof ClaimLost) return reportDone(state, rest);
     await finish(state, rest).catch(() => {});
     throw thrown;
   } finally {
@@ -87,11 +95,11 @@ interface Rest {
 
 async function finish(state: ChatState, rest: Rest): Promise<ChatView> {
   await rest.records.write(rest.claim, restOf(state), state);
-  return tellDone(state, rest);
+  return reportDone(state, rest);
 }
 
-function tellDone(state: ChatState, { claim, watcher, traceId }: Rest): ChatView {
+function reportDone(state: ChatState, { claim, watcher, traceId }: Rest): ChatView {
   const chat = { ...toChatView(claim.id, restOf(state), state), trace_id: traceId };
-  watcher.tell({ type: 'done', chat });
+  watcher.onEvent({ type: 'done', chat });
   return chat;
 }

@@ -30,7 +30,7 @@ export const LimitsSchema = z
       .meta({ description: 'US dollars; only if the deployment sets prices' }),
   })
   .meta({ id: 'ChatLimits', description: 'Each may be lower than what the deployment allows' });
-export type AskedLimits = z.infer<typeof LimitsSchema>;
+export type RequestedLimits = z.infer<typeof LimitsSchema>;
 
 const stream = z
   .boolean()

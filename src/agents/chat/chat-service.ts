@@ -10,7 +10,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ChatModel } from '../../models/chat-port.ts';
 import { noModel } from '../../models/model-port.ts';
 import type { Tracer } from '../../tracing/tracer.ts';
-import { leastOf, toApproval, toLimits } from './asked-limits.ts';
+import { leastOf, toApproval, toLimits } from './requested-limits.ts';
 import { toChatView, type ChatView } from './chat-events.ts';
 import { LEASE_MS, type ChatRecords, type Claim, type StoredChat } from './chat-records.ts';
 import { runChat, type Watcher } from './chat-run.ts';
@@ -19,7 +19,7 @@ import type { ChatSettings } from './chat-settings.ts';
 import { isStorable, NOTHING_SPENT, toFormat, type ChatState } from './chat-state.ts';
 import { interrupted, restOf, toContinued, withMessage } from './continuing.ts';
 import { stricter } from './deciding.ts';
-import { findShown, type Asker, type ToolPorts } from './shown-tools.ts';
+import { findShown, type ChatCaller, type ToolPorts } from './shown-tools.ts';
 
 export interface ChatPorts {
   records: ChatRecords;
@@ -39,7 +39,7 @@ export interface ReadyChat {
 }
 
 /** Who reads or ends a chat. */
-export type ChatReader = Pick<Asker, 'caller' | 'waitUntil'>;
+export type ChatReader = Pick<ChatCaller, 'caller' | 'waitUntil'>;
 
 export class ChatService {
   readonly #ports: ChatPorts;
@@ -49,12 +49,12 @@ export class ChatService {
   }
 
   /** @throws PorticoError `forbidden`, `model_missing`, `validation_failed`, `rate_limited`, `busy` */
-  async begin(asker: Asker, input: BeginChat): Promise<ReadyChat> {
+  async begin(chatCaller: ChatCaller, input: BeginChat): Promise<ReadyChat> {
     const { records, settings } = this.#ports;
-    await this.#requireScopes(asker, 'POST', asker.source);
+    await this.#requireScopes(chatCaller, 'POST', chatCaller.source);
     const model = this.#model();
     const { toolset } = input.tools;
-    if (toolset !== undefined && !asker.caller.policy.toolset(toolset)) {
+    if (toolset !== undefined && !chatCaller.caller.policy.toolset(toolset)) {
       throw fieldProblem('tools.toolset', 'there is no such toolset');
     }
     const empty: ChatState = {
@@ -71,29 +71,29 @@ export class ChatService {
       only: input.tools,
       answer: '',
     };
-    const state = ranBy(asker.caller, withMessage(empty, input.message));
-    await this.#ports.tools.gateway.spend(asker.caller);
-    const claim = await records.create(asker.caller.principalId, state);
+    const state = ranBy(chatCaller.caller, withMessage(empty, input.message));
+    await this.#ports.tools.gateway.spend(chatCaller.caller);
+    const claim = await records.create(chatCaller.caller.principalId, state);
     if (!claim) throw tooMany();
-    return this.#ready(asker, claim, model, state);
+    return this.#ready(chatCaller, claim, model, state);
   }
 
   /** @throws PorticoError as `begin`, and `not_found`, `conflict` where the chat runs, `payload_too_large` where it is full */
-  async continue(asker: Asker, id: string, input: ContinueChat): Promise<ReadyChat> {
+  async continue(chatCaller: ChatCaller, id: string, input: ContinueChat): Promise<ReadyChat> {
     const { records, settings } = this.#ports;
-    await this.#requireScopes(asker, 'POST', asker.source);
-    const found = await this.#find(asker.caller, id);
+    await this.#requireScopes(chatCaller, 'POST', chatCaller.source);
+    const found = await this.#find(chatCaller.caller, id);
     const model = this.#model();
     if (this.#isAlive(found)) throw runs();
-    const state = ranBy(asker.caller, this.#toGoOn(found, input, model));
+    const state = ranBy(chatCaller.caller, this.#toGoOn(found, input, model));
     if (!isStorable(state)) {
       throw new PorticoError('payload_too_large', 'The chat is full; begin another one');
     }
     const approve = stricter(state.approve, settings.approval);
-    await this.#ports.tools.gateway.spend(asker.caller);
+    await this.#ports.tools.gateway.spend(chatCaller.caller);
     const claim = await records.claim(found, { ...state, approve });
     if (!claim) throw runs();
-    return this.#ready(asker, claim, model, { ...state, approve });
+    return this.#ready(chatCaller, claim, model, { ...state, approve });
   }
 
   /** @throws PorticoError `forbidden`, `not_found` */
@@ -140,18 +140,18 @@ export class ChatService {
     return { ...state, limits: leastOf(state.limits, toLimits({}, settings, costOf)) };
   }
 
-  #ready(asker: Asker, claim: Claim, model: ChatModel, state: ChatState): ReadyChat {
+  #ready(chatCaller: ChatCaller, claim: Claim, model: ChatModel, state: ChatState): ReadyChat {
     const { records, tools, tracer, now } = this.#ports;
     return {
       id: claim.id,
       run: watcher => {
         const about = { chat: claim.id, model: model.name };
-        const span = tracer.start('chat', about, asker.waitUntil, asker.traceparent);
-        const shown = (current: ChatState) => findShown(tools, asker, model.dialect, current);
+        const span = tracer.start('chat', about, chatCaller.waitUntil, chatCaller.traceparent);
+        const shown = (current: ChatState) => findShown(tools, chatCaller, model.dialect, current);
         const ports = { records, model, shown, now, span };
-        const running = runChat(claim, state, ports, watcher, asker.signal);
+        const running = runChat(claim, state, ports, watcher, chatCaller.signal);
         // The caller may leave; the run still has to write its outcome.
-        asker.waitUntil(running.catch(() => {}));
+        chatCaller.waitUntil(running.catch(() => {}));
         return running;
       },
     };
@@ -188,7 +188,7 @@ export class ChatService {
   async #requireScopes(
     { caller, waitUntil }: ChatReader,
     verb: string,
-    source: Asker['source'] = 'rest',
+    source: ChatCaller['source'] = 'rest',
   ): Promise<void> {
     const scope = (['tools:call', 'tools:read'] as const).find(each => !hasScope(caller, each));
     if (scope === undefined) return;

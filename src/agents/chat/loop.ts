@@ -58,7 +58,7 @@ export interface LoopPorts {
   shown(state: ChatState): Promise<Shown | undefined>;
   /** Writes the state. @throws where another run has the chat now */
   save(state: ChatState): Promise<void>;
-  tell(event: ChatEvent): void;
+  onEvent(event: ChatEvent): void;
   /** Whether somebody reads the text as it is generated. */
   isWatched: boolean;
   /** Milliseconds. */
@@ -106,7 +106,7 @@ async function takeStep(
   if (signal.aborted) return stopped(state, reasonOf(signal));
   const shown = await ports.shown(state);
   if (!shown) return stopped(state, 'revoked');
-  return ask(state, shown, ports, signal, step);
+  return takeTurn(state, shown, ports, signal, step);
 }
 
 async function finishTurn(
@@ -121,7 +121,7 @@ async function finishTurn(
   let state = mapTurn(given, call => decideCall(call, shown, given.approve));
   for (const call of state.turn) {
     if (given.turn.find(({ id }) => id === call.id)?.place !== 'new') continue;
-    ports.tell({ type: 'call', call: toCallView(call) });
+    ports.onEvent({ type: 'call', call: toCallView(call) });
   }
   const isDue = ({ place }: StoredCall) => place === 'ready';
   if (state.turn.some(isDue)) {
@@ -132,7 +132,7 @@ async function finishTurn(
   }
   const pending = pendingOf(state);
   if (pending.length > 0) {
-    ports.tell({ type: 'approval', pending });
+    ports.onEvent({ type: 'approval', pending });
     return stopped(state, 'approval');
   }
   const isOver = state.turn.some(({ decision }) => decision === 'over_bound');
@@ -150,7 +150,7 @@ async function finishTurn(
 async function makeCalls(
   state: ChatState,
   shown: Shown,
-  { tell }: LoopPorts,
+  { onEvent }: LoopPorts,
   signal: AbortSignal,
   step: Span,
 ): Promise<ChatState> {
@@ -169,7 +169,7 @@ async function makeCalls(
     const done = withResult(stored, toBoundedResult(result));
     ended.set(id, done);
     spans.get(id)?.end({ decision: result['isError'] === true ? 'error' : 'done' });
-    tell(toResultEvent(done));
+    onEvent(toResultEvent(done));
   };
   // Under the gateway's own ids, since a model may use an id twice.
   const calls = due.map(({ id, call, sent }): CanonicalCall => ({
@@ -188,14 +188,14 @@ async function makeCalls(
   return signal.aborted ? after : withUnknown(after);
 }
 
-async function ask(
+async function takeTurn(
   state: ChatState,
   shown: Shown,
   ports: LoopPorts,
   signal: AbortSignal,
   step: Span,
 ): Promise<ChatState> {
-  const { model, tell, isWatched } = ports;
+  const { model, onEvent, isWatched } = ports;
   const { messages, spent, limits } = state;
   const { tools } = shown;
   const turn = { system: SYSTEM_TEXT, messages, ...(tools ? { tools } : {}) };
@@ -205,7 +205,7 @@ async function ask(
   if ('stop' in allowed) return stopped(state, allowed.stop);
   const { maxTokens } = allowed;
   const span = step.child('model.chat', { model: model.name });
-  const onText = (text: string) => tell({ type: 'text', text });
+  const onText = (text: string) => onEvent({ type: 'text', text });
   let reply;
   try {
     reply = await model.chat({ ...turn, maxTokens, signal, ...(isWatched ? { onText } : {}) });
@@ -214,7 +214,7 @@ async function ask(
     if (signal.aborted) return stopped(state, reasonOf(signal));
     if (!(thrown instanceof ModelFailure)) throw thrown;
     if (thrown.problem === 'broken') {
-      const left = withUnmade(state, thrown.partial ?? NOTHING, 'interrupted', shown, tell);
+      const left = withUnmade(state, thrown.partial ?? NOTHING, 'interrupted', shown, onEvent);
       return { ...left, problem: thrown.message };
     }
     const reason = thrown.problem === 'budget' ? 'model_budget' : 'model_failed';
@@ -225,7 +225,7 @@ async function ask(
   const used = { ...state, spent: withTokens(spent, reply.tokens, costOf) };
   const why = unfinishedReply(reply);
   if (reply.stop === 'malformed' || why !== undefined) {
-    const left = withUnmade(used, reply, why, shown, tell);
+    const left = withUnmade(used, reply, why, shown, onEvent);
     return isStorable(left) ? left : stopped(used, 'size');
   }
   const { text, calls, raw } = reply;
@@ -258,7 +258,7 @@ function withUnmade(
   reply: TurnReply,
   why: Unfinished | undefined,
   shown: Shown,
-  tell: LoopPorts['tell'],
+  onEvent: LoopPorts['onEvent'],
 ): ChatState {
   const toName = (call: CanonicalCall) => nameOf(call, shown);
   const left =
@@ -266,7 +266,7 @@ function withUnmade(
       ? withMalformed(state, reply, toName)
       : withUnfinished(state, reply, why ?? 'interrupted', toName);
   const unmade = left.log.slice(state.log.length);
-  for (const call of unmade) tell({ type: 'call', call: toCallView(call) });
+  for (const call of unmade) onEvent({ type: 'call', call: toCallView(call) });
   return left;
 }
 

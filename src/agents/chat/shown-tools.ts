@@ -27,7 +27,7 @@ import type { Shown } from './loop.ts';
 export const MAX_SHOWN_TOOLS = 128;
 
 /** The caller, for as long as its request lasts, and what its endpoint lets it use. */
-export interface Asker extends CallerView {
+export interface ChatCaller extends CallerView {
   source: Era | 'rest';
   /** Returns its current rights; undefined where its token is gone. */
   rights(): Promise<CallerView | undefined>;
@@ -59,11 +59,11 @@ export interface ToolPorts {
 /** Returns what may be shown now; undefined where the caller may use nothing any more. */
 export async function findShown(
   ports: ToolPorts,
-  asker: Asker,
+  chatCaller: ChatCaller,
   dialect: Dialect,
   state: ChatState,
 ): Promise<Shown | undefined> {
-  const rights = await asker.rights();
+  const rights = await chatCaller.rights();
   if (!rights || !hasScope(rights.caller, 'tools:call')) return undefined;
   if (!hasScope(rights.caller, 'tools:read')) return undefined;
   const { gateway, naming, listForModel, runCalls } = ports;
@@ -85,7 +85,7 @@ export async function findShown(
     const item = items.get(own);
     if (item) byName.set(name, item);
   }
-  const { source, origin, waitUntil } = asker;
+  const { source, origin, waitUntil } = chatCaller;
   const owner = (serverId: string) => principalOwner(caller.principalId, serverId);
   return {
     tools: tools.length === 0 ? undefined : exported,

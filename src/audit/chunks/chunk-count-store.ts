@@ -44,7 +44,7 @@ export async function countWhole(
 ): Promise<{ counts: Count[]; last: { id: string; at: number } | undefined }> {
   const inRange = whereInRange(range);
   const whole = whereWhole(span);
-  const asked =
+  const ofOutcome =
     outcome === undefined ? { sql: '1', params: [] } : { sql: 'each.key = ?', params: [outcome] };
   const [ends, counted] = await db.batch([
     db
@@ -56,9 +56,9 @@ export async function countWhole(
            sum(each.value ->> 0) AS count, sum(each.value ->> 1) AS slow
          FROM (SELECT from_at, to_at, keys FROM call_chunks WHERE ${inRange.sql} ORDER BY id DESC LIMIT ?),
            json_each(keys, '$.counts') AS each
-         WHERE ${whole.sql} AND ${asked.sql} GROUP BY part, outcome`,
+         WHERE ${whole.sql} AND ${ofOutcome.sql} GROUP BY part, outcome`,
       )
-      .bind(span.since, span.stepMs, ...inRange.params, most, ...whole.params, ...asked.params),
+      .bind(span.since, span.stepMs, ...inRange.params, most, ...whole.params, ...ofOutcome.params),
   ]);
   const [end] = (ends?.results ?? []).map(row => LastSchema.parse(row));
   const counts = (counted?.results ?? []).map(row => CountSchema.parse(row));

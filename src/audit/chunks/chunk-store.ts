@@ -26,7 +26,7 @@ const ChunkSchema = z
   })
   .transform(({ from_at: fromAt, to_at: toAt, ...rest }): CallChunk => ({ fromAt, toAt, ...rest }));
 
-const LookedSchema = z.object({ is_there: z.number(), now: z.number() });
+const FoundSchema = z.object({ is_there: z.number(), now: z.number() });
 
 /**
  * Writes a chunk, unless it exists or the time to write it is over.
@@ -38,7 +38,7 @@ export async function writeChunk(
   chunk: CallChunk,
 ): Promise<{ isThere: boolean; now: number }> {
   const { id, fromAt, toAt, calls, keys, hash, body } = chunk;
-  const [, looked] = await db.batch([
+  const [, found] = await db.batch([
     db
       .prepare(
         `INSERT INTO call_chunks (id, from_at, to_at, calls, keys, hash, body)
@@ -49,7 +49,7 @@ export async function writeChunk(
       .prepare(`SELECT EXISTS (SELECT 1 FROM call_chunks WHERE id = ?) AS is_there, ${NOW} AS now`)
       .bind(id),
   ]);
-  const { is_there: isThere, now } = LookedSchema.parse(looked?.results[0]);
+  const { is_there: isThere, now } = FoundSchema.parse(found?.results[0]);
   return { isThere: isThere === 1, now };
 }
 

@@ -202,9 +202,9 @@ export function compare(order: AuditOrder, a: AuditPosition, b: AuditPosition): 
 }
 
 function toMatcher(filter: AuditFilter, order: AuditOrder, after: AuditPosition | undefined) {
-  const isAsked = matcherOf(filter);
+  const matches = matcherOf(filter);
   return (event: PlacedEvent): boolean =>
-    isAsked(event) && (after === undefined || compare(order, after, positionOf(event)) < 0);
+    matches(event) && (after === undefined || compare(order, after, positionOf(event)) < 0);
 }
 
 /** Whether an event matches a filter, apart from its time. */

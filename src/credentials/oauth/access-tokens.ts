@@ -170,8 +170,8 @@ export class AccessTokens implements AccessTokenSource {
   ): Promise<AccessToken> {
     const { grants, keys } = this.#ports;
     const endpoint = await grants.find(server.url, auth.token_url);
-    const isPinned = known?.credentialKey.split(' ')[0] === key.split(' ')[0];
-    if (isPinned && known?.tokenOrigin !== endpoint.origin) {
+    const isSameServer = known?.credentialKey.split(' ')[0] === key.split(' ')[0];
+    if (isSameServer && known?.tokenOrigin !== endpoint.origin) {
       throw unavailable('The server names another authorization server than before');
     }
     const [clientId = '', clientSecret = ''] = await this.#credentials.fillFor(

@@ -54,7 +54,7 @@ export class ClientCredentials {
         : basicAuthentications(clientId, clientSecret);
     const answer = await this.#guarded(async fetch => {
       const options = { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: true };
-      const ask = async (authentication: oauth.ClientAuth = oauth.None()) => {
+      const attempt = async (authentication: oauth.ClientAuth = oauth.None()) => {
         const form = new URLSearchParams(parameters);
         const response = await oauth.clientCredentialsGrantRequest(
           server,
@@ -65,9 +65,9 @@ export class ClientCredentials {
         );
         return oauth.processClientCredentialsResponse(server, client, response);
       };
-      return ask(first).catch((error: unknown) => {
+      return attempt(first).catch((error: unknown) => {
         if (!other || !isUnknownClient(error)) throw error;
-        return ask(other);
+        return attempt(other);
       });
     });
     const { access_token: token, token_type: type, expires_in: lifetime } = answer;

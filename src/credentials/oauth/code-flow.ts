@@ -85,7 +85,7 @@ export class CodeFlow implements CodeFlowPort {
   ): Promise<IssuedTokens> {
     const { clientId } = client;
     const parameters = readAnswer(metadata, clientId, answer, state);
-    return this.#ask(client, false, (authentication, fetch) =>
+    return this.#request(client, false, (authentication, fetch) =>
       oauth.authorizationCodeGrantRequest(
         metadata,
         { client_id: clientId },
@@ -103,7 +103,7 @@ export class CodeFlow implements CodeFlowPort {
     client: UpstreamClient,
     refreshToken: string,
   ): Promise<IssuedTokens> {
-    return this.#ask(client, true, (authentication, fetch) =>
+    return this.#request(client, true, (authentication, fetch) =>
       oauth.refreshTokenGrantRequest(
         { issuer, token_endpoint: tokenEndpoint },
         { client_id: client.clientId },
@@ -139,7 +139,7 @@ export class CodeFlow implements CodeFlowPort {
     return true;
   }
 
-  #ask(client: UpstreamClient, isRenewable: boolean, send: Send): Promise<IssuedTokens> {
+  #request(client: UpstreamClient, isRenewable: boolean, send: Send): Promise<IssuedTokens> {
     return this.#tryForms(client, send, (status, body) => readTokens(status, body, isRenewable));
   }
 
@@ -151,14 +151,14 @@ export class CodeFlow implements CodeFlowPort {
   ): Promise<T> {
     const [first, other] = authenticationsOf(client);
     return this.#guarded(async fetch => {
-      const ask = async (authentication: oauth.ClientAuth): Promise<T> => {
+      const request = async (authentication: oauth.ClientAuth): Promise<T> => {
         const response = await send(authentication, fetch);
         return read(response.status, await response.json().catch(() => undefined));
       };
-      return ask(first).catch((error: unknown) => {
+      return request(first).catch((error: unknown) => {
         const isUnknown = error instanceof GrantRefused && error.reason === 'invalid_client';
         if (!other || !isUnknown) throw error;
-        return ask(other);
+        return request(other);
       });
     });
   }

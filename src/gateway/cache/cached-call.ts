@@ -105,15 +105,15 @@ export class CachedRequest {
 
   /** Forwards what comes before the result to the leader. Once the server asks the client something, the result is the leader's alone. */
   async *#watch(messages: CallMessages, madeAt: number): CallMessages {
-    let isAsked = false;
+    let hasQuestion = false;
     try {
       for await (const message of messages) {
-        if (message.kind === 'question' && !isAsked) {
-          isAsked = true;
+        if (message.kind === 'question' && !hasQuestion) {
+          hasQuestion = true;
           this.#over(() => this.#shard.release(this.#key.key, this.#id));
         }
         if (message.kind === 'response') {
-          yield isAsked ? message : this.#land(message, madeAt);
+          yield hasQuestion ? message : this.#land(message, madeAt);
           return;
         }
         yield message;
@@ -159,12 +159,12 @@ export class CachedRequest {
   }
 
   /** Reports the end of the call to the shard, once; nobody waits for the report. */
-  #over(tell: () => Promise<void>): void {
+  #over(report: () => Promise<void>): void {
     if (this.#isOver) return;
     this.#close();
-    const telling = tell().catch(() => {});
+    const reporting = report().catch(() => {});
     // After the client has gone no work can be deferred; work begun within that event may finish.
-    if (!this.#context.signal.aborted) this.#context.waitUntil(telling);
+    if (!this.#context.signal.aborted) this.#context.waitUntil(reporting);
   }
 
   #close(): void {

@@ -120,8 +120,8 @@ export class CallLedger {
     }
     const isLight = (call.facts.requestChars ?? 0) <= MAX_WAITING_CHARS;
     const started = isLight ? this.#madeLater(call) : madeNow(this.#toCall(call));
-    const asking = { principalId, started, limits, refused, waitUntil };
-    const { open, retryAfterMs } = await log.begin(asking);
+    const pending = { principalId, started, limits, refused, waitUntil };
+    const { open, retryAfterMs } = await log.begin(pending);
     if (retryAfterMs !== undefined) throw limited(retryAfterMs, server);
     return open;
   }

@@ -19,7 +19,7 @@ import type { GroupCommit } from './group-commit.ts';
 import type { LeasedLimits } from './leased-limits.ts';
 
 /** A call that is about to be sent, or is refused. */
-export interface AskingCall {
+export interface PendingCall {
   principalId: string;
   started: MakeStarted;
   limits: readonly NamedLimit[];
@@ -44,7 +44,7 @@ export interface CallLog {
    * @returns `open` if the call may be sent
    * @throws PorticoError `busy` if that cannot be found out
    */
-  begin(call: AskingCall): Promise<{ open?: OpenCall; retryAfterMs?: number | undefined }>;
+  begin(call: PendingCall): Promise<{ open?: OpenCall; retryAfterMs?: number | undefined }>;
 }
 
 export interface ShardPorts {
@@ -66,9 +66,9 @@ const REFUSAL_MS = 2_000;
 const notMade = () => new PorticoError('busy', 'The call cannot be recorded now; it was not made');
 
 /** Asks the principal's object to admit a call, and sends ends of other calls along. @throws PorticoError `busy` */
-async function ask(
+async function admit(
   { shardOf, ends, wait }: ShardPorts,
-  { principalId, limits, refused }: AskingCall,
+  { principalId, limits, refused }: PendingCall,
   call: StartedCall,
 ): Promise<Admission> {
   const ended = ends.take(principalId);
@@ -108,7 +108,7 @@ export function createBeforeLog(ports: ShardPorts): CallLog {
     async begin(call) {
       const { principalId, waitUntil } = call;
       const started = await call.started();
-      const { retryAfterMs } = await ask(ports, call, started);
+      const { retryAfterMs } = await admit(ports, call, started);
       if (call.refused || retryAfterMs !== undefined) return { retryAfterMs };
       return { open: openCall(principalId, started.id, waitUntil) };
     },

@@ -75,7 +75,7 @@ const RETRY_ON_MS = 10_000;
 const CUT_OFF_MS = 5_000;
 /** Shortest time between two wakes of the object that seals, in milliseconds. */
 const WAKE_GAP_MS = 300_000;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 export class GatheredCalls {
   readonly #ports: GatheredCallsPorts;
@@ -135,7 +135,7 @@ export class GatheredCalls {
     const { now, wait } = this.#ports;
     const until = now() + ms;
     void this.#handOverAll();
-    while (this.#held > 0 && now() < until) await wait(LOOK_MS);
+    while (this.#held > 0 && now() < until) await wait(POLL_MS);
   }
 
   /**
@@ -242,8 +242,8 @@ export class GatheredCalls {
 async function toRead({ principalId, started, end, awaited }: Gathered): Promise<Read> {
   const { detail, ...call } = await started();
   const { outcome, code } = end;
-  const told: object = JSON.parse(detail);
-  const event = { ...call, principalId, outcome, code, detail: { ...told, ...end.detail } };
+  const facts: object = JSON.parse(detail);
+  const event = { ...call, principalId, outcome, code, detail: { ...facts, ...end.detail } };
   return { event, chars: detail.length + call.subject.length, awaited };
 }
 

@@ -20,7 +20,7 @@ export interface CommittedRow {
 /** After this time, in milliseconds, a commit counts as cut off and another one begins. */
 const CUT_OFF_MS = 5_000;
 /** How long a request looks after its row, in milliseconds; afterwards the row goes with those of other requests. */
-const LOOK_AFTER_MS = 20_000;
+const COMMIT_MS = 20_000;
 /** Wait after a commit that did not write the row, in milliseconds: if another request has the row, and if writes fail. */
 const PAUSE_MS = { elsewhere: 10, failing: 500 };
 
@@ -41,7 +41,7 @@ export class GroupCommit {
   add(call: EndedCall, waitUntil: WaitUntil): CommittedRow {
     const { gathered } = this.#ports;
     const row = gathered.hold(call);
-    waitUntil(this.#seeThrough(row, LOOK_AFTER_MS).then(() => gathered.wake()));
+    waitUntil(this.#seeThrough(row, COMMIT_MS).then(() => gathered.wake()));
     return { isStoredWithin: ms => this.#seeThrough(row, ms) };
   }
 

@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 /** A request for tokens that is under way. */
-interface Asking {
+interface LeaseInFlight {
   request: LeaseRequest;
   calls: readonly Waiting[];
   /** When it was last sent. */
@@ -38,7 +38,7 @@ interface Lane {
   limits: readonly NamedLimit[];
   hand: Hand;
   waiting: Waiting[];
-  asking?: Asking | undefined;
+  inFlight?: LeaseInFlight | undefined;
   /** Until when nothing is fetched ahead, because no tokens were left. */
   dryUntil: number;
 }
@@ -51,7 +51,7 @@ const RETURN_MS = [250, 1_000, 0];
 const CUT_OFF_MS = 2_000;
 const DRY_MS = 1_000;
 /** How often a waiting call polls, in milliseconds; the more calls wait, the less often. */
-const LOOK_MS = { first: 5, each: 0.05, most: 250 };
+const POLL_MS = { first: 5, each: 0.05, most: 250 };
 /** From this number of lanes on, those that hold nothing are dropped. */
 const MANY_LANES = 1_000;
 
@@ -84,8 +84,8 @@ export class LeasedLimits {
     const call: Waiting = {};
     lane.waiting.push(call);
     while (call.admission === undefined) {
-      if (this.#mayAsk(lane)) await this.#ask(lane, waitUntil);
-      else await wait(Math.min(LOOK_MS.most, LOOK_MS.first + lane.waiting.length * LOOK_MS.each));
+      if (this.#maySend(lane)) await this.#request(lane, waitUntil);
+      else await wait(Math.min(POLL_MS.most, POLL_MS.first + lane.waiting.length * POLL_MS.each));
     }
     if (call.admission === 'busy') {
       throw new PorticoError('busy', 'The limit of calls is not known now; the call was not made');
@@ -105,65 +105,65 @@ export class LeasedLimits {
 
   #forgetIdle(): void {
     const now = this.#ports.now();
-    for (const [key, { hand, waiting, asking }] of this.#lanes) {
-      if (!asking && waiting.length === 0 && hand.isIdle(now)) this.#lanes.delete(key);
+    for (const [key, { hand, waiting, inFlight }] of this.#lanes) {
+      if (!inFlight && waiting.length === 0 && hand.isIdle(now)) this.#lanes.delete(key);
     }
   }
 
   #fetchAhead(lane: Lane, waitUntil: WaitUntil | undefined): void {
     const now = this.#ports.now();
     if (!waitUntil || now < lane.dryUntil || !lane.hand.isLow(now)) return;
-    if (this.#mayAsk(lane)) void this.#ask(lane, waitUntil);
+    if (this.#maySend(lane)) void this.#request(lane, waitUntil);
   }
 
-  #mayAsk({ asking }: Lane): boolean {
-    return !asking || asking.sentAt + CUT_OFF_MS < this.#ports.now();
+  #maySend({ inFlight }: Lane): boolean {
+    return !inFlight || inFlight.sentAt + CUT_OFF_MS < this.#ports.now();
   }
 
   /** Asks for tokens for the waiting calls, or repeats a request that was cut off. */
-  #ask(lane: Lane, waitUntil: WaitUntil | undefined): Promise<void> {
-    lane.asking ??= this.#next(lane, waitUntil !== undefined);
-    const asked = this.#send(lane, lane.asking, waitUntil);
-    waitUntil?.(asked);
-    return asked;
+  #request(lane: Lane, waitUntil: WaitUntil | undefined): Promise<void> {
+    lane.inFlight ??= this.#next(lane, waitUntil !== undefined);
+    const sending = this.#send(lane, lane.inFlight, waitUntil);
+    waitUntil?.(sending);
+    return sending;
   }
 
-  #next({ hand, limits, waiting }: Lane, isAhead: boolean): Asking {
+  #next({ hand, limits, waiting }: Lane, isAhead: boolean): LeaseInFlight {
     const calls = waiting.splice(0);
     const ahead = isAhead ? hand.ahead(this.#ports.now()) : 0;
     const request = { id: crypto.randomUUID(), limits, waiting: calls.length, ahead };
     return { request, calls, sentAt: 0 };
   }
 
-  async #send(lane: Lane, asking: Asking, waitUntil: WaitUntil | undefined): Promise<void> {
+  async #send(lane: Lane, sent: LeaseInFlight, waitUntil: WaitUntil | undefined): Promise<void> {
     const { shardOf, wait, now } = this.#ports;
     for (const ms of RETRY_MS) {
       const sentAt = now();
-      asking.sentAt = sentAt;
+      sent.sentAt = sentAt;
       try {
-        const lease = await shardOf(lane.principalId).lease(lane.principalId, asking.request);
-        return this.#land(lane, asking, lease, sentAt, waitUntil);
+        const lease = await shardOf(lane.principalId).lease(lane.principalId, sent.request);
+        return this.#land(lane, sent, lease, sentAt, waitUntil);
       } catch {
         await wait(ms);
       }
     }
-    if (lane.asking !== asking) return;
-    lane.asking = undefined;
-    for (const call of asking.calls) call.admission = 'busy';
+    if (lane.inFlight !== sent) return;
+    lane.inFlight = undefined;
+    for (const call of sent.calls) call.admission = 'busy';
   }
 
   #land(
     lane: Lane,
-    asking: Asking,
+    sent: LeaseInFlight,
     lease: Lease,
     sentAt: number,
     waitUntil: WaitUntil | undefined,
   ): void {
     // The request was sent twice, and answered before.
-    if (lane.asking !== asking) return;
-    lane.asking = undefined;
+    if (lane.inFlight !== sent) return;
+    lane.inFlight = undefined;
     const { hand } = lane;
-    const { request, calls } = asking;
+    const { request, calls } = sent;
     const now = this.#ports.now();
     hand.note(lease.passed, now);
     lane.dryUntil = request.ahead > 0 && lease.spare === 0 ? now + DRY_MS : 0;

@@ -35,7 +35,7 @@ export interface Explanation extends Explained {
   groups: readonly string[];
 }
 
-interface Asked {
+interface ExplainedCaller {
   caller: Caller;
   groups: readonly string[];
   isExpired: boolean;
@@ -61,7 +61,7 @@ export class ExplainService {
     state: AccessState,
   ): Promise<Explanation> {
     requireScope(caller, 'admin');
-    const asked = await this.#asked(whose, state);
+    const subject = await this.#subjectOf(whose, state);
     const server = findNamed(key, servers);
     if (!server) throw new PorticoError('not_found', 'No such server');
     const toolset = toolsetKey === undefined ? undefined : findNamed(toolsetKey, state.toolsets);
@@ -69,10 +69,10 @@ export class ExplainService {
       throw new PorticoError('not_found', 'No such toolset');
     const approvalState = await this.#approvalState(server.id, tool);
     const found = await explainCase(
-      { ...asked, server: await this.#as(asked.caller, server), tool, approvalState, toolset },
+      { ...subject, server: await this.#as(subject.caller, server), tool, approvalState, toolset },
       this.#ports,
     );
-    return { ...found, server, principalId: asked.caller.principalId, groups: asked.groups };
+    return { ...found, server, principalId: subject.caller.principalId, groups: subject.groups };
   }
 
   /** Returns the server with the account of the principal in question, and without that of the administrator who asks. */
@@ -90,7 +90,7 @@ export class ExplainService {
     return approval?.state;
   }
 
-  async #asked(whose: Whose, state: AccessState): Promise<Asked> {
+  async #subjectOf(whose: Whose, state: AccessState): Promise<ExplainedCaller> {
     const { db, now } = this.#ports;
     if ('token' in whose) {
       const token =

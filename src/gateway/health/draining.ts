@@ -26,7 +26,7 @@ export class PendingCalls {
     const { 0: worker, 1: object } = new WebSocketPair();
     this.#ctx.acceptWebSocket(object, [TAG]);
     const cutAt = isGone ? Date.now() + this.#drainMs : await this.#ctx.storage.get<number>(CUT_AT);
-    if (cutAt !== undefined) tell(object, cutAt);
+    if (cutAt !== undefined) sendNotice(object, cutAt);
     return new Response(null, { status: 101, webSocket: worker });
   }
 
@@ -43,7 +43,7 @@ export class PendingCalls {
     const cutAt = takenDownAt + this.#drainMs;
     if ((await this.#ctx.storage.get(CUT_AT)) === cutAt) return false;
     await this.#ctx.storage.put(CUT_AT, cutAt);
-    for (const socket of this.#open()) tell(socket, cutAt);
+    for (const socket of this.#open()) sendNotice(socket, cutAt);
     return true;
   }
 
@@ -51,7 +51,7 @@ export class PendingCalls {
   async keep(): Promise<void> {
     if ((await this.#ctx.storage.get(CUT_AT)) === undefined) return;
     await this.#ctx.storage.delete(CUT_AT);
-    for (const socket of this.#open()) tell(socket, null);
+    for (const socket of this.#open()) sendNotice(socket, null);
   }
 
   #open(): WebSocket[] {
@@ -60,7 +60,7 @@ export class PendingCalls {
 }
 
 /** Sends a drain notice. A socket that broke a moment ago refuses it: its call is over. */
-function tell(socket: WebSocket, cutAt: number | null): void {
+function sendNotice(socket: WebSocket, cutAt: number | null): void {
   const cutInMs = cutAt === null ? null : Math.max(0, cutAt - Date.now());
   try {
     socket.send(JSON.stringify({ cutInMs } satisfies DrainNotice));

@@ -17,7 +17,7 @@ export async function* withoutUpdates(
   messages: CallMessages,
   { onUpdated }: Pick<CallContext, 'onUpdated'>,
 ): CallMessages {
-  const told = new Set<string>();
+  const announced = new Set<string>();
   for await (const message of messages) {
     if (message.kind !== 'notification' || message.method !== UPDATED) {
       yield message;
@@ -25,9 +25,9 @@ export async function* withoutUpdates(
     }
     const change = parseUpdated(message.text);
     // In the modern era updates belong on a listener's stream.
-    const isNew = change !== undefined && verdict?.era === 'legacy' && !told.has(change.uri);
-    if (!isNew || told.size >= MAX_UPDATES) continue;
-    told.add(change.uri);
+    const isNew = change !== undefined && verdict?.era === 'legacy' && !announced.has(change.uri);
+    if (!isNew || announced.size >= MAX_UPDATES) continue;
+    announced.add(change.uri);
     onUpdated?.(id, change.uri, change.params);
   }
 }

@@ -19,9 +19,9 @@ export function withoutUndeclaredInput(
   capabilities: JsonObject,
 ): RawResponse {
   const requests = rawMembers(response.result).get('inputRequests');
-  const asked: unknown = requests === undefined ? {} : JSON.parse(requests);
+  const wanted: unknown = requests === undefined ? {} : JSON.parse(requests);
   const missing: JsonObject = {};
-  for (const request of isObject(asked) ? Object.values(asked) : []) {
+  for (const request of isObject(wanted) ? Object.values(wanted) : []) {
     Object.assign(missing, missingFor(request, capabilities));
   }
   if (Object.keys(missing).length === 0) return response;

@@ -12,7 +12,7 @@ import type { CallContext, CallMessages } from '../../upstream/protocol/call.ts'
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 import type { CacheAnswer } from '../cache/cached-call.ts';
 import { isCall, type RelayedRequest } from '../gateway.ts';
-import { askText, linkOf, ServerFailure } from '../server-failure.ts';
+import { connectText, linkOf, ServerFailure } from '../server-failure.ts';
 import type { CallRecord } from './record.ts';
 
 /** Key of this request among those of its round. */
@@ -21,7 +21,7 @@ const KEY = 'connect_account';
 const PARSED: JsonObject = Object.freeze({ resultType: 'input_required' });
 
 /** A call that may be answered with the request. */
-export interface AskingCall {
+export interface AccountCall {
   /** With the server's own state, if this is a later round. */
   request: RelayedRequest;
   /** What the client answered in this round, raw; absent in the first. */
@@ -32,7 +32,7 @@ export interface AskingCall {
 
 /** Answers the call, or asks for an account instead. @throws what the call throws, if its client is not asked */
 export async function orAskForAccount(
-  call: AskingCall,
+  call: AccountCall,
   answer: () => Promise<CacheAnswer>,
 ): Promise<CacheAnswer> {
   if (!mayAsk(call)) return answer();
@@ -45,7 +45,7 @@ export async function orAskForAccount(
   }
 }
 
-async function* asking(call: AskingCall, messages: CallMessages): CallMessages {
+async function* asking(call: AccountCall, messages: CallMessages): CallMessages {
   try {
     yield* messages;
   } catch (thrown) {
@@ -53,17 +53,17 @@ async function* asking(call: AskingCall, messages: CallMessages): CallMessages {
   }
 }
 
-const mayAsk = ({ request, context }: AskingCall): boolean =>
+const mayAsk = ({ request, context }: AccountCall): boolean =>
   context.questions === 'suspend' && opensLinks(context.capabilities) && isCall(request.method);
 
 /** @throws what it was given, if no account is lacking or the person does not want to connect one */
-async function questionFor(call: AskingCall, thrown: unknown): Promise<RawResponse> {
+async function questionFor(call: AccountCall, thrown: unknown): Promise<RawResponse> {
   const url = thrown instanceof ServerFailure ? linkOf(thrown.reason) : undefined;
   if (url === undefined || isDeclined(call.answers)) throw thrown;
   const { server } = thrown as ServerFailure;
-  const told = await call.record.fail(thrown);
-  if (told !== thrown) throw told;
-  const params = { mode: 'url', message: askText(server), url };
+  const error = await call.record.fail(thrown);
+  if (error !== thrown) throw error;
+  const params = { mode: 'url', message: connectText(server), url };
   const question = { method: 'elicitation/create', params };
   const members: RawObject = new Map([
     ['resultType', '"input_required"'],

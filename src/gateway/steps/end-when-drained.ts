@@ -101,12 +101,12 @@ class PendingCall {
   end(): void {
     this.#isOver = true;
     this.#cancelTimer();
-    this.#withdraw();
+    this.#cancelCut();
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.close();
   }
 
   /** Takes back a scheduled cut. */
-  #withdraw(): void {
+  #cancelCut(): void {
     if (this.#cut) clearTimeout(this.#cut.timer);
     this.#cut = undefined;
   }
@@ -118,20 +118,20 @@ class PendingCall {
     this.#socket = socket;
     socket.accept();
     socket.addEventListener('message', ({ data }) =>
-      this.#hear(JSON.parse(String(data)) as DrainNotice),
+      this.#onNotice(JSON.parse(String(data)) as DrainNotice),
     );
     if (this.#isOver) socket.close();
   }
 
-  #hear({ cutInMs }: DrainNotice): void {
+  #onNotice({ cutInMs }: DrainNotice): void {
     if (this.#isOver) return;
     if (cutInMs === null) {
-      this.#withdraw();
+      this.#cancelCut();
       return;
     }
     const at = Date.now() + cutInMs;
     if (this.#cut && this.#cut.at <= at) return;
-    this.#withdraw();
+    this.#cancelCut();
     const onTime = () => {
       this.#isCut = true;
       this.#cutNow?.();

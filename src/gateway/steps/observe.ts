@@ -67,7 +67,7 @@ function noteAnswer(operation: Operation, sending: Sending, response: RawRespons
   const { resultType, inputRequests } = response.parsed;
   if (resultType === 'input_required') {
     // A call that is suspended in an object passes on one server request at a time.
-    sending.asks(isObject(inputRequests) ? Object.keys(inputRequests).length : 1);
+    sending.countQuestions(isObject(inputRequests) ? Object.keys(inputRequests).length : 1);
   }
   sending.ends(endingOf(response));
 }
@@ -95,7 +95,7 @@ async function* watched(
 ): CallMessages {
   try {
     for await (const message of messages) {
-      if (message.kind === 'question') sending.asks();
+      if (message.kind === 'question') sending.countQuestions();
       if (message.kind === 'response') noteAnswer(operation, sending, message);
       yield message;
     }

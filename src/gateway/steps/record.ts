@@ -33,7 +33,7 @@ const ACTIONS = new Map<string, string>([
   ['resources/read', 'resource.read'],
 ]);
 /** Result types that do not complete a call; their rows name them. */
-const TOLD_RESULTS = new Set<unknown>(['input_required', 'task']);
+const RECORDED_RESULT_TYPES = new Set<unknown>(['input_required', 'task']);
 /** Most renewals of a call's lease: three hours, longer than any call may take. */
 const MAX_RENEWALS = 720;
 
@@ -226,25 +226,25 @@ class AuditedCall implements CallRecord {
       this.#finish('done', null, { is_error: true, rpc_code: parsed['code'] });
       return;
     }
-    const told = {
+    const detail = {
       is_error: parsed['isError'] === true,
       result_chars: response.result.length,
-      ...(TOLD_RESULTS.has(resultType) ? { result: resultType } : {}),
+      ...(RECORDED_RESULT_TYPES.has(resultType) ? { result: resultType } : {}),
       ...(isHit ? { cached: true } : {}),
     };
-    this.#finish('done', null, told);
+    this.#finish('done', null, detail);
   }
 
   /** Ends a failed call. @returns the error for its caller */
   async #failsWith(thrown: unknown): Promise<unknown> {
-    let told = thrown;
+    let error = thrown;
     try {
       await this.#open?.canAnswer?.();
     } catch (unrecorded) {
-      told = unrecorded;
+      error = unrecorded;
     }
-    this.#fails(failureCode(told));
-    return told;
+    this.#fails(failureCode(error));
+    return error;
   }
 
   #fails(code: ErrorCode): void {

@@ -62,16 +62,16 @@ export function reportOutcome(reports: Pick<CallReports, 'add'>): SendStep {
 }
 
 async function* watched(messages: CallMessages, onEnd: OnEnd): CallMessages {
-  let isAsking = false;
+  let isWaitingForClient = false;
   try {
     for await (const message of messages) {
-      isAsking = message.kind === 'question';
+      isWaitingForClient = message.kind === 'question';
       if (message.kind === 'response') onEnd();
       yield message;
     }
   } catch (thrown) {
     // A timeout while the client was asked is not the server's failure.
-    onEnd(isAsking ? 'internal' : codeOf(thrown));
+    onEnd(isWaitingForClient ? 'internal' : codeOf(thrown));
     throw thrown;
   }
 }
@@ -91,8 +91,8 @@ interface Account {
   /** Failures in a row, reported or not. */
   failuresInRow: number;
   /** When the scheduled report is due; not finite if none is scheduled. */
-  tellAt: number;
-  toldAt: number;
+  reportAt: number;
+  reportedAt: number;
   hurriedAt: number;
   /** The server failed several times in a row or a call was refused, so the next answer is reported at once. */
   isSuspect: boolean;
@@ -139,22 +139,22 @@ export class CallReports {
     if (isUrgent && now - account.hurriedAt >= HURRY_GAP_MS) {
       account.hurriedAt = now;
       account.isSuspect = outcome !== 'good';
-      waitUntil(this.#tell(id));
+      waitUntil(this.#report(id));
       return;
     }
     const waitMs = this.#waitOf(account, outcome, now);
     // The request that scheduled the report may have been cut off; after twice the time it was.
-    const isComing = account.tellAt <= now + waitMs && now < account.tellAt + waitMs;
+    const isComing = account.reportAt <= now + waitMs && now < account.reportAt + waitMs;
     if (waitMs > MAX_WAIT_MS || isComing) return;
-    account.tellAt = now + waitMs;
-    waitUntil(this.#options.wait(waitMs).then(() => this.#tell(id)));
+    account.reportAt = now + waitMs;
+    waitUntil(this.#options.wait(waitMs).then(() => this.#report(id)));
   }
 
   /** Returns how long a report waits for further calls, in milliseconds; a good call may be left to later ones. */
-  #waitOf({ toldAt }: Account, outcome: Outcome, now: number): number {
+  #waitOf({ reportedAt }: Account, outcome: Outcome, now: number): number {
     const { intervalMs } = this.#options;
     if (outcome === 'failed') return Math.min(intervalMs, FAILURE_MS);
-    return Math.max(Math.min(intervalMs, MAX_WAIT_MS), toldAt + intervalMs - now);
+    return Math.max(Math.min(intervalMs, MAX_WAIT_MS), reportedAt + intervalMs - now);
   }
 
   /** A call was refused because the server's circuit is open. */
@@ -179,8 +179,8 @@ export class CallReports {
     const account = {
       tally,
       failuresInRow: 0,
-      tellAt: never,
-      toldAt: never,
+      reportAt: never,
+      reportedAt: never,
       hurriedAt: never,
       isSuspect: false,
       wantedAt: never,
@@ -189,13 +189,13 @@ export class CallReports {
     return account;
   }
 
-  async #tell(id: string): Promise<void> {
+  async #report(id: string): Promise<void> {
     const account = this.#accounts.get(id);
     const report = account?.tally.toReport();
     if (!account || !report || report.calls === 0) return;
     account.tally = new CallTally(report.generation);
-    account.tellAt = Number.NEGATIVE_INFINITY;
-    account.toldAt = this.#options.now();
+    account.reportAt = Number.NEGATIVE_INFINITY;
+    account.reportedAt = this.#options.now();
     // If the monitor cannot be reached now, it gets reports of later calls only.
     await this.#options.send(id, report).catch(() => {});
   }

@@ -28,7 +28,7 @@ export interface TaskPorts {
   subscribeTasks(
     server: Server,
     taskIds: readonly string[],
-    hear: (taskId: string, task: string) => void,
+    onTask: (taskId: string, task: string) => void,
     signal: AbortSignal,
   ): Promise<TaskSubscription>;
 }
@@ -64,7 +64,7 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
   ): Promise<HeldTask> {
     const task = await taskIds.open(caller.principalId, id);
     const server = task && visible.servers.find(candidate => candidate.id === task.serverId);
-    if (!server || !canAsk(server, task, era)) throw taskNotFound();
+    if (!server || !isReachable(server, task, era)) throw taskNotFound();
     return task;
   }
 
@@ -78,7 +78,7 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
       toClient: taskId => taskIds.seal(caller.principalId, { ...made, taskId, ...kept }),
       async toOwn(id) {
         const task = await taskIds.open(caller.principalId, id);
-        const isOfServer = task?.serverId === serverId && canAsk(server, task, era);
+        const isOfServer = task?.serverId === serverId && isReachable(server, task, era);
         return isOfServer ? task.taskId : undefined;
       },
     };
@@ -134,20 +134,20 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
     for (const id of new Set(ids)) {
       const task = await taskIds.open(caller.principalId, id);
       const server = task && visible.servers.find(candidate => candidate.id === task.serverId);
-      if (!server || !isOffered(server.status) || !canAsk(server, task, 'modern')) continue;
+      if (!server || !isOffered(server.status) || !isReachable(server, task, 'modern')) continue;
       byServer.set(server, (byServer.get(server) ?? new Map()).set(task.taskId, id));
     }
     return byServer;
   }
 
   return {
-    async subscribe({ caller, visible }, ids, hear, signal) {
+    async subscribe({ caller, visible }, ids, onEvent, signal) {
       const byServer = await heldByServer(caller, visible, ids);
       const listeners = await Promise.all(
         [...byServer].map(async ([server, known]) => {
           const onTask = (own: string, task: string) => {
             const members = rawMembers(task).set('taskId', JSON.stringify(known.get(own)));
-            hear({ server, task: fromRawMembers(members) });
+            onEvent({ server, task: fromRawMembers(members) });
           };
           const { agreed, ended } = await subscribeTasks(
             server,
@@ -158,10 +158,10 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
           return { agreed: agreed.map(own => known.get(own) ?? ''), ended };
         }),
       );
-      const hearing = listeners.filter(({ agreed }) => agreed.length > 0);
-      const ended = hearing.map(listener => listener.ended);
+      const agreeing = listeners.filter(({ agreed }) => agreed.length > 0);
+      const ended = agreeing.map(listener => listener.ended);
       return {
-        agreed: hearing.flatMap(({ agreed }) => agreed),
+        agreed: agreeing.flatMap(({ agreed }) => agreed),
         ended: ended.length === 0 ? Promise.resolve() : Promise.race(ended),
       };
     },
@@ -183,7 +183,7 @@ function notSubscribed(thrown: unknown): TaskSubscription {
 const originOf = ({ url }: Server) => new URL(url).origin;
 
 /** Whether a task can be requested in the form of an era: it was made in it, and the server still speaks it and is where it was. */
-const canAsk = (server: Server, task: HeldTask, era: Era) =>
+const isReachable = (server: Server, task: HeldTask, era: Era) =>
   task.era === era && server.verdict?.era === era && task.origin === originOf(server);
 
 /** Returns a reply with the client's ids; a server that names a task wrongly is at fault. */

@@ -14,7 +14,7 @@ import type { Frame } from '../../sessions/stream-frames.ts';
 import { loggedBy, type StreamOpening } from '../../sessions/stream-opening.ts';
 import type { Streams } from '../../sessions/streams.ts';
 import { audienceOf } from '../endpoint.ts';
-import { changingLists, recheckLists, mayTell, seenBy } from '../own-tools/own-lists.ts';
+import { changingLists, recheckLists, maySend, seenBy } from '../own-tools/own-lists.ts';
 import { streamResponse } from '../reply/stream-response.ts';
 
 /** Since this version, clients accept an event with empty data that only carries an id. */
@@ -72,9 +72,9 @@ export async function openLegacyStream(
       return isSeen && isWanted(text, logLevel) ? toSseText(text) : '';
     }
     if (text === '') return `id: ${id}\n${priming}`;
-    return (await mayTell(gateway, await rest.now(), text)) ? `id: ${id}\n${toSseText(text)}` : '';
+    return (await maySend(gateway, await rest.now(), text)) ? `id: ${id}\n${toSseText(text)}` : '';
   };
-  const look = async (change: readonly ListEvent[]) =>
+  const recheck = async (change: readonly ListEvent[]) =>
     recheckLists(gateway, await rest.now(), lists, change);
   const sessions = await streams.readSessions(
     owner,
@@ -88,7 +88,7 @@ export async function openLegacyStream(
     sessions.close();
     rest.release();
   };
-  const terms = { ...rest, opening, toText, prepareRemoval: '', look, isAllowed, release };
+  const terms = { ...rest, opening, toText, closingText: '', recheck, isAllowed, release };
   return counted(
     () => sessions.close(),
     async () => {

@@ -77,19 +77,19 @@ export async function handleShared(
     const result = listResult(list, kind, cursorOf(request), pageSize, era);
     return resultBytesResponse(request.id, result, requestContext.context);
   }
-  if (isCallOf(ASK_NAME, requestContext, request)) return ask(requestContext, request, era);
+  if (isCallOf(ASK_NAME, requestContext, request)) return callAsk(requestContext, request, era);
   if (isCallOf(CHAT_NAME, requestContext, request)) return chat(requestContext, request, era);
   const meta =
     tools === 'search' ? await toMetaCall(requestContext, request, params, era) : undefined;
   if (!meta) return relay(requestContext, request, params, era);
-  const asked = { id: request.id, method: request.method, era };
-  if ('result' in meta) return ownResultResponse(asked, meta.result);
+  const answered = { id: request.id, method: request.method, era };
+  if ('result' in meta) return ownResultResponse(answered, meta.result);
   // The client's mirrored headers are about the arguments of `call_tool`.
   const { readHeader: _mirrored, ...rest } = requestContext;
   const name = text(meta.request, 'name');
   return relay(rest, meta.request, meta.params, era, {
     rescue: async thrown =>
-      ownResultResponse(asked, await notFoundText(requestContext, thrown, name)),
+      ownResultResponse(answered, await notFoundText(requestContext, thrown, name)),
     mend: mendOf(requestContext, meta),
   });
 }
@@ -105,28 +105,28 @@ function isCallOf(
 
 /** Answers a call of `chat`. */
 function chat(requestContext: RequestContext, request: RpcRequest, era: Era): Promise<Response> {
-  const asked = { id: request.id, method: request.method, era };
+  const answered = { id: request.id, method: request.method, era };
   requestContext.context.operation?.is({ tool: CHAT_NAME });
   const responding = startChat(requestContext, request, era).then(reply =>
-    replyResponse(reply, asked, requestContext),
+    replyResponse(reply, answered, requestContext),
   );
-  return whenReady(responding, asked, requestContext);
+  return whenReady(responding, answered, requestContext);
 }
 
 /** Answers a call of `ask`. */
-function ask(requestContext: RequestContext, request: RpcRequest, era: Era): Promise<Response> {
-  const asked = { id: request.id, method: request.method, era };
+function callAsk(requestContext: RequestContext, request: RpcRequest, era: Era): Promise<Response> {
+  const answered = { id: request.id, method: request.method, era };
   requestContext.context.operation?.is({ tool: ASK_NAME });
   const responding = answerAsk(requestContext, request, era).then(result =>
-    ownResultResponse(asked, result),
+    ownResultResponse(answered, result),
   );
-  return whenReady(responding, asked, requestContext);
+  return whenReady(responding, answered, requestContext);
 }
 
 /** Returns a response that may take long. Where the client accepts a stream, the stream begins before the response is ready. */
 async function whenReady(
   responding: Promise<Response>,
-  asked: AnsweredRequest,
+  answered: AnsweredRequest,
   { acceptsStream, context }: RequestContext,
 ): Promise<Response> {
   if (!acceptsStream) return responding;
@@ -137,7 +137,7 @@ async function whenReady(
     over();
   };
   responding.then(release, release);
-  return keepAliveResponse(responding, thrown => thrownText(thrown, asked), context.timers);
+  return keepAliveResponse(responding, thrown => thrownText(thrown, answered), context.timers);
 }
 
 /** What differs for a call that came through `call_tool`. */
@@ -163,16 +163,16 @@ async function relay(
   const header = readHeader ? { readHeader } : {};
   const from = { source: era, version, ...header };
   const relayed = { method, reference, params, logLevel, tasks, cache, ...from };
-  const asked = { id: request.id, method, era, tasks, client: requestContext };
+  const answered = { id: request.id, method, era, tasks, client: requestContext };
   // The raw params are sent: a waiting call keeps no parsed copy in memory.
   delete request.params;
   requestContext.dropParsed?.();
   const responding = gateway
     .request(viewer, relayed, context)
     .then(through?.mend)
-    .then(routed => replyResponse(routed, asked, requestContext))
+    .then(routed => replyResponse(routed, answered, requestContext))
     .catch(through?.rescue);
-  return whenReady(responding, asked, requestContext);
+  return whenReady(responding, answered, requestContext);
 }
 
 /** Returns what a request refers to. A malformed reference is refused, and the refusal is recorded. */

@@ -24,7 +24,7 @@ import type { StreamOpening } from '../../sessions/stream-opening.ts';
 import { listenOwner } from '../../sessions/streams.ts';
 import { audienceOf } from '../endpoint.ts';
 import type { Viewer } from '../../gateway/viewer.ts';
-import { changingLists, recheckLists, mayTell, seenBy } from '../own-tools/own-lists.ts';
+import { changingLists, recheckLists, maySend, seenBy } from '../own-tools/own-lists.ts';
 import { placed } from '../legacy/subscribe.ts';
 import { streamResponse, type LiveStream } from '../reply/stream-response.ts';
 import { requireTasks } from '../methods/era-forms.ts';
@@ -81,7 +81,7 @@ async function listen(
   };
   /** Once the object has the stream, subscribes at the servers, then acknowledges to the client what they agreed to. */
   async function acknowledge(live: LiveStream): Promise<string> {
-    const told = await Promise.all(
+    const agreedUris = await Promise.all(
       opening.resources.map(async resource => {
         const failure = await streams.watch(owner, resource, context.capabilities);
         return failure ? undefined : resource.as;
@@ -90,7 +90,7 @@ async function listen(
     const notifications = {
       ...Object.fromEntries(opening.lists.map(list => [`${list}ListChanged`, true])),
       ...(wanted.resourceSubscriptions
-        ? { resourceSubscriptions: told.filter(uri => uri !== undefined) }
+        ? { resourceSubscriptions: agreedUris.filter(uri => uri !== undefined) }
         : {}),
       ...(wanted.taskIds ? { taskIds: await subscribeTasks(wanted.taskIds, live) } : {}),
     };
@@ -103,15 +103,15 @@ async function listen(
     ids: readonly string[],
     live: LiveStream,
   ): Promise<readonly string[]> {
-    const hear = ({ server, task }: TaskEvent) =>
-      live.tell(async () => {
+    const onTask = ({ server, task }: TaskEvent) =>
+      live.send(async () => {
         const { servers } = (await listening.now()).viewer.visible;
         const now = servers.find(({ id: serverId }) => serverId === server.id);
         if (!now || !isOffered(now.status)) return '';
         const text = `{"jsonrpc":"2.0","method":"notifications/tasks","params":${task}}`;
         return toSseText(withSubscriptionId(text, id));
       });
-    const { agreed, ended } = await gateway.subscribeTasks(viewer, ids, hear, live.signal);
+    const { agreed, ended } = await gateway.subscribeTasks(viewer, ids, onTask, live.signal);
     if (agreed.length > 0) void ended.then(() => live.end());
     return agreed;
   }
@@ -122,14 +122,14 @@ async function listen(
     signal: context.signal,
     isAllowed: async () => (await listening.now()) !== undefined,
     opening,
-    look: async change => recheckLists(gateway, await listening.now(), lists, change),
+    recheck: async change => recheckLists(gateway, await listening.now(), lists, change),
     toText: async ({ text }, live) => {
       if (text === '') return acknowledge(live);
-      return (await mayTell(gateway, await listening.now(), text))
+      return (await maySend(gateway, await listening.now(), text))
         ? toSseText(withSubscriptionId(text, id))
         : '';
     },
-    prepareRemoval: toSseText(resultText(id)),
+    closingText: toSseText(resultText(id)),
   });
 }
 

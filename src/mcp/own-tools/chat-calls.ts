@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { ChatEvent, ChatView } from '../../agents/chat/chat-events.ts';
 import { BeginChatSchema, ContinueChatSchema } from '../../agents/chat/chat-schema.ts';
 import type { ReadyChat } from '../../agents/chat/chat-service.ts';
-import type { Asker } from '../../agents/chat/shown-tools.ts';
+import type { ChatCaller } from '../../agents/chat/shown-tools.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { AsyncQueue } from '../../shared/util/async-queue.ts';
 import {
@@ -92,7 +92,7 @@ class Round {
       const ready = await this.#ready(round);
       if (!ready) return { response: await this.waiting() };
       this.#chatId = ready.id;
-      return { messages: this.#tell(ready) };
+      return { messages: this.#run(ready) };
     } catch (thrown) {
       if (!(thrown instanceof PorticoError) || !READABLE.has(thrown.code)) throw thrown;
       return { response: toResponse(ownFailureText(thrown)) };
@@ -102,30 +102,30 @@ class Round {
   /** Responds with the chat that waits for a person. */
   async waiting(): Promise<RawResponse> {
     const { chats } = this.#requestContext;
-    return toResponse(toResultText(await chats.get(this.#toAsker(), this.#chatId)));
+    return toResponse(toResultText(await chats.get(this.#toChatCaller(), this.#chatId)));
   }
 
   /** @returns undefined where a person was asked and decided nothing */
   async #ready(round: JsonObject): Promise<ReadyChat | undefined> {
     const { chats } = this.#requestContext;
-    const asker = this.#toAsker();
+    const chatCaller = this.#toChatCaller();
     const { requestState: state } = round;
     if (state !== undefined) {
       if (typeof state !== 'string') {
         throw new PorticoError('invalid_params', 'params.requestState must be a string');
       }
       this.#chatId = state;
-      const { pending = [] } = await chats.get(asker, this.#chatId);
+      const { pending = [] } = await chats.get(chatCaller, this.#chatId);
       const decisions = toDecisions(round['inputResponses'], pending);
       if (!decisions) return undefined;
-      return chats.continue(asker, this.#chatId, ContinueChatSchema.parse({ decisions }));
+      return chats.continue(chatCaller, this.#chatId, ContinueChatSchema.parse({ decisions }));
     }
     const given = parseOwn(CHAT_NAME, ArgumentsSchema, this.#request.params?.['arguments']);
     const { message, chat_id: id } = given;
     if (id !== undefined) {
-      return chats.continue(asker, id, ContinueChatSchema.parse({ message }));
+      return chats.continue(chatCaller, id, ContinueChatSchema.parse({ message }));
     }
-    return chats.begin(asker, BeginChatSchema.parse({ message, tools: this.#only() }));
+    return chats.begin(chatCaller, BeginChatSchema.parse({ message, tools: this.#only() }));
   }
 
   /** The endpoint's own limits, in the form stored with the chat. */
@@ -135,7 +135,7 @@ class Round {
     return toolset === undefined ? {} : { toolset };
   }
 
-  #toAsker(): Asker {
+  #toChatCaller(): ChatCaller {
     const { viewer, context, listening } = this.#requestContext;
     return {
       caller: viewer.caller,
@@ -157,10 +157,10 @@ class Round {
   }
 
   /** Starts the run at once, before anybody reads its messages; the run is aborted when their reader leaves. */
-  #tell(ready: ReadyChat): CallMessages {
+  #run(ready: ReadyChat): CallMessages {
     const events = new AsyncQueue<ChatEvent>();
-    const tell = (event: ChatEvent) => events.put(event);
-    const running = ready.run({ tell, isStreamed: false }).finally(() => events.end());
+    const onEvent = (event: ChatEvent) => events.put(event);
+    const running = ready.run({ onEvent, isStreamed: false }).finally(() => events.end());
     running.catch(() => {});
     return this.#messages(events, running);
   }

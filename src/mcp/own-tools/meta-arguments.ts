@@ -78,8 +78,8 @@ export function parseSearch(given: unknown): readonly SearchRequest[] {
     throw new PorticoError('invalid_params', `search_tools: ${hint}, each a task in a few words`);
   }
   const limit = parsed.limit ?? (queries.length === 1 ? USUAL_FOUND : USUAL_FOUND_EACH);
-  const asked = { limit, tellsMisses: true } as const;
-  const filters = { ...asked, ...(servers ? { servers } : {}), ...(skill ? { skill } : {}) };
+  const usual = { limit, returnsUnmatched: true } as const;
+  const filters = { ...usual, ...(servers ? { servers } : {}), ...(skill ? { skill } : {}) };
   return queries.map(text => ({ query: text, ...filters }));
 }
 

@@ -42,8 +42,8 @@ const toShown = (name: string) => toOneLine(name, MAX_NAME_CHARS);
 
 function aboutServer(wanted: string, names: readonly string[]): string {
   const near = nearestNames(wanted, names);
-  const told = near.length > 0 ? near : names.slice(0, MAX_NAMES);
-  return `No server here is called ${toShown(wanted)}${toList(near.length > 0, told, names.length)}.`;
+  const shown = near.length > 0 ? near : names.slice(0, MAX_NAMES);
+  return `No server here is called ${toShown(wanted)}${toList(near.length > 0, shown, names.length)}.`;
 }
 
 /** Returns a note about a skill in which nothing was found, with the skills that may have been meant. */
@@ -54,14 +54,14 @@ function aboutSkill(
   const here = results.find(({ skillsHere }) => skillsHere !== undefined)?.skillsHere;
   if (request?.skill === undefined || here === undefined) return [];
   const near = nearestNames(request.skill, here);
-  const told = near.length > 0 ? near : here.slice(0, MAX_NAMES);
+  const shown = near.length > 0 ? near : here.slice(0, MAX_NAMES);
   return [
-    `No tool here has the skill ${toShown(request.skill)}${toList(near.length > 0, told, here.length)}.`,
+    `No tool here has the skill ${toShown(request.skill)}${toList(near.length > 0, shown, here.length)}.`,
   ];
 }
 
-function toList(isNear: boolean, told: readonly string[], count: number): string {
-  if (told.length === 0) return '';
-  const more = isNear || told.length === count ? '' : ', …';
-  return `; ${isNear ? 'nearest' : 'here are'}: ${told.map(toShown).join(', ')}${more}`;
+function toList(isNear: boolean, shown: readonly string[], count: number): string {
+  if (shown.length === 0) return '';
+  const more = isNear || shown.length === count ? '' : ', …';
+  return `; ${isNear ? 'nearest' : 'here are'}: ${shown.map(toShown).join(', ')}${more}`;
 }

@@ -67,8 +67,8 @@ export async function recheckLists(
     ({ serverId }) => servers.some(({ id }) => id === serverId) && !views?.has(serverId),
   );
   const changed = new Set(open.flatMap(server => server.lists));
-  const told = changingLists(callerContext.viewer, lists).filter(list => changed.has(list));
-  return { seen: await seenBy(gateway, callerContext, lists), told };
+  const reported = changingLists(callerContext.viewer, lists).filter(list => changed.has(list));
+  return { seen: await seenBy(gateway, callerContext, lists), told: reported };
 }
 
 const known = new WeakMap<Listing, string>();
@@ -84,7 +84,7 @@ async function hashOf(listing: Listing): Promise<string> {
 }
 
 /** Whether a notification may be sent: one about a resource only while the caller may subscribe to that resource. */
-export async function mayTell(
+export async function maySend(
   gateway: Gateway,
   { viewer }: CallerContext,
   text: string,

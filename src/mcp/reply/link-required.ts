@@ -3,7 +3,7 @@
  * but not its link. In the modern era the client is asked instead (`gateway/steps/ask-for-account.ts`).
  * Source: MCP 2025-11-25, Elicitation, URL Elicitation Required Error.
  */
-import { askText, linkOf } from '../../gateway/server-failure.ts';
+import { connectText, linkOf } from '../../gateway/server-failure.ts';
 import { opensLinks } from '../../shared/client-capabilities.ts';
 import type { PorticoError } from '../../shared/errors/portico-error.ts';
 import { idText, LATEST_LEGACY_VERSION, RPC, type RequestId } from '../../shared/protocol.ts';
@@ -27,7 +27,7 @@ export function linkRequiredText(
   if (url === undefined || client?.version !== LATEST_LEGACY_VERSION) return undefined;
   if (!opensLinks(client.context.capabilities)) return undefined;
   const elicitationId = crypto.randomUUID();
-  const elicitation = { mode: 'url', elicitationId, url, message: askText({ name: server }) };
+  const elicitation = { mode: 'url', elicitationId, url, message: connectText({ name: server }) };
   const rpcError = {
     code: RPC.urlElicitationRequired,
     message: `${server}: ${error.message}`,

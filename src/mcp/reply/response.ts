@@ -77,9 +77,9 @@ export interface AnsweredRequest {
 }
 
 /** Returns the JSON text of an upstream's response for the client. */
-function responseText(response: RawResponse, asked: AnsweredRequest, routed: Relayable) {
+function responseText(response: RawResponse, answered: AnsweredRequest, routed: Relayable) {
   const { toResult } = routed;
-  const { id, era, method } = asked;
+  const { id, era, method } = answered;
   if ('error' in response) {
     const replaced = routed.toRefusedResult?.(response.parsed);
     if (replaced !== undefined)
@@ -89,11 +89,11 @@ function responseText(response: RawResponse, asked: AnsweredRequest, routed: Rel
   const { resultType } = response.parsed;
   const takesAll = routed.takesOtherTypes && era === 'modern' && typeof resultType === 'string';
   const isUnknown = resultType !== undefined && !KNOWN_RESULT_TYPES.has(resultType) && !takesAll;
-  if (isUnknown || isUnwantedTask(response.parsed, asked)) {
-    return replacedText('upstream_bad_message', asked, routed);
+  if (isUnknown || isUnwantedTask(response.parsed, answered)) {
+    return replacedText('upstream_bad_message', answered, routed);
   }
   if (era === 'legacy' && resultType === 'input_required') {
-    return replacedText('upstream_needs_input', asked, routed);
+    return replacedText('upstream_needs_input', answered, routed);
   }
   const isWhole = resultType === undefined || resultType === 'complete';
   const result = toResult && isWhole ? toResult(response.result, response.parsed) : response.result;
@@ -104,11 +104,11 @@ function responseText(response: RawResponse, asked: AnsweredRequest, routed: Rel
 /** Returns the error that a client gets in place of a response that it could not use. */
 function replacedText(
   code: ErrorCode,
-  asked: AnsweredRequest,
+  answered: AnsweredRequest,
   { server, onReplaced }: Relayable,
 ): string {
   onReplaced?.(code);
-  return failureText(new PorticoError(code), asked, server.name);
+  return failureText(new PorticoError(code), answered, server.name);
 }
 
 /** Whether a result is a task of a form that the client did not ask for and so cannot use. */
@@ -119,8 +119,8 @@ function isUnwantedTask(result: JsonObject, { method, tasks }: AnsweredRequest):
 }
 
 /** Returns a server's failure: as a tool result where a tool was called, else as an error. */
-function failureText(error: PorticoError, asked: AnsweredRequest, server: string): string {
-  const { id, method, era, client } = asked;
+function failureText(error: PorticoError, answered: AnsweredRequest, server: string): string {
+  const { id, method, era, client } = answered;
   const link = linkRequiredText(error, id, server, client);
   if (link !== undefined) return link;
   if (method !== 'tools/call') {
@@ -132,19 +132,19 @@ function failureText(error: PorticoError, asked: AnsweredRequest, server: string
 }
 
 /** Turns a thrown value into a response: in-band, with 200. */
-export function thrownResponse(thrown: unknown, asked: AnsweredRequest): Response {
-  return new Response(thrownText(thrown, asked), { headers: JSON_HEADERS });
+export function thrownResponse(thrown: unknown, answered: AnsweredRequest): Response {
+  return new Response(thrownText(thrown, answered), { headers: JSON_HEADERS });
 }
 
 /** The same as JSON text. */
-export function thrownText(thrown: unknown, asked: AnsweredRequest): string {
+export function thrownText(thrown: unknown, answered: AnsweredRequest): string {
   if (thrown instanceof ServerFailure) {
-    return failureText(thrown.reason, asked, thrown.server.name);
+    return failureText(thrown.reason, answered, thrown.server.name);
   }
   const error = toPorticoError(thrown);
   const server = error.extras.data?.['server'];
-  if (!error.entry.toolResult) return toRpcErrorText(error, asked.id, asked.era);
-  return failureText(error, asked, (server as { name?: string } | undefined)?.name ?? 'server');
+  if (!error.entry.toolResult) return toRpcErrorText(error, answered.id, answered.era);
+  return failureText(error, answered, (server as { name?: string } | undefined)?.name ?? 'server');
 }
 
 /** How a client accepts responses, and the channel for its answers to server requests. */
@@ -158,7 +158,7 @@ export interface Taking {
 /** Responds with the reply of a request. Streams where the upstream streams and the client accepts streams. */
 export async function replyResponse(
   routed: Relayable,
-  asked: AnsweredRequest,
+  answered: AnsweredRequest,
   { acceptsStream, openChannel: open, context }: Taking,
 ): Promise<Response> {
   const { reply } = routed;
@@ -167,15 +167,15 @@ export async function replyResponse(
   const mustAskClient = openChannel && 'response' in reply && asksForInput(reply.response);
   if ('response' in reply && !mustAskClient) {
     const isRefusal =
-      asked.era === 'modern' &&
+      answered.era === 'modern' &&
       'error' in reply.response &&
       REFUSED_WITH_400.has(reply.response.parsed['code']);
     const init = { status: isRefusal ? 400 : 200, headers: JSON_HEADERS };
-    return pacedResponse([responseText(reply.response, asked, routed)], init, context.bytes);
+    return pacedResponse([responseText(reply.response, answered, routed)], init, context.bytes);
   }
-  const toText = (response: RawResponse) => responseText(response, asked, routed);
+  const toText = (response: RawResponse) => responseText(response, answered, routed);
   const relayed = { routed, openChannel, toText, capabilities: context.capabilities };
-  const texts = failingClearly(relayTexts(relayed), asked, routed);
+  const texts = failingClearly(relayTexts(relayed), answered, routed);
   if (!acceptsStream) {
     return pacedResponse([await lastOf(texts)], { headers: JSON_HEADERS }, context.bytes);
   }
@@ -203,7 +203,7 @@ async function* startingWith(first: IteratorResult<string, void>, rest: Texts): 
 }
 
 /** Yields the texts; a thrown error becomes the response, in the form the client expects. */
-async function* failingClearly(texts: Texts, asked: AnsweredRequest, routed: Relayable): Texts {
+async function* failingClearly(texts: Texts, answered: AnsweredRequest, routed: Relayable): Texts {
   const { server, onReplaced } = routed;
   let hasBegun = false;
   try {
@@ -214,8 +214,8 @@ async function* failingClearly(texts: Texts, asked: AnsweredRequest, routed: Rel
   } catch (thrown) {
     const reason = thrown instanceof ServerFailure ? thrown.reason : toPorticoError(thrown);
     onReplaced?.(reason.code);
-    if (reason.entry.toolResult) yield failureText(reason, asked, server.name);
-    else if (hasBegun) yield toRpcErrorText(reason, asked.id, asked.era);
+    if (reason.entry.toolResult) yield failureText(reason, answered, server.name);
+    else if (hasBegun) yield toRpcErrorText(reason, answered.id, answered.era);
     else throw reason;
   }
 }

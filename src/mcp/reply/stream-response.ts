@@ -14,7 +14,7 @@ import {
 /** An open stream, for code that sends events on it that do not come from the object. */
 export interface LiveStream {
   /** Sends a text after everything that was sent before. */
-  tell(text: () => string | Promise<string>): void;
+  send(text: () => string | Promise<string>): void;
   /** Ends the stream in good order. */
   end(): void;
   /** Aborts when the stream is over. */
@@ -29,7 +29,7 @@ export interface StreamTerms {
   /** Returns the text for the client; '' for none. */
   toText(frame: Frame, live: LiveStream): string | Promise<string>;
   /** Text that ends a stream in good order. */
-  prepareRemoval: string;
+  closingText: string;
   /** Whether the caller may still listen. */
   isAllowed(): Promise<boolean>;
   /** Called when the client's object has the stream, or the stream is over before that; maybe more than once. */
@@ -37,7 +37,7 @@ export interface StreamTerms {
   /** Called when the stream is over, or could not be opened. */
   release(): void;
   /** Returns the caller's lists as they are after this reported change. */
-  look(change: readonly ListEvent[]): Promise<StreamView>;
+  recheck(change: readonly ListEvent[]): Promise<StreamView>;
 }
 
 const HEADERS = {
@@ -79,9 +79,9 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
       body.enqueue(encoder.encode(text));
       if ((body.desiredSize ?? 0) < 0) end('');
     };
-    const end = (prepareRemoval: string) => {
+    const end = (closingText: string) => {
       if (isOver) return;
-      if (prepareRemoval !== '') body.enqueue(encoder.encode(prepareRemoval));
+      if (closingText !== '') body.enqueue(encoder.encode(closingText));
       over();
       body.close();
     };
@@ -92,17 +92,17 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
         await last;
         if (isOver) return;
         if (await terms.isAllowed().catch(refused)) write(await text());
-        else end(terms.prepareRemoval);
+        else end(terms.closingText);
       };
       turn = work().catch(() => end(''));
     };
-    const look = async (change: readonly ListEvent[]) => {
-      const view = await terms.look(change);
+    const recheck = async (change: readonly ListEvent[]) => {
+      const view = await terms.recheck(change);
       if (!isOver) socket.send(JSON.stringify(view));
       return '';
     };
-    const endLast = (prepareRemoval: string) => {
-      turn = turn.then(() => end(prepareRemoval));
+    const endLast = (closingText: string) => {
+      turn = turn.then(() => end(closingText));
     };
     const keepAlive = (inMs: number) => {
       timer = setTimeout(() => {
@@ -111,8 +111,8 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
       }, inMs);
     };
     const live: LiveStream = {
-      tell: next,
-      end: () => endLast(terms.prepareRemoval),
+      send: next,
+      end: () => endLast(terms.closingText),
       signal: controller.signal,
     };
     socket.addEventListener('message', ({ data }) => {
@@ -120,10 +120,10 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
       if (!frame) return;
       terms.onOpen();
       const change = parseRecheck(frame.text);
-      next(() => (change ? look(change) : terms.toText(frame, live)));
+      next(() => (change ? recheck(change) : terms.toText(frame, live)));
     });
     socket.addEventListener('close', ({ code }) => {
-      endLast(code === NORMAL_CLOSE ? terms.prepareRemoval : '');
+      endLast(code === NORMAL_CLOSE ? terms.closingText : '');
     });
     socket.addEventListener('error', () => end(''));
     socket.accept();

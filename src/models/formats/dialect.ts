@@ -31,7 +31,7 @@ export interface ExportedTools {
   tools: readonly JsonObject[];
   /** Maps each tool's name in the dialect to its name at the gateway, even where both are equal. */
   names: ReadonlyMap<string, string>;
-  losses: readonly ConversionWarning[];
+  warnings: readonly ConversionWarning[];
   /**
    * Converts the arguments that a model gave into those of the tool: restores property names, and drops a null that stands for an omitted
    * property. Returns the same object where the definition's schema equals the tool's in these respects.

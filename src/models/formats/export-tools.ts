@@ -6,7 +6,7 @@ import { toFittingNames, type NameRule } from './names.ts';
 import { toOwnArguments } from './schema-back.ts';
 import { bringDown } from './schema-down.ts';
 import { toPropertyNames } from './schema-refs.ts';
-import { Unsayable, type Lose, type SchemaRules } from './schema-rules.ts';
+import { Unsayable, type Warn, type SchemaRules } from './schema-rules.ts';
 import { shortened } from '../../shared/util/shortened.ts';
 
 /** A definition before it gets the dialect's form. */
@@ -40,23 +40,24 @@ export function exportTools(
       tools.map(({ name }) => name),
       rules.names,
     );
-  const losses: ConversionWarning[] = [];
+  const warnings: ConversionWarning[] = [];
   const byName = new Map<string, { tool: CanonicalTool; isStrict: boolean }>();
   const count = rules.createCount?.() ?? (() => undefined);
   const definitions = tools.map(tool => {
-    const lose: Lose = (path, kind, detail) => losses.push({ tool: tool.name, path, kind, detail });
+    const warn: Warn = (path, kind, detail) =>
+      warnings.push({ tool: tool.name, path, kind, detail });
     const name = fitting.get(tool.name) ?? tool.name;
-    if (name !== tool.name) lose('/name', 'changed', `named ${name}`);
-    const description = toDescription(tool, rules, lose);
-    const strict = options.strict ? toStrict(tool, rules, count, lose) : undefined;
-    const schema = strict ?? bringDown(tool.inputSchema, rules.schema, lose);
+    if (name !== tool.name) warn('/name', 'changed', `named ${name}`);
+    const description = toDescription(tool, rules, warn);
+    const strict = options.strict ? toStrict(tool, rules, count, warn) : undefined;
+    const schema = strict ?? bringDown(tool.inputSchema, rules.schema, warn);
     byName.set(name, { tool, isStrict: strict !== undefined });
     return { name, description, schema, isStrict: strict !== undefined };
   });
   return {
     tools: rules.toDefinitions(definitions),
     names: new Map([...byName].map(([name, { tool }]) => [name, tool.name])),
-    losses,
+    warnings,
     toArguments(name, given) {
       const known = byName.get(name);
       if (!known) return given;
@@ -74,10 +75,10 @@ export function exportTools(
 function toDescription(
   { description }: CanonicalTool,
   { maxDescriptionChars: max = Infinity }: ExportRules,
-  lose: Lose,
+  warn: Warn,
 ): string | undefined {
   if (description === undefined || description.length <= max) return description;
-  lose('/description', 'changed', `cut to ${max} characters`);
+  warn('/description', 'changed', `cut to ${max} characters`);
   return shortened(description, max);
 }
 
@@ -86,19 +87,19 @@ function toStrict(
   { inputSchema }: CanonicalTool,
   { strictSchema }: ExportRules,
   count: (schema: JsonObject) => string | undefined,
-  lose: Lose,
+  warn: Warn,
 ): JsonObject | undefined {
   if (!strictSchema) return undefined;
-  const lost: Parameters<Lose>[] = [];
+  const warnings: Parameters<Warn>[] = [];
   try {
-    const schema = bringDown(inputSchema, strictSchema, (...loss) => lost.push(loss));
+    const schema = bringDown(inputSchema, strictSchema, (...warning) => warnings.push(warning));
     const excess = count(schema);
     if (excess !== undefined) throw new Unsayable('/inputSchema', excess);
-    for (const loss of lost) lose(...loss);
+    for (const warning of warnings) warn(...warning);
     return schema;
   } catch (thrown) {
     if (!(thrown instanceof Unsayable)) throw thrown;
-    lose(thrown.path, 'changed', `not strict: ${thrown.message}`);
+    warn(thrown.path, 'changed', `not strict: ${thrown.message}`);
     return undefined;
   }
 }

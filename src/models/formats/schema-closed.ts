@@ -4,7 +4,7 @@
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { PropertyNames } from './schema-refs.ts';
-import { own, put, step, typesOf, Unsayable, type Lose, type SchemaRules } from './schema-rules.ts';
+import { own, put, step, typesOf, Unsayable, type Warn, type SchemaRules } from './schema-rules.ts';
 
 export interface ClosedRules extends SchemaRules {
   /** Whether it is the schema of all arguments: if that lists no properties, there are none. */
@@ -23,7 +23,7 @@ export function toClosed(
   schema: JsonObject,
   path: string,
   { isRoot, names, allRequired }: ClosedRules,
-  lose: Lose,
+  warn: Warn,
 ): JsonObject {
   const types = typesOf(schema);
   if (types.includes('array') && own(found, 'items') === undefined) {
@@ -34,9 +34,9 @@ export function toClosed(
   const properties = isObject(listed) ? listed : {};
   checkClosable(schema, path, isRoot);
   if (own(schema, 'additionalProperties') !== false) {
-    lose(step(path, 'additionalProperties'), 'changed', 'only what is listed may be given');
+    warn(step(path, 'additionalProperties'), 'changed', 'only what is listed may be given');
   }
-  if (listed === undefined) lose(step(path, 'properties'), 'changed', 'said to be none');
+  if (listed === undefined) warn(step(path, 'properties'), 'changed', 'said to be none');
   const all = Object.keys(properties);
   const given = own(schema, 'required');
   const required = (Array.isArray(given) ? given : []).map(
@@ -53,10 +53,10 @@ export function toClosed(
     put(widened, name, isOptional ? withNull(value) : value);
     if (!isOptional) continue;
     const at = step(step(path, 'properties'), back.get(name) ?? name);
-    lose(at, 'changed', 'null where it would be left out');
+    warn(at, 'changed', 'null where it would be left out');
   }
   if (required.length < all.length) {
-    lose(step(path, 'required'), 'changed', 'lists each property');
+    warn(step(path, 'required'), 'changed', 'lists each property');
   }
   const rest = all.length > 0 || given !== undefined ? { required: all } : {};
   return { ...found, properties: widened, ...rest, additionalProperties: false };

@@ -4,7 +4,7 @@
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { childrenOf, resolveRef } from './schema-refs.ts';
-import { MAX_DEPTH, own, put, step, type Lose } from './schema-rules.ts';
+import { MAX_DEPTH, own, put, step, type Warn } from './schema-rules.ts';
 
 export interface Definition {
   ref: string;
@@ -69,28 +69,28 @@ export function withDefinitions(
   path: string,
   definitions: Definitions,
   down: (definition: Definition) => unknown,
-  lose: Lose,
+  warn: Warn,
 ): JsonObject {
   const at = step(path, '$defs');
   const given = own(root, '$defs');
   const defs: JsonObject = {};
-  const told: [string, Parameters<Lose>[1], string][] = [];
+  const warnings: [string, Parameters<Warn>[1], string][] = [];
   for (let next = definitions.next(); next; next = definitions.next()) {
     put(defs, next.name, down(next));
     const isNew = !isObject(given) || !Object.hasOwn(given, next.name);
-    if (isNew) told.push([step(at, next.name), 'changed', `what ${next.ref} leads to`]);
+    if (isNew) warnings.push([step(at, next.name), 'changed', `what ${next.ref} leads to`]);
   }
   if (Object.keys(defs).length === 0) {
-    if (given !== undefined) lose(at, 'removed', 'nothing refers to it');
+    if (given !== undefined) warn(at, 'removed', 'nothing refers to it');
     return found;
   }
   if (isObject(given)) {
     for (const name of Object.keys(given)) {
       if (!Object.hasOwn(defs, name))
-        told.push([step(at, name), 'removed', 'nothing refers to it']);
+        warnings.push([step(at, name), 'removed', 'nothing refers to it']);
     }
-  } else lose(at, 'changed', 'has what is referred to');
-  for (const loss of told) lose(...loss);
+  } else warn(at, 'changed', 'has what is referred to');
+  for (const warning of warnings) warn(...warning);
   return { ...found, $defs: defs };
 }
 

@@ -24,7 +24,7 @@ import {
   step,
   typesOf,
   Unsayable,
-  type Lose,
+  type Warn,
   type SchemaRules,
 } from './schema-rules.ts';
 
@@ -46,10 +46,10 @@ interface Trail {
 export function bringDown(
   schema: JsonObject,
   rules: SchemaRules,
-  lose: Lose,
+  warn: Warn,
   path = '/inputSchema',
 ): JsonObject {
-  const walk = new Walk(schema, rules, lose, path);
+  const walk = new Walk(schema, rules, warn, path);
   const found = walk.start();
   const excess = rules.findExcess?.(found);
   if (excess !== undefined) throw new Unsayable(path, excess);
@@ -59,7 +59,7 @@ export function bringDown(
 class Walk {
   readonly #root: JsonObject;
   readonly #rules: SchemaRules;
-  readonly #lose: Lose;
+  readonly #warn: Warn;
   readonly #path: string;
   readonly #names: PropertyNames;
   readonly #keepsRefs: boolean;
@@ -68,10 +68,10 @@ class Walk {
   #nodes = 0;
   #writtenChars = 0;
 
-  constructor(root: JsonObject, rules: SchemaRules, lose: Lose, path: string) {
+  constructor(root: JsonObject, rules: SchemaRules, warn: Warn, path: string) {
     this.#root = root;
     this.#rules = rules;
-    this.#lose = lose;
+    this.#warn = warn;
     this.#path = path;
     this.#names = toPropertyNames(root, rules);
     const { hasRefs, hasSimpleRefs } = survey(root);
@@ -84,12 +84,12 @@ class Walk {
     const trail = { depth: 0, refs: [] };
     const flatten = (schema: JsonObject, path: string) =>
       this.#flatten(schema, path, trail, true)?.node ?? {};
-    const root = toRootObject(this.#root, this.#path, this.#rules, flatten, this.#lose);
+    const root = toRootObject(this.#root, this.#path, this.#rules, flatten, this.#warn);
     const found = this.#object(root, this.#path, trail);
     if (!this.#definitions) return found;
     const down = ({ ref, target }: Definition) =>
       this.#down(target, this.#path + ref.slice(1), { depth: 1, refs: [] });
-    return withDefinitions(found, this.#root, this.#path, this.#definitions, down, this.#lose);
+    return withDefinitions(found, this.#root, this.#path, this.#definitions, down, this.#warn);
   }
 
   /** Returns a reference that stays; undefined where its target is written out in place. */
@@ -101,11 +101,11 @@ class Walk {
     const $ref = this.#definitions.refer(ref);
     if ($ref === undefined) return undefined;
     if ($ref !== ref)
-      this.#lose(step(path, '$ref'), 'changed', 'leads to a definition at the root');
+      this.#warn(step(path, '$ref'), 'changed', 'leads to a definition at the root');
     if (!keywords) return { ...this.#members(rest, path, trail), $ref };
     const said = this.#members(rest, path, trail);
     if (Object.keys(said).length === 0) return { $ref };
-    this.#lose(step(path, '$ref'), 'changed', 'stands in a choice, beside what is said of it');
+    this.#warn(step(path, '$ref'), 'changed', 'stands in a choice, beside what is said of it');
     return { ...said, anyOf: [{ $ref }] };
   }
 
@@ -116,7 +116,7 @@ class Walk {
     if (typeof schema === 'boolean' && !this.#rules.keywords) return schema;
     if (!isObject(schema)) {
       const detail = schema === true ? 'anything' : 'anything: it is no schema of a value';
-      this.#lose(path, 'changed', detail);
+      this.#warn(path, 'changed', detail);
       return this.#anything(path);
     }
     const reference = this.#reference(schema, path, trail);
@@ -133,7 +133,7 @@ class Walk {
   /** Ends a branch: anything of the same type is accepted there. */
   #cut(schema: JsonObject, path: string, why: string): JsonObject {
     if (this.#rules.isStrict) throw new Unsayable(path, why);
-    this.#lose(path, 'changed', `cut: ${why}`);
+    this.#warn(path, 'changed', `cut: ${why}`);
     const type = own(schema, 'type');
     return type === undefined || type === 'array' ? {} : { type };
   }
@@ -146,7 +146,7 @@ class Walk {
     isRoot: boolean,
   ): { node: JsonObject; refs: readonly string[] } | undefined {
     const keyword = (key: string) =>
-      this.#lose(step(path, key), 'changed', 'only the first of several counts');
+      this.#warn(step(path, key), 'changed', 'only the first of several counts');
     let { refs } = trail;
     let node = schema;
     for (;;) {
@@ -160,7 +160,7 @@ class Walk {
           keyword,
         );
       } else if (Array.isArray(all) && (isRoot || this.#rules.keywords)) {
-        this.#lose(step(path, 'allOf'), 'changed', 'made one schema');
+        this.#warn(step(path, 'allOf'), 'changed', 'made one schema');
         const parts = (all as unknown[]).filter(isObject);
         node = mergeAll([{ ...rest, ...(ref === undefined ? {} : { $ref: ref }) }], keyword);
         for (const [index, part] of parts.entries()) {
@@ -177,7 +177,7 @@ class Walk {
     const at = step(path, '$ref');
     const target = resolveRef(this.#root, ref);
     if (target === undefined || typeof target === 'boolean') {
-      this.#lose(at, 'removed', 'it leads to no schema of a value');
+      this.#warn(at, 'removed', 'it leads to no schema of a value');
       return {};
     }
     const times = refs.filter(each => each === ref).length;
@@ -190,7 +190,7 @@ class Walk {
     this.#writtenChars += JSON.stringify(found).length;
     if (this.#writtenChars > MAX_WRITTEN_CHARS)
       return this.#cut(found, at, 'too much to write out');
-    this.#lose(at, 'changed', 'written out in place');
+    this.#warn(at, 'changed', 'written out in place');
     return found;
   }
 
@@ -198,17 +198,17 @@ class Walk {
   #object(schema: JsonObject, path: string, trail: Trail): JsonObject {
     const { keywords } = this.#rules;
     if (!keywords) return this.#members(schema, path, trail);
-    const plain = toPlainValues(schema, path, this.#rules, this.#lose);
-    const choice = toChoice(plain, path, keywords, this.#lose);
+    const plain = toPlainValues(schema, path, this.#rules, this.#warn);
+    const choice = toChoice(plain, path, keywords, this.#warn);
     if (choice) return this.#choice(choice.alternatives, choice.rest, choice.path, trail);
-    const typed = withType(plain, path, this.#lose);
+    const typed = withType(plain, path, this.#warn);
     if (typesOf(typed).length === 0) {
       return { ...this.#members(typed, path, trail), ...this.#anything(path) };
     }
     const found = this.#members(typed, path, trail);
     if (!this.#rules.isStrict) return found;
     const isRoot = path === this.#path;
-    return toClosed(found, typed, path, { ...this.#rules, isRoot, names: this.#names }, this.#lose);
+    return toClosed(found, typed, path, { ...this.#rules, isRoot, names: this.#names }, this.#warn);
   }
 
   #choice(alternatives: unknown[], rest: JsonObject, path: string, trail: Trail): JsonObject {
@@ -221,7 +221,7 @@ class Walk {
     const anyOf = [...found.values()];
     if (anyOf.length === 0) return this.#anything(path);
     if (anyOf.length < alternatives.length) {
-      this.#lose(path, 'changed', 'alternatives that say the same are one');
+      this.#warn(path, 'changed', 'alternatives that say the same are one');
     }
     const said = this.#members(rest, path.slice(0, path.lastIndexOf('/')), trail);
     const [only] = anyOf;
@@ -236,14 +236,14 @@ class Walk {
       const isDefinitions = key === '$defs' || key === 'definitions';
       if (this.#definitions && isDefinitions) {
         if (key === 'definitions' || path !== this.#path)
-          this.#lose(at, 'removed', 'what is referred to stands at the root');
+          this.#warn(at, 'removed', 'what is referred to stands at the root');
       } else if (keywords && !keywords.has(key))
-        this.#lose(at, 'removed', 'the dialect has no such keyword');
+        this.#warn(at, 'removed', 'the dialect has no such keyword');
       else this.#member(found, key, value, at, trail);
     }
     if (needsItems && typesOf(schema).includes('array') && own(found, 'items') === undefined) {
       found['items'] = {};
-      this.#lose(step(path, 'items'), 'changed', 'said to be anything');
+      this.#warn(step(path, 'items'), 'changed', 'said to be anything');
     }
     return found;
   }
@@ -252,12 +252,12 @@ class Walk {
     const next = { ...trail, depth: trail.depth + 1 };
     const { formats, maxMinItems, keywords } = this.#rules;
     if (key === 'enum' && Array.isArray(value) && value.length === 0) {
-      this.#lose(path, 'removed', 'no value would fit');
+      this.#warn(path, 'removed', 'no value would fit');
     } else if (key === 'format' && formats && !formats.has(String(value))) {
-      this.#lose(path, 'removed', 'the dialect has no such format');
+      this.#warn(path, 'removed', 'the dialect has no such format');
     } else if (key === 'minItems' && Number(value) > (maxMinItems ?? Infinity)) {
       put(into, key, maxMinItems);
-      this.#lose(path, 'changed', `the most that can be asked for is ${maxMinItems}`);
+      this.#warn(path, 'changed', `the most that can be asked for is ${maxMinItems}`);
     } else if (key === 'required' && Array.isArray(value)) {
       put(
         into,
@@ -290,9 +290,9 @@ class Walk {
     for (const [name, schema] of Object.entries(properties)) {
       const at = step(path, name);
       const given = this.#names.get(name) ?? name;
-      if (given !== name) this.#lose(at, 'changed', `named ${given}`);
+      if (given !== name) this.#warn(at, 'changed', `named ${given}`);
       if (schema === false && this.#rules.keywords)
-        this.#lose(at, 'removed', 'it may never be given');
+        this.#warn(at, 'removed', 'it may never be given');
       else put(found, given, this.#down(schema, at, trail));
     }
     return found;

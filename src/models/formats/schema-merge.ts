@@ -13,18 +13,18 @@ const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.st
 
 /**
  * Merges schemas into one that accepts what all of them accept, or a little more.
- * @param lose called with each keyword of which only the first part's value counts
+ * @param warn called with each keyword of which only the first part's value counts
  */
 export function mergeAll(
   parts: readonly JsonObject[],
-  lose: (keyword: string) => void,
+  warn: (keyword: string) => void,
 ): JsonObject {
   const merged: JsonObject = {};
   for (const part of parts) {
     for (const [key, value] of Object.entries(part)) {
       const first = own(merged, key);
       if (first === undefined) put(merged, key, value);
-      else if (!isSame(first, value)) put(merged, key, combine(key, first, value, lose));
+      else if (!isSame(first, value)) put(merged, key, combine(key, first, value, warn));
     }
   }
   return merged;
@@ -34,7 +34,7 @@ function combine(
   key: string,
   one: unknown,
   other: unknown,
-  lose: (keyword: string) => void,
+  warn: (keyword: string) => void,
 ): unknown {
   const areNumbers = typeof one === 'number' && typeof other === 'number';
   if (LARGER.has(key) && areNumbers) return Math.max(one, other);
@@ -61,7 +61,7 @@ function combine(
     if (key === '$defs' || key === 'definitions') return { ...other, ...one };
   }
   if (!CHOICES.has(key) && key === '$schema') return one;
-  lose(key);
+  warn(key);
   return one;
 }
 

@@ -1,7 +1,7 @@
 /** Makes the schema of all arguments one plain object: no dialect accepts a choice, a reference or another type at the root. Pure. */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { mergeAll, mergeAny } from './schema-merge.ts';
-import { own, step, typesOf, type Lose, type SchemaRules } from './schema-rules.ts';
+import { own, step, typesOf, type Warn, type SchemaRules } from './schema-rules.ts';
 
 /** Keywords that may not be at the root and have no replacement. */
 const REMOVED = ['not', 'enum', 'const'];
@@ -16,21 +16,21 @@ export function toRootObject(
   path: string,
   { needsProperties }: SchemaRules,
   flatten: Flatten,
-  lose: Lose,
+  warn: Warn,
 ): JsonObject {
-  const root = { ...toOneObject(schema, path, flatten, lose, 0) };
+  const root = { ...toOneObject(schema, path, flatten, warn, 0) };
   for (const key of REMOVED) {
     if (own(root, key) === undefined) continue;
     delete root[key];
-    lose(step(path, key), 'removed', 'it may not stand here');
+    warn(step(path, key), 'removed', 'it may not stand here');
   }
   if (root['type'] !== 'object') {
     root['type'] = 'object';
-    lose(step(path, 'type'), 'changed', 'arguments are an object');
+    warn(step(path, 'type'), 'changed', 'arguments are an object');
   }
   if (needsProperties && !isObject(own(root, 'properties'))) {
     root['properties'] = {};
-    lose(step(path, 'properties'), 'changed', 'said to be none');
+    warn(step(path, 'properties'), 'changed', 'said to be none');
   }
   return root;
 }
@@ -39,7 +39,7 @@ function toOneObject(
   schema: JsonObject,
   path: string,
   flatten: Flatten,
-  lose: Lose,
+  warn: Warn,
   round: number,
 ): JsonObject {
   const flat = flatten(schema, path);
@@ -51,14 +51,14 @@ function toOneObject(
   if (round < MAX_ROUNDS) {
     for (const [index, each] of (choice as unknown[]).entries()) {
       if (!isObject(each)) continue;
-      const one = toOneObject(each, step(at, index), flatten, lose, round + 1);
+      const one = toOneObject(each, step(at, index), flatten, warn, round + 1);
       const types = typesOf(one);
       if (types.length === 0 || types.includes('object')) objects.push(one);
     }
   }
-  lose(at, 'changed', 'one object takes what each of them takes');
+  warn(at, 'changed', 'one object takes what each of them takes');
   const merged = mergeAll([rest, mergeAny(objects)], keyword =>
-    lose(step(path, keyword), 'changed', 'only the first of several counts'),
+    warn(step(path, keyword), 'changed', 'only the first of several counts'),
   );
-  return toOneObject(merged, path, flatten, lose, round + 1);
+  return toOneObject(merged, path, flatten, warn, round + 1);
 }

@@ -32,7 +32,7 @@ export interface SchemaRules {
 }
 
 /** Adds a conversion warning for the definition being converted. */
-export type Lose = (path: string, kind: ConversionWarning['kind'], detail: string) => void;
+export type Warn = (path: string, kind: ConversionWarning['kind'], detail: string) => void;
 
 /** A schema cannot be expressed within the rules without refusing what the tool needs. */
 export class Unsayable extends Error {

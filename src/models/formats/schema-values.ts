@@ -1,6 +1,6 @@
 /** Converts parts of a schema that dialects express differently: fixed values, choices, tuples and implied types. Pure. */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
-import { own, step, typesOf, type Lose, type SchemaRules } from './schema-rules.ts';
+import { own, step, typesOf, type Warn, type SchemaRules } from './schema-rules.ts';
 
 const typeOf = (value: unknown): string => {
   if (value === null) return 'null';
@@ -15,30 +15,30 @@ export function toPlainValues(
   schema: JsonObject,
   path: string,
   { keywords, plainEnums }: SchemaRules,
-  lose: Lose,
+  warn: Warn,
 ): JsonObject {
   let node = schema;
   if (Array.isArray(node['enum']) && node['enum'].length === 0) {
     const { enum: _, ...rest } = node;
     node = rest;
-    lose(step(path, 'enum'), 'removed', 'no value would fit');
+    warn(step(path, 'enum'), 'removed', 'no value would fit');
   }
   const fixed = own(node, 'const');
   if (fixed !== undefined && !keywords?.has('const')) {
     const { const: _, ...rest } = node;
     node = { ...rest, enum: [fixed] };
-    lose(step(path, 'const'), 'changed', 'said by enum');
+    warn(step(path, 'const'), 'changed', 'said by enum');
   }
   const values = own(node, 'enum') ?? (fixed === undefined ? undefined : [fixed]);
-  if (Array.isArray(values)) node = toPlainEnum(node, values, path, plainEnums === true, lose);
+  if (Array.isArray(values)) node = toPlainEnum(node, values, path, plainEnums === true, warn);
   const tuple = own(node, 'prefixItems') ?? own(node, 'items');
   const isTuple = Array.isArray(tuple) && tuple.length > 0;
   const key = own(node, 'prefixItems') === undefined ? 'items' : 'prefixItems';
   if (!isTuple || (key === 'prefixItems' && keywords?.has('prefixItems'))) return node;
   const { prefixItems: _, items, ...rest } = node;
-  lose(step(path, key), 'changed', 'each item may be any of them');
+  warn(step(path, key), 'changed', 'each item may be any of them');
   const others = key === 'prefixItems' && isObject(items) ? [items] : [];
-  if (others.length > 0) lose(step(path, 'items'), 'changed', 'each item may be any of them');
+  if (others.length > 0) warn(step(path, 'items'), 'changed', 'each item may be any of them');
   return { ...rest, items: { anyOf: [...(tuple as unknown[]), ...others] } };
 }
 
@@ -48,20 +48,20 @@ function toPlainEnum(
   values: readonly unknown[],
   path: string,
   isPlainOnly: boolean,
-  lose: Lose,
+  warn: Warn,
 ): JsonObject {
   const others = values.filter(value => value !== null);
   const { enum: _, const: __, type, ...rest } = node;
   const key = own(node, 'enum') === undefined ? 'const' : 'enum';
   if (!values.every(isPrimitive) || (isPlainOnly && !others.every(isPlain))) {
     const types = [...new Set(values.map(typeOf))];
-    lose(step(path, key), 'removed', 'values of this kind cannot be listed');
-    if (type === undefined) lose(step(path, 'type'), 'changed', 'that of the values');
+    warn(step(path, key), 'removed', 'values of this kind cannot be listed');
+    if (type === undefined) warn(step(path, 'type'), 'changed', 'that of the values');
     return { type: type ?? (types.length === 1 ? types[0] : types), ...rest };
   }
   if (!isPlainOnly || others.length === values.length) return node;
-  lose(step(path, key), 'changed', 'null stands beside it');
-  if (type !== undefined) lose(step(path, 'type'), 'changed', 'null stands beside it');
+  warn(step(path, key), 'changed', 'null stands beside it');
+  if (type !== undefined) warn(step(path, 'type'), 'changed', 'null stands beside it');
   if (others.length === 0) return { ...rest, type: 'null' };
   const types = typesOf(node).filter(each => each !== 'null');
   const only = types.length === 1 ? types[0] : types;
@@ -97,26 +97,26 @@ export function toChoice(
   schema: JsonObject,
   path: string,
   keywords: ReadonlySet<string>,
-  lose: Lose,
+  warn: Warn,
 ): Choice | undefined {
   const { anyOf, oneOf, ...others } = schema;
   const key = Array.isArray(anyOf) ? 'anyOf' : 'oneOf';
   const given: unknown = schema[key];
   if (!Array.isArray(given) || given.length === 0) return undefined;
   const at = step(path, key);
-  if (key === 'oneOf') lose(at, 'changed', 'any of them may hold, not exactly one');
-  else if (oneOf !== undefined) lose(step(path, 'oneOf'), 'removed', 'there is another choice');
+  if (key === 'oneOf') warn(at, 'changed', 'any of them may hold, not exactly one');
+  else if (oneOf !== undefined) warn(step(path, 'oneOf'), 'removed', 'there is another choice');
   const rest: JsonObject = {};
   const shared: JsonObject = {};
   for (const [name, value] of Object.entries(others)) {
     if (NOTES.has(name) || !keywords.has(name)) rest[name] = value;
     else {
       shared[name] = value;
-      lose(step(path, name), 'changed', 'said in each of the alternatives');
+      warn(step(path, name), 'changed', 'said in each of the alternatives');
     }
   }
   if (Object.keys(shared).length === 0) return { alternatives: given, rest, path: at };
-  lose(at, 'changed', 'each alternative says all of it');
+  warn(at, 'changed', 'each alternative says all of it');
   const alternatives = given.map((each: unknown) =>
     isObject(each) ? { allOf: [each, shared] } : each === true ? shared : each,
   );
@@ -142,7 +142,7 @@ const IMPLIED: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 /** Adds the type that the other keywords or values imply, if the schema names none. */
-export function withType(schema: JsonObject, path: string, lose: Lose): JsonObject {
+export function withType(schema: JsonObject, path: string, warn: Warn): JsonObject {
   if (typesOf(schema).length > 0) return schema;
   const fixed = own(schema, 'const');
   const values = fixed === undefined ? own(schema, 'enum') : [fixed];
@@ -151,6 +151,6 @@ export function withType(schema: JsonObject, path: string, lose: Lose): JsonObje
     IMPLIED.find(([, keys]) => keys.some(key => own(schema, key) !== undefined)) ?? [];
   const type = types.length > 1 ? types : (types[0] ?? implied);
   if (type === undefined) return schema;
-  lose(step(path, 'type'), 'changed', 'said, as its other keywords have it');
+  warn(step(path, 'type'), 'changed', 'said, as its other keywords have it');
   return { type, ...schema };
 }

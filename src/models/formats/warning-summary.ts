@@ -8,15 +8,15 @@ export interface WarningGroup extends ConversionWarning {
 }
 
 /** Groups warnings about one tool that report the same change, whatever the new names in them. */
-export function summarise(losses: readonly ConversionWarning[]): WarningGroup[] {
+export function summarise(warnings: readonly ConversionWarning[]): WarningGroup[] {
   const groups = new Map<string, WarningGroup>();
-  for (const loss of losses) {
-    const { tool, kind, detail } = loss;
+  for (const warning of warnings) {
+    const { tool, kind, detail } = warning;
     const done = /^(named|leads|what)\b/.exec(detail)?.[0] ?? detail;
     const key = JSON.stringify([tool, kind, done]);
     const group = groups.get(key);
     if (group) group.count += 1;
-    else groups.set(key, { ...loss, count: 1 });
+    else groups.set(key, { ...warning, count: 1 });
   }
   return [...groups.values()];
 }

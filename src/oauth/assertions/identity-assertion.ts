@@ -108,14 +108,17 @@ function ours(resource: string, origin: string): string {
 
 /**
  * Returns the scopes that both the assertion and the request name. An assertion without scopes stands for those of a member.
- * @param asked `scope` of the request; null asks for all that are allowed
+ * @param requested `scope` of the request; null asks for all that are allowed
  * @throws OAuthError `invalid_grant`, `invalid_scope`
  */
-export function scopesOf({ claims: { scope } }: IdentityAssertion, asked: string | null): Scope[] {
+export function scopesOf(
+  { claims: { scope } }: IdentityAssertion,
+  requested: string | null,
+): Scope[] {
   const said = scope?.split(' ');
   const bound = said ? ScopeSchema.options.filter(each => said.includes(each)) : MEMBER_SCOPES;
   if (bound.length === 0) throw refused('names no scope of this gateway');
-  const wanted = asked ? parseScopes(asked) : bound;
+  const wanted = requested ? parseScopes(requested) : bound;
   const both = bound.filter(each => wanted.includes(each));
   if (both.length === 0) throw new OAuthError('invalid_scope', 'The assertion names other scopes');
   return both;

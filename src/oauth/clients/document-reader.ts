@@ -49,7 +49,7 @@ export class DocumentReader {
     if (failure && failure.until > this.#now()) throw failure.error;
     const leave = await this.#wait(wanted.what);
     try {
-      return await this.#ask(wanted);
+      return await this.#request(wanted);
     } catch (thrown) {
       const error = toOAuthError(thrown, wanted.what);
       this.#failures.set(key, { error, until: this.#now() + FAILURE_MS });
@@ -59,7 +59,7 @@ export class DocumentReader {
     }
   }
 
-  async #ask<T>({ url, maxBytes, what, parse }: Wanted<T>) {
+  async #request<T>({ url, maxBytes, what, parse }: Wanted<T>) {
     const fetch = createGuardedFetch(this.#allowsLoopback, AbortSignal.timeout(READ_MS), maxBytes);
     const response = await fetch(url, { headers: { accept: 'application/json' } });
     const { status, headers } = response;

@@ -12,7 +12,7 @@ export function freshnessOf(headers: Headers): number {
   const [expires = NaN, date = NaN] = ['expires', 'date'].map(name =>
     Date.parse(headers.get(name) ?? ''),
   );
-  const told = seconds === undefined ? expires - date : Number(seconds) * 1000;
-  const left = told - (Number(headers.get('age')) || 0) * 1000;
+  const lifetime = seconds === undefined ? expires - date : Number(seconds) * 1000;
+  const left = lifetime - (Number(headers.get('age')) || 0) * 1000;
   return Number.isNaN(left) ? min : Math.min(Math.max(left, min), max);
 }

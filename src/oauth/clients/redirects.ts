@@ -37,9 +37,9 @@ export function isAllowedRedirect(uri: string): boolean {
 }
 
 /** Whether a requested redirect matches one that the client registered. @param registered each is allowed */
-export function matchesRedirect(registered: readonly string[], asked: string): boolean {
-  if (registered.includes(asked)) return true;
-  const wanted = withoutPort(asked);
+export function matchesRedirect(registered: readonly string[], requested: string): boolean {
+  if (registered.includes(requested)) return true;
+  const wanted = withoutPort(requested);
   return wanted !== undefined && registered.some(uri => withoutPort(uri) === wanted);
 }
 

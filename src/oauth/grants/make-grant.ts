@@ -41,8 +41,8 @@ export interface NewGrant {
 }
 
 /** Returns the requested scopes that a person may hand on. */
-export const within = (asked: readonly Scope[], { scopes }: SignedIn): Scope[] =>
-  boundScopes(asked, [...scopes]);
+export const within = (requested: readonly Scope[], { scopes }: SignedIn): Scope[] =>
+  boundScopes(requested, [...scopes]);
 
 /** @throws OAuthError `access_denied` if the grant can no longer be created; PorticoError */
 export async function makeGrant(

@@ -81,11 +81,11 @@ const toMade = ({ segment, shown, modelVectors, server }: Searched): Made => {
   return { segment, shown, modelVectors, name, description };
 };
 
-function isMadeOf(made: readonly Made[], asked: readonly Searched[]): boolean {
+function isMadeOf(made: readonly Made[], searched: readonly Searched[]): boolean {
   return (
-    made.length === asked.length &&
+    made.length === searched.length &&
     made.every((one, i) => {
-      const other = asked[i];
+      const other = searched[i];
       return (
         one.segment === other?.segment &&
         one.shown === other.shown &&

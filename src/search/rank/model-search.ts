@@ -16,7 +16,7 @@ const QUERY_MS = 1_000;
 /** …and the model is not asked for this long, so that it slows few searches. */
 const PAUSE_MS = 10_000;
 /** Vectors that were not in KV are looked up again after this time, in milliseconds. */
-const LOOK_MS = 2_000;
+const MISSING_MS = 2_000;
 /** Vectors that did not fit in memory are looked up again after this time, in milliseconds. */
 const FULL_MS = 60_000;
 /** Bytes of vectors in memory: a quarter of an isolate's memory. */
@@ -38,20 +38,20 @@ export function createModelSearch(
   now: () => number = Date.now,
 ): ModelSearch {
   const held = new HeldParts<ModelVectors>(MAX_BYTES, ({ vectors }) => vectors.byteLength);
-  const lookAt = new Lru<string, number>(MAX_CATALOGS);
-  let askAt = 0;
+  const retryAt = new Lru<string, number>(MAX_CATALOGS);
+  let embedAt = 0;
   return {
     async vectorsOf(servers) {
       const missing = servers.flatMap(({ id: serverId, catalogHash: hash }): CatalogRef[] => {
-        const isKnown = hash === null || held.get(hash, now()) || now() < (lookAt.get(hash) ?? 0);
+        const isKnown = hash === null || held.get(hash, now()) || now() < (retryAt.get(hash) ?? 0);
         return isKnown ? [] : [{ serverId, hash }];
       });
       const found = missing.length === 0 ? [] : await parts.findAll(missing);
       missing.forEach(({ hash }, i) => {
         const bytes = found[i];
         const vectors = bytes && readModelVectors(bytes);
-        if (!vectors) lookAt.set(hash, now() + LOOK_MS);
-        else if (!held.set(hash, vectors, now())) lookAt.set(hash, now() + FULL_MS);
+        if (!vectors) retryAt.set(hash, now() + MISSING_MS);
+        else if (!held.set(hash, vectors, now())) retryAt.set(hash, now() + FULL_MS);
       });
       return servers.map(({ catalogHash: hash }) =>
         hash === null ? undefined : held.get(hash, now()),
@@ -59,13 +59,13 @@ export function createModelSearch(
     },
     async vectorOf(query) {
       const text = query.slice(0, MAX_QUERY_CHARS);
-      if (now() < askAt || text.trim() === '') return undefined;
+      if (now() < embedAt || text.trim() === '') return undefined;
       try {
         const [values] = await embedder.embed([text], AbortSignal.timeout(QUERY_MS));
         return values && toModelVector(values);
       } catch (thrown) {
         if (!(thrown instanceof ModelFailure)) throw thrown;
-        askAt = now() + PAUSE_MS;
+        embedAt = now() + PAUSE_MS;
         return undefined;
       }
     },

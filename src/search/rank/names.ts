@@ -93,7 +93,7 @@ function toAllNames(all: Parts): Names {
   return made;
 }
 
-interface Asked {
+interface CalledName {
   hash: number;
   /** The server that the query names before the tool; '' where it names none. */
   server: string;
@@ -102,15 +102,15 @@ interface Asked {
 }
 
 /** Returns each name that the query may be calling. */
-function toAsked(query: string): Asked[] {
-  const asked: Asked[] = [];
+function toCalledNames(query: string): CalledName[] {
+  const called: CalledName[] = [];
   const add = (parts: readonly string[], isAlone: boolean): void => {
     const sure = isAlone || parts.length > 1;
-    asked.push({ hash: hashText(parts.join('')), server: '', isSure: sure });
+    called.push({ hash: hashText(parts.join('')), server: '', isSure: sure });
     const from = parts[0] === 'mcp' ? 1 : 0;
     for (let at = from + 1; at < Math.min(parts.length, MAX_NAMES); at += 1) {
       const server = parts.slice(from, at).join('');
-      asked.push({ hash: hashText(parts.slice(at).join('')), server, isSure: true });
+      called.push({ hash: hashText(parts.slice(at).join('')), server, isSure: true });
     }
   };
   const tokens = (query.match(TOKEN) ?? []).map(partsOf).filter(parts => parts.length > 0);
@@ -118,7 +118,7 @@ function toAsked(query: string): Asked[] {
   if (whole.length <= MAX_WHOLE_WORDS && tokens.length > 1) add(whole, true);
   const written = tokens.filter((parts, i) => i < MAX_NAMES || parts.length > 1);
   for (const parts of written.slice(0, 4 * MAX_NAMES)) add(parts, tokens.length === 1);
-  return asked;
+  return called;
 }
 
 const toJoined = (text: string): string => partsOf(text).join('');
@@ -127,7 +127,7 @@ const toJoined = (text: string): string => partsOf(text).join('');
 export function toNamed(query: string, all: Parts): ReadonlySet<number> {
   const { hashes, isLong } = toAllNames(all);
   const named = new Set<number>();
-  for (const { hash, server, isSure } of toAsked(query)) {
+  for (const { hash, server, isSure } of toCalledNames(query)) {
     for (let at = hashes.indexOf(hash); at >= 0; at = hashes.indexOf(hash, at + 1)) {
       const part = partAt(all, at);
       const isShown = part && (!part.shown || part.shown[at - part.offset] === 1);

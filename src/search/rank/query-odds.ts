@@ -80,10 +80,10 @@ export function toQueryOdds(
   const readings = toClauseReadings(isTalk ? leastTalking(parts) : toTasks(whole), read);
   const kept = isTalk ? withoutChatter(readings, tuning) : readings;
   const isAll = !isTalk || kept.length === parts.length;
-  const asked = isAll ? whole : kept.map(({ text }) => text).join('. ');
-  const share = Math.min(asked.length / whole.length, 1);
+  const task = isAll ? whole : kept.map(({ text }) => text).join('. ');
+  const share = Math.min(task.length / whole.length, 1);
   const model = modelVector && { vector: modelVector, share };
-  const main = toReading(asked, all, embedding, tuning, model);
+  const main = toReading(task, all, embedding, tuning, model);
   const odds = new Float64Array(all.places).fill(-Infinity);
   if (!main) return odds;
   for (const place of all.taking) odds[place] = toOdds(main.fused[place] ?? 0, main.evidence);

@@ -144,8 +144,8 @@ export class Classifying {
       const judged = await judge(server.id, slice, renewed);
       failure = judged.failure;
       // After a failure no further slice is classified; all remaining tools get the same reason.
-      const told = failure ? wanted.slice(from) : slice;
-      const assignments = told.flatMap((question, i) =>
+      const decided = failure ? wanted.slice(from) : slice;
+      const assignments = decided.flatMap((question, i) =>
         toAssignment(question, judged.classifications[i], known.get(question.name), {
           source: way.source,
           madeFor,

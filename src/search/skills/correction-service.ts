@@ -36,7 +36,7 @@ export interface CorrectionPorts {
 }
 
 /** Longest tool name in an audit row, in characters. */
-const MAX_TOLD_CHARS = 200;
+const MAX_NAME_CHARS = 200;
 
 export class CorrectionService {
   readonly #ports: CorrectionPorts;
@@ -78,7 +78,7 @@ export class CorrectionService {
           correctAssignment(db, serverId, { tool, fingerprint, skills }, when, Date.now()),
           touchServerSkills(db, serverId),
         ],
-        detail: { tool: tool.slice(0, MAX_TOLD_CHARS), skills: [...skillIds] },
+        detail: { tool: tool.slice(0, MAX_NAME_CHARS), skills: [...skillIds] },
       });
       if (!isDone) {
         await this.#find(caller, serverId);
@@ -103,7 +103,7 @@ export class CorrectionService {
       const isDone = await commit({
         when: whenCorrected(serverId, tool),
         statements: [withdrawCorrection(db, serverId, tool), touchServerSkills(db, serverId)],
-        detail: { tool: tool.slice(0, MAX_TOLD_CHARS) },
+        detail: { tool: tool.slice(0, MAX_NAME_CHARS) },
       });
       if (!isDone) throw noTool();
     });

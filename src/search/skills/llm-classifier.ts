@@ -42,8 +42,8 @@ export function questionKey(
   taxonomy: Taxonomy,
   model: string,
 ): Promise<string> {
-  const asked = [PROMPT_VERSION, model, taxonomy.revision, question.fingerprint, toData(question)];
-  return sha256Hex(JSON.stringify(asked));
+  const parts = [PROMPT_VERSION, model, taxonomy.revision, question.fingerprint, toData(question)];
+  return sha256Hex(JSON.stringify(parts));
 }
 
 /**
@@ -51,7 +51,7 @@ export function questionKey(
  * @returns a verdict for each, in their order
  * @throws ModelFailure
  */
-export async function askAbout(
+export async function classifyByModel(
   model: Model,
   taxonomy: Taxonomy,
   questions: readonly Question[],

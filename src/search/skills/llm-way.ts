@@ -7,7 +7,7 @@ import { findAnswers, keepAnswers } from './answer-store.ts';
 import type { Question, Classification } from './classifier.ts';
 import type { Way } from './classifying.ts';
 import {
-  askAbout,
+  classifyByModel,
   BATCH_TOOLS,
   KeptSchema,
   PROMPT_VERSION,
@@ -43,7 +43,7 @@ export function createLlmWay(db: D1Database, model: Model): Way {
         const batches = toBatches(open);
         const answers = await Promise.allSettled(
           batches.map(batch =>
-            askAbout(
+            classifyByModel(
               model,
               taxonomy,
               batch.map(({ question }) => question),

@@ -8,7 +8,7 @@ import { readEmbedding, type Embedding } from './embedding.ts';
 const PATH = '/search/embedding.bin';
 /** After this time, in milliseconds, a load is considered lost and another caller starts one. */
 const LOAD_MS = 10_000;
-const LOOK_MS = 5;
+const POLL_MS = 5;
 
 /** The value, and when the running load started. */
 const isolate: { held?: Embedding; loadingSince: number } = { loadingSince: 0 };
@@ -25,7 +25,7 @@ export function createEmbeddingSource(
   wait: (ms: number) => Promise<void>,
 ): EmbeddingSource {
   return async () => {
-    while (!isolate.held && Date.now() - isolate.loadingSince < LOAD_MS) await wait(LOOK_MS);
+    while (!isolate.held && Date.now() - isolate.loadingSince < LOAD_MS) await wait(POLL_MS);
     return isolate.held ?? load(assets);
   };
 }

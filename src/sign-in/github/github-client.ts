@@ -100,7 +100,7 @@ export async function readGithubAnswer(
 
 /** @throws Error if a response is not as expected */
 async function whoIs(token: string, withOrgs: boolean, fetch: typeof globalThis.fetch) {
-  const ask = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
+  const get = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
     const response = await fetch(`${API}${path}`, {
       headers: {
         accept: 'application/vnd.github+json',
@@ -113,9 +113,9 @@ async function whoIs(token: string, withOrgs: boolean, fetch: typeof globalThis.
     return schema.parse(await response.json());
   };
   const [user, orgs, teams] = await Promise.all([
-    ask('/user', UserSchema),
-    withOrgs ? ask('/user/orgs?per_page=100', OrgsSchema) : [],
-    withOrgs ? ask('/user/teams?per_page=100', TeamsSchema) : [],
+    get('/user', UserSchema),
+    withOrgs ? get('/user/orgs?per_page=100', OrgsSchema) : [],
+    withOrgs ? get('/user/teams?per_page=100', TeamsSchema) : [],
   ]);
   const claims = {
     login: user.login,

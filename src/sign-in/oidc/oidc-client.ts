@@ -85,7 +85,7 @@ export function readAnswer(
 }
 
 /** A request that the library makes: for a token, or for the provider's metadata. */
-interface Asked {
+interface LibraryRequest {
   method: string;
   headers: Record<string, string>;
   body?: URLSearchParams | undefined;
@@ -93,7 +93,7 @@ interface Asked {
 type Options = ReturnType<typeof toOptions>;
 
 const toOptions = (fetch: typeof globalThis.fetch) => ({
-  [oauth.customFetch]: (url: string, { method, headers, body }: Asked) =>
+  [oauth.customFetch]: (url: string, { method, headers, body }: LibraryRequest) =>
     fetch(url, { method, headers, ...(body ? { body } : {}) }),
   // The guarded fetch decides which addresses may be fetched without TLS.
   [oauth.allowInsecureRequests]: true,

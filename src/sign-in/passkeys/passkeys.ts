@@ -36,7 +36,7 @@ export interface PasskeyPorts extends SignInPorts {
 }
 
 /** Options for the browser, as JSON for `PublicKeyCredential`, and the cookie that belongs to them. */
-export interface Asked {
+export interface PasskeyOptions {
   options: object;
   sealed: string;
 }
@@ -56,7 +56,7 @@ export class Passkeys {
   }
 
   /** Begins a sign-in. No user is named, so that nothing reveals who has a passkey. @throws PorticoError `forbidden` */
-  async askForOne(url: URL): Promise<Asked> {
+  async signInOptions(url: URL): Promise<PasskeyOptions> {
     if (!canHavePasskeys(url)) throw refused(NOT_HERE);
     const { challenge, sealed } = await makeChallenge(this.#ports.keys, 'sign-in', Date.now());
     const options = {
@@ -107,7 +107,7 @@ export class Passkeys {
   }
 
   /** Begins to add a passkey. @throws PorticoError `forbidden`, `conflict` if there are too many */
-  async askForNew(url: URL, signedIn: SignedIn): Promise<Asked> {
+  async addOptions(url: URL, signedIn: SignedIn): Promise<PasskeyOptions> {
     if (!canHavePasskeys(url)) throw refused(NOT_HERE);
     const known = await this.listOf(signedIn);
     if (known.length >= MAX_PASSKEYS) throw tooMany();

@@ -100,7 +100,7 @@ describe('a person', () => {
     const shown = async (state: Parameters<typeof world.ports.shown>[0]) => {
       const usable = await world.ports.shown(state);
       return (
-        usable && { ...usable, tools: { tools: [], names: new Map(), losses: [], toArguments } }
+        usable && { ...usable, tools: { tools: [], names: new Map(), warnings: [], toArguments } }
       );
     };
     const ports = { ...world.ports, shown };

@@ -8,7 +8,7 @@ import { AskService, type AskInput } from '../../../src/agents/ask/ask-service.t
 import type { TurnReply } from '../../../src/models/formats/dialect.ts';
 import type { Gateway, RelayedRequest } from '../../../src/gateway/gateway.ts';
 import { rawMembers } from '../../../src/shared/json/json-spans.ts';
-import type { ChatAsk, ChatModel } from '../../../src/models/chat-port.ts';
+import type { ChatTurnRequest, ChatModel } from '../../../src/models/chat-port.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import type { Span, Tracer } from '../../../src/tracing/tracer.ts';
 
@@ -71,7 +71,7 @@ export function callerWith(scopes?: string[]): Caller {
 
 export function scriptAsk(script: Script) {
   const tools = script.tools ?? TOOLS;
-  const asked: ChatAsk[] = [];
+  const asked: ChatTurnRequest[] = [];
   const calls: { serverId: string; tool: string; args: unknown; visible: VisibleServers }[] = [];
   const refusals: { subject: string | undefined; message: string }[] = [];
   const spans: ToldSpan[] = [];

@@ -2,7 +2,7 @@
 import type { ListedItem } from '../../../src/gateway/listing.ts';
 import type { CanonicalCall, CanonicalResult } from '../../../src/models/formats/canonical-form.ts';
 import type { Dialect, TurnReply } from '../../../src/models/formats/dialect.ts';
-import type { ChatAsk, ChatModel } from '../../../src/models/chat-port.ts';
+import type { ChatTurnRequest, ChatModel } from '../../../src/models/chat-port.ts';
 import { NO_TRACES } from '../../../src/tracing/tracer.ts';
 import type { ChatEvent } from '../../../src/agents/chat/chat-events.ts';
 import { NOTHING_SPENT, type ChatState } from '../../../src/agents/chat/chat-state.ts';
@@ -29,8 +29,8 @@ export const callOf = (name: string, given: CanonicalCall['arguments'] = {}): Ca
 export function scriptedModel(
   replies: readonly Scripted[],
   { price }: { price?: number } = {},
-): ChatModel & { asked: ChatAsk[] } {
-  const asked: ChatAsk[] = [];
+): ChatModel & { asked: ChatTurnRequest[] } {
+  const asked: ChatTurnRequest[] = [];
   return {
     name: 'scripted',
     dialect: DIALECT,
@@ -105,7 +105,7 @@ export function createWorld({ model, items = TOOLS, ...more }: WorldOptions): Wo
     model,
     shown: async () => (mayUse() ? shown : undefined),
     save: async state => void happened.push({ what: 'save', state: structuredClone(state) }),
-    tell: event => void told.push(event),
+    onEvent: event => void told.push(event),
     isWatched: true,
     now: more.now ?? (() => 0),
     span: NO_TRACES.start('test', {}, () => {}),

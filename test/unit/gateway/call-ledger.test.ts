@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   createBeforeLog,
-  type AskingCall,
+  type PendingCall,
   type CallLog,
 } from '../../../src/gateway/call-log/call-log.ts';
 import { CallEnds } from '../../../src/gateway/call-log/call-ends.ts';
@@ -119,7 +119,7 @@ describe('a call that begins', () => {
   ])(
     '[SEC-6] of %i characters waits with its row unread: %j is read',
     async (requestChars, read) => {
-      const asked: AskingCall[] = [];
+      const asked: PendingCall[] = [];
       const log: CallLog = {
         begin: async call => ({ open: { end: () => void asked.push(call) } }),
       };

@@ -1,7 +1,7 @@
 /** Origin and Host: which web pages may call, and under which names the gateway answers. */
 import { describe, expect, it } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
-import { asAsked, checkOrigin, type OriginPolicy } from '../../../src/http/entry-checks.ts';
+import { asRequested, checkOrigin, type OriginPolicy } from '../../../src/http/entry-checks.ts';
 
 const publicOrigin = undefined;
 const local: OriginPolicy = { mode: 'local', publicOrigin, allowedOrigins: [] };
@@ -101,7 +101,7 @@ describe('in local mode', () => {
 
 describe('on a server', () => {
   // TLS ends before the gateway.
-  const asked = (host: string) => asAsked(new URL(`http://${host}/mcp?a=1`), server);
+  const asked = (host: string) => asRequested(new URL(`http://${host}/mcp?a=1`), server);
 
   it('[OPS-5] [SEC-5] answers to its public name, over https', () => {
     for (const host of ['mcp.example.com', 'MCP.example.com', 'mcp.example.com:443']) {

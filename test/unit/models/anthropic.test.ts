@@ -182,9 +182,11 @@ describe('strict tools', () => {
       name: `tool_${index}`,
       inputSchema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
     }));
-    const { tools: exported, losses } = ANTHROPIC.toTools(tools, { strict: true });
+    const { tools: exported, warnings } = ANTHROPIC.toTools(tools, { strict: true });
     expect(exported.filter(({ strict }) => strict === true)).toHaveLength(20);
-    const told = losses.filter(({ detail }) => detail === 'not strict: more than 20 strict tools');
+    const told = warnings.filter(
+      ({ detail }) => detail === 'not strict: more than 20 strict tools',
+    );
     expect(told.map(({ tool }) => tool)).toEqual(tools.slice(20).map(({ name }) => name));
   });
 });

@@ -27,7 +27,7 @@ async function ask({ api, url, model, fake }: Wire, script: Script) {
   const retry = { silenceMs: 9_000, totalMs: 9_000, wait: async () => {}, random: () => 0 };
   const { complete } = createQuestions({
     name: model,
-    ask: async (request, attempt) =>
+    attemptTurn: async (request, attempt) =>
       toCounted(await chat.chat(request, attempt), toInputTokens(api.dialect, request)),
     retrying: (signal, work) => withRetry(signal, retry, work),
   });

@@ -39,7 +39,7 @@ const chunk = (delta: object, reason: string | null = null) => ({
 
 describe('tools', () => {
   it('[LLM-1] a tool that fits is exported unchanged', () => {
-    const { tools, names, losses } = OPENAI_CHAT.toTools([WEATHER], { strict: false });
+    const { tools, names, warnings } = OPENAI_CHAT.toTools([WEATHER], { strict: false });
     expect(tools).toEqual([
       {
         type: 'function',
@@ -51,7 +51,7 @@ describe('tools', () => {
       },
     ]);
     expect([...names]).toEqual([[WEATHER.name, WEATHER.name]]);
-    expect(losses).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
   it('[LLM-1] in strict mode an optional property accepts null, which is removed on the way back', () => {
@@ -66,7 +66,7 @@ describe('tools', () => {
         },
       },
     });
-    expect(exported.losses.map(({ path }) => path).toSorted()).toEqual([
+    expect(exported.warnings.map(({ path }) => path).toSorted()).toEqual([
       '/inputSchema/additionalProperties',
       '/inputSchema/properties/units',
       '/inputSchema/required',

@@ -65,7 +65,7 @@ describe(`generated schemas, seed ${SEED}`, () => {
     const each = exports.flatMap(({ part, exported }, block) =>
       part.map((tool, index) => {
         const definition = definitionsOf(format, exported.tools)[index] ?? {};
-        const losses = exported.losses.filter(loss => loss.tool === tool.name);
+        const losses = exported.warnings.filter(loss => loss.tool === tool.name);
         const source = generated[block * 20 + index];
         if (!source) throw new Error('no source');
         return { tool, exported, definition, losses, source };

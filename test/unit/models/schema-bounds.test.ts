@@ -40,18 +40,18 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
   };
 
   it('[LLM-1] nesting of any depth is cut, and reported', () => {
-    const { schema, losses, toArguments } = exportOne(nested(20_000));
+    const { schema, warnings, toArguments } = exportOne(nested(20_000));
     expect(JSON.stringify(schema).length).toBeLessThan(10_000);
-    expect(losses.some(({ detail }) => detail.startsWith('cut:'))).toBe(true);
+    expect(warnings.some(({ detail }) => detail.startsWith('cut:'))).toBe(true);
     let given: JsonObject = {};
     for (let at = 0; at < 5_000; at += 1) given = { a: given };
     expect(toArguments('tool', given)).toBeDefined();
   });
 
   it('[LLM-1] references that grow exponentially are cut', () => {
-    const { schema, losses } = exportOne(bomb);
+    const { schema, warnings } = exportOne(bomb);
     expect(JSON.stringify(schema).length).toBeLessThan(1_000_000);
-    expect(losses.length).toBeLessThan(20_000);
+    expect(warnings.length).toBeLessThan(20_000);
   });
 
   it.each<[string, JsonObject]>([
@@ -79,9 +79,11 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
     ],
     ['nothing that may be given', { type: 'object', properties: { a: false }, required: ['a'] }],
   ])('[LLM-1] %s', (_, inputSchema) => {
-    const { schema, losses } = exportOne(inputSchema);
+    const { schema, warnings } = exportOne(inputSchema);
     expect(schema['type']).toBe('object');
-    expect(losses.length > 0 || JSON.stringify(schema) === JSON.stringify(inputSchema)).toBe(true);
+    expect(warnings.length > 0 || JSON.stringify(schema) === JSON.stringify(inputSchema)).toBe(
+      true,
+    );
   });
 });
 

@@ -108,11 +108,11 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
   });
 
   it('[LLM-1] [SEC-4] a recursive definition is kept, or is cut within a bound and reported', () => {
-    const { schema, losses } = exportOne(TREE);
+    const { schema, warnings } = exportOne(TREE);
     const isKept = JSON.stringify(schema).includes('"$ref"');
     expect(isKept).toBe(format !== 'gemini');
     expect(sizeOf(schema)).toBeLessThan(isKept ? 2 * sizeOf(TREE) : 20 * sizeOf(TREE));
-    expect(losses.some(({ detail }) => detail.startsWith('cut:'))).toBe(!isKept);
+    expect(warnings.some(({ detail }) => detail.startsWith('cut:'))).toBe(!isKept);
   });
 
   it('[LLM-1] keywords beside a reference are kept, and moved where the dialect does not allow them there', () => {
@@ -129,12 +129,12 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
   });
 
   it('[LLM-1] an enum without values is removed and reported', () => {
-    const { schema, losses } = exportOne({
+    const { schema, warnings } = exportOne({
       ...closed({ a: { type: 'string', enum: [] } }),
     });
     const { a } = schema['properties'] as Record<string, JsonObject>;
     expect(isObject(a) && 'enum' in a).toBe(false);
-    expect(losses).toContainEqual(
+    expect(warnings).toContainEqual(
       expect.objectContaining({ path: '/inputSchema/properties/a/enum', kind: 'removed' }),
     );
   });

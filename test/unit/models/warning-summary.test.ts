@@ -14,9 +14,9 @@ describe('summarise', () => {
       name,
       inputSchema: { type: 'object', properties },
     }));
-    const { losses } = dialectOf('gemini').toTools(tools, { strict: false });
-    expect(losses.length).toBe(2_000);
-    const lines = summarise(losses);
+    const { warnings } = dialectOf('gemini').toTools(tools, { strict: false });
+    expect(warnings.length).toBe(2_000);
+    const lines = summarise(warnings);
     const path = '/inputSchema/properties/a 0';
     expect(lines).toEqual(
       tools.flatMap(({ name: tool }) => [
@@ -30,6 +30,6 @@ describe('summarise', () => {
         { tool, path: `${path}/minLength`, kind: 'removed', detail: NO_KEYWORD, count: 500 },
       ]),
     );
-    expect(lines.reduce((sum, { count }) => sum + count, 0)).toBe(losses.length);
+    expect(lines.reduce((sum, { count }) => sum + count, 0)).toBe(warnings.length);
   });
 });

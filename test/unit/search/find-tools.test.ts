@@ -89,8 +89,12 @@ describe('a search', () => {
     const search = createSearch();
     const query = 'create a zeppelin issue';
     const told = async (views?: Map<string, View>) =>
-      (await search({ servers, ...(views ? { views } : {}) }, wanted({ query, tellsMisses: true })))
-        .unmatched;
+      (
+        await search(
+          { servers, ...(views ? { views } : {}) },
+          wanted({ query, returnsUnmatched: true }),
+        )
+      ).unmatched;
     expect((await search({ servers }, wanted({ query }))).unmatched).toBeUndefined();
     expect(await told()).toEqual(['zeppelin']);
     const without = seeing('without', name => !name.includes('issue'));

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ModelFailure, type Model } from '../../../src/models/model-port.ts';
 import type { Question } from '../../../src/search/skills/classifier.ts';
-import { askAbout, questionKey } from '../../../src/search/skills/llm-classifier.ts';
+import { classifyByModel, questionKey } from '../../../src/search/skills/llm-classifier.ts';
 import type { Skill, Taxonomy } from '../../../src/search/skills/skill.ts';
 
 const skill = (id: string): Skill => ({
@@ -39,7 +39,7 @@ function modelOf(tools: unknown[]): Model & { asked: { system: string; user: str
   };
 }
 const ask = (model: Model, ...questions: Question[]) =>
-  askAbout(model, taxonomy, questions, AbortSignal.timeout(1_000));
+  classifyByModel(model, taxonomy, questions, AbortSignal.timeout(1_000));
 const of = (index: number, skills: [string, number][], suggestion: unknown = null) => ({
   index,
   skills: skills.map(([id, confidence]) => ({ id, confidence })),

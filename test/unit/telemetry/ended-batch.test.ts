@@ -8,7 +8,7 @@ function stand(isFailing = false) {
   let now = 0;
   let release = () => {};
   const add = createEndedBatch<string>({
-    async look(ended) {
+    async process(ended) {
       looked.push([...ended]);
       if (isFailing) throw new Error('no host');
     },

@@ -45,7 +45,7 @@ const call = (operation: Operation) => {
     arguments: '{"title":"It rains","password":"sesame"}',
   });
   const sending = operation.sends(SENDING);
-  sending.asks();
+  sending.countQuestions();
   sending.ends({ outcome: 'ok' });
 };
 

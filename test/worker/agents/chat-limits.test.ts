@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { ChatRecords } from '../../../src/agents/chat/chat-records.ts';
 import { BeginChatSchema, ContinueChatSchema } from '../../../src/agents/chat/chat-schema.ts';
 import { ChatService } from '../../../src/agents/chat/chat-service.ts';
-import type { Asker, ToolPorts } from '../../../src/agents/chat/shown-tools.ts';
+import type { ChatCaller, ToolPorts } from '../../../src/agents/chat/shown-tools.ts';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { NO_TRACES } from '../../../src/tracing/tracer.ts';
 import { createCaller } from '../../unit/access/callers.ts';
@@ -19,7 +19,7 @@ const tools = {
   listForModel: async () => ({ tools: [], items: new Map() }),
   runCalls: async () => [],
 } as unknown as ToolPorts;
-const NO_TOOLS = { names: new Map(), tools: [], losses: [] };
+const NO_TOOLS = { names: new Map(), tools: [], warnings: [] };
 const model = scriptedModel([{ text: 'the secret of the hidden server' }]);
 const dialect = { ...model.dialect, toTools: () => NO_TOOLS } as unknown as typeof model.dialect;
 const chats = new ChatService({
@@ -48,7 +48,7 @@ const narrow = createCaller({ servers: ['b', 'a'] });
 const equal = createCaller({ servers: ['a', 'b'] });
 const other = createCaller({ tools: ['a.*'] });
 
-const askerOf = (caller: Caller): Asker => ({
+const askerOf = (caller: Caller): ChatCaller => ({
   caller,
   visible: { servers: [] },
   source: 'rest',
@@ -61,13 +61,13 @@ const askerOf = (caller: Caller): Asker => ({
 
 async function begin(caller: Caller): Promise<string> {
   const ready = await chats.begin(askerOf(caller), BeginChatSchema.parse({ message: 'Hello' }));
-  await ready.run({ tell: () => undefined, isStreamed: false });
+  await ready.run({ onEvent: () => undefined, isStreamed: false });
   return ready.id;
 }
 async function proceed(caller: Caller, id: string): Promise<void> {
   const input = ContinueChatSchema.parse({ message: 'Go on' });
   const ready = await chats.continue(askerOf(caller), id, input);
-  await ready.run({ tell: () => undefined, isStreamed: false });
+  await ready.run({ onEvent: () => undefined, isStreamed: false });
 }
 
 const UNKNOWN = { code: 'not_found', message: 'No such chat' };

@@ -85,10 +85,10 @@ function toEnglish(
   const wholes = new Set(words.map(({ whole }) => whole));
   const english = new Map<string, readonly string[]>();
   let surely = 0;
-  const asked = [...wholes]
+  const translated = [...wholes]
     .filter(word => !STOP_WORDS.has(word) && !FUNCTION_WORDS.has(word))
     .slice(0, MAX_TRANSLATED);
-  for (const word of asked) {
+  for (const word of translated) {
     const found = translateWord(word);
     if (found.length === 0) continue;
     english.set(word, found);
@@ -99,7 +99,7 @@ function toEnglish(
     word => FUNCTION_WORDS.has(word) && !STOP_WORDS.has(word),
   ).length;
   const signs = small + (ACCENTED.test(text) ? 1 : 0);
-  const isForeign = signs > 1 || (surely > 0 && (signs > 0 || 2 * surely >= asked.length));
+  const isForeign = signs > 1 || (surely > 0 && (signs > 0 || 2 * surely >= translated.length));
   if (!isForeign) english.clear();
   for (const [run] of toPlainText(text, text.length).matchAll(UNSPACED_RUN)) {
     for (const { english: found, at } of translateRun(run)) {

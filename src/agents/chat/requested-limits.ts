@@ -2,7 +2,7 @@
 import { fieldProblem, refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../../shared/errors/portico-error.ts';
 import type { TokenCount } from '../../models/formats/dialect.ts';
-import type { AskedLimits } from './chat-schema.ts';
+import type { RequestedLimits } from './chat-schema.ts';
 import { APPROVALS, type Approval, type ChatSettings, type Limits } from './chat-settings.ts';
 import { stricter } from './deciding.ts';
 
@@ -12,10 +12,14 @@ type CostOf = (tokens: TokenCount) => number | undefined;
  * @param costOf shows whether there are prices: without them a cost cannot be bounded
  * @throws PorticoError `validation_failed`; `model_missing` where the deployment bounds a cost but has no prices
  */
-export function toLimits(asked: AskedLimits, { limits }: ChatSettings, costOf: CostOf): Limits {
+export function toLimits(
+  requested: RequestedLimits,
+  { limits }: ChatSettings,
+  costOf: CostOf,
+): Limits {
   const problems: FieldProblem[] = [];
-  const lower = (field: keyof AskedLimits, most: number | undefined): number | undefined => {
-    const wanted = asked[field];
+  const lower = (field: keyof RequestedLimits, most: number | undefined): number | undefined => {
+    const wanted = requested[field];
     if (wanted !== undefined && most !== undefined && wanted > most) {
       problems.push({ field: `limits.${field}`, message: `may be up to ${most} here` });
     }
@@ -23,7 +27,7 @@ export function toLimits(asked: AskedLimits, { limits }: ChatSettings, costOf: C
   };
   const costUsd = lower('cost_usd', limits.costUsd);
   const hasPrices = costOf({ input: 0, output: 0 }) !== undefined;
-  if (asked.cost_usd !== undefined && !hasPrices) {
+  if (requested.cost_usd !== undefined && !hasPrices) {
     const message = 'no prices of the model are configured, so its cost cannot be bounded';
     problems.push({ field: 'limits.cost_usd', message });
   }
@@ -45,12 +49,12 @@ export function toLimits(asked: AskedLimits, { limits }: ChatSettings, costOf: C
 }
 
 /** @throws PorticoError `validation_failed` where the request asks for less strictness than the deployment has */
-export function toApproval(asked: Approval | undefined, { approval }: ChatSettings): Approval {
-  if (asked !== undefined && stricter(asked, approval) !== asked) {
+export function toApproval(requested: Approval | undefined, { approval }: ChatSettings): Approval {
+  if (requested !== undefined && stricter(requested, approval) !== requested) {
     const allowed = APPROVALS.slice(APPROVALS.indexOf(approval)).join(' or ');
     throw fieldProblem('approve', `may be ${allowed} here`);
   }
-  return asked ?? approval;
+  return requested ?? approval;
 }
 
 /** Returns the lower of each pair of bounds. */
