@@ -8,8 +8,8 @@ const KINDS = ['principal', 'token', 'grant', 'server', 'toolset', 'connector'] 
 export type NamedKind = (typeof KINDS)[number];
 
 /** The acts whose rows record the name of their subject, by its kind. */
-const namingActs = (kind: NamedKind) => [`${kind}.create`, `${kind}.update`, `${kind}.delete`];
-const NAMING_ACTS = KINDS.flatMap(namingActs);
+const namingActions = (kind: NamedKind) => [`${kind}.create`, `${kind}.update`, `${kind}.delete`];
+const NAMING_ACTIONS = KINDS.flatMap(namingActions);
 
 /** Rows of administration: the shards of `admin-audit.ts`. */
 const OF_ADMIN = `shard >= 'admin' AND shard < 'admin:'`;
@@ -34,7 +34,7 @@ export async function findNames(
          WHERE subject IN (SELECT value FROM json_each(?1)) AND action IN (SELECT value FROM json_each(?2)) AND ${OF_ADMIN}
            AND outcome = 'done' AND typeof(${RECORDED_NAME}) = 'text' ORDER BY at, seq`,
       )
-      .bind(JSON.stringify(ids), JSON.stringify(NAMING_ACTS)),
+      .bind(JSON.stringify(ids), JSON.stringify(NAMING_ACTIONS)),
     ...KINDS.filter(isKept).map(kind =>
       db
         .prepare(
@@ -68,7 +68,7 @@ export async function findIdsNamed(
     )
     .bind(
       JSON.stringify(
-        kinds.flatMap(kind => (isKept(kind) ? namingActs(kind).slice(-1) : namingActs(kind))),
+        kinds.flatMap(kind => (isKept(kind) ? namingActions(kind).slice(-1) : namingActions(kind))),
       ),
       name,
     );
