@@ -18,7 +18,7 @@ import { parsePlace } from './connector-place.ts';
 import { isChanged } from './revision-store.ts';
 import { ServerStatusSchema, type ServerStatus } from './status.ts';
 
-const VerdictSchema = z.object({
+const ServerProtocolSchema = z.object({
   era: z.enum(['legacy', 'modern']),
   protocolVersion: z.string(),
   transport: z.enum(['http', 'sse']),
@@ -70,7 +70,7 @@ const RowSchema = z
     healthSettings: HealthSettingsSchema.parse(JSON.parse(row.health_settings ?? '{}')),
     status: row.status,
     lastError: row.last_error,
-    verdict: row.verdict === null ? null : VerdictSchema.parse(JSON.parse(row.verdict)),
+    verdict: row.verdict === null ? null : ServerProtocolSchema.parse(JSON.parse(row.verdict)),
     catalogHash: row.catalog_hash,
     toolCount: row.tool_count,
     registeredAt: row.registered_at,
