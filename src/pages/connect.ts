@@ -127,7 +127,7 @@ async function takeToken(
 ): Promise<Response> {
   const token = (form.get('token') ?? '').trim();
   const given = ConnectAccountSchema.safeParse({ server: server.id, token });
-  if (!given.success) return toConnectPage(422, server.name, signedIn, 'This is no token');
+  if (!given.success) return toConnectPage(422, server.name, signedIn, 'This is not a token');
   await accounts.connect(actorOf(signedIn), given.data, visible);
   return toConnectedPage(server.name, signedIn);
 }

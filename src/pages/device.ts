@@ -81,8 +81,8 @@ const toCodePage = (status: number, code: string, signedIn: SignedIn, problem = 
   toPage(askForCode(code, signedIn, problem), { title: TITLE, status });
 
 const WARNING: Html = html`<p class="warning">
-  Go on only if you have just started this yourself, on a machine that you have before you. Whoever
-  sends you a code or a link to this page wants to use the gateway as you.
+  Go on only if you have just started this yourself, on a machine in front of you. Whoever sends you
+  a code or a link to this page wants to use the gateway as you.
 </p>`;
 
 const askForCode = (code: string, signedIn: SignedIn, problem: string): Html => html`

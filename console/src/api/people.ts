@@ -74,7 +74,7 @@ export async function findOnlyPrincipal(text: string): Promise<Principal> {
     cursor = page.next_cursor;
   } while (cursor !== undefined && found.length < 2);
   const [only, other] = found;
-  if (!only) throw new Error('There is nobody of this name');
+  if (!only) throw new Error('There is nobody with this name');
   if (other)
     throw new Error('Several have this name: give the id, from the page of the one you mean');
   return only;

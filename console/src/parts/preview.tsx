@@ -32,7 +32,7 @@ export function Preview({ title, found, nothing, first, children }: PreviewProps
       {first}
       {examined < people ? (
         <p class="notice">
-          Only {examined} of the {people} people that it is about were looked at.
+          Only {examined} of the {people} people that it concerns were compared.
         </p>
       ) : null}
       {changed === 0 ? (
@@ -90,7 +90,7 @@ export function Changed({ change: { gained, lost, tools } }: { change: Change })
             <span class={isGained ? 'good' : 'bad'}>{isGained ? 'gains' : 'loses'}</span>{' '}
             {tool === null ? (
               <>
-                what <Foreign text={server} max={70} /> has beside tools
+                what <Foreign text={server} max={70} /> has besides tools
               </>
             ) : (
               <code>

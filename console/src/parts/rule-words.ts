@@ -12,6 +12,6 @@ export function toSentence(rule: AccessRule, whose: string): string {
         : whose;
   const which = tool === '*' ? 'every tool' : `the tools ${tool}`;
   const where = server === '*' ? 'every server' : server;
-  const only = isReadOnly ? ', where they only read' : '';
+  const only = isReadOnly ? ', if they are annotated read-only' : '';
   return `${effect === 'allow' ? 'Allows' : 'Denies'} ${who} ${which} of ${where}${only}`;
 }

@@ -7,7 +7,7 @@ export function TokenForm({ onToken }: { onToken: () => void }) {
   return (
     <main class="card">
       <h1>Use a token in this tab</h1>
-      <p>It stays in this page and is gone when you leave it. Nobody is signed in by it.</p>
+      <p>It stays in this page and is gone when you leave it. It does not sign you in.</p>
       <form
         autocomplete="off"
         onSubmit={event => {

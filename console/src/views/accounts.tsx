@@ -22,9 +22,9 @@ export default function Accounts({ me }: ViewProps) {
   return (
     <>
       <h1>Accounts</h1>
-      <p>With what your calls are made at servers where everybody has an account of their own.</p>
+      <p>Your accounts at servers where everybody has an account of their own.</p>
       {own.length + missing.length === 0 ? (
-        <Empty>No server that you may use takes accounts of its users.</Empty>
+        <Empty>No server that you may use accepts personal accounts.</Empty>
       ) : (
         <AccountTable accounts={own} missing={missing} />
       )}
@@ -79,7 +79,7 @@ function AccountRow({ account, showsWhose }: { account: Account; showsWhose: boo
     await cache.invalidateQueries({ queryKey: ['accounts'] });
     await cache.invalidateQueries({ queryKey: ['account-servers'] });
   };
-  const says = `Calls of ${whose} to ${server} carry this account no longer, and what was granted is revoked there.`;
+  const says = `Calls of ${whose} to ${server} no longer use this account, and what was granted there is revoked.`;
   return (
     <tr>
       {showsWhose ? <td>{whose}</td> : null}

@@ -41,7 +41,7 @@ export default function Approvals({ me }: ViewProps) {
   return (
     <>
       <h1>Approvals</h1>
-      <p>What servers offer anew, or otherwise than before, is held until somebody approves it.</p>
+      <p>New and changed definitions of servers are held until somebody approves them.</p>
       <Filter server={server} state={state} isLate={list.isPending} onSet={filter} />
       <Told outcome={outcome} />
       {lost > 0 ? (

@@ -69,7 +69,9 @@ export default function Connect({ me }: ViewProps) {
       <h2>Your tokens</h2>
       <Told telling={telling} />
       {me.principal === DEPLOYMENT ? (
-        <Empty>The token of the deployment is nobody’s. Sign in as somebody to have some.</Empty>
+        <Empty>
+          The token of the deployment belongs to nobody. Sign in as a person to have tokens.
+        </Empty>
       ) : (
         <OwnTokens
           principal={me.principal}

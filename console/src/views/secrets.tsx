@@ -45,7 +45,7 @@ export default function Secrets({ me }: ViewProps) {
       <Told telling={telling} />
       {name !== null && secrets ? (
         <p class="problem" role="alert">
-          There is no such secret any more.
+          This secret no longer exists.
         </p>
       ) : null}
       <p class="actions">
@@ -59,7 +59,7 @@ export default function Secrets({ me }: ViewProps) {
         <NameFilters name={part} onName={value => set('name', value)} maxLength={64} />
       ) : null}
       {secrets && matching.length === 0 ? (
-        <Empty>{part === '' ? 'There is none yet.' : 'No secret is called like that.'}</Empty>
+        <Empty>{part === '' ? 'There is none yet.' : 'No secret has such a name.'}</Empty>
       ) : null}
       {matching.length > 0 ? (
         <>

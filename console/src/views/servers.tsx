@@ -84,7 +84,7 @@ function List({ mayWrite }: { mayWrite: boolean }) {
 
 const None = ({ isFiltered }: { isFiltered: boolean }) => (
   <Empty>
-    {isFiltered ? 'No server is like that.' : 'No server is registered yet. Add the first one.'}
+    {isFiltered ? 'No server matches.' : 'No server is registered yet. Add the first one.'}
   </Empty>
 );
 

@@ -29,7 +29,7 @@ const SECTIONS: readonly Section[] = [
   { id: 'keys', name: 'Encryption keys', needs: 'admin', Content: EncryptionKeys },
   { id: 'model', name: 'Language model', needs: 'admin', Content: LanguageModel },
   { id: 'cache', name: 'Result cache', needs: 'admin', Content: CacheRules },
-  { id: 'ask', name: 'What may be asked for', needs: 'admin', Content: AskAllowlist },
+  { id: 'ask', name: 'Tools for ask', needs: 'admin', Content: AskAllowlist },
   { id: 'webhooks', name: 'Webhooks', needs: 'admin', Content: Webhooks },
   { id: 'programs', name: 'Programs', needs: 'admin', Content: Programs },
   { id: 'grants', name: 'Grants', needs: 'admin', Content: Grants },

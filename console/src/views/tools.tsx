@@ -17,7 +17,7 @@ export default function Tools() {
     <>
       <h1>Tools</h1>
       <form role="search" onSubmit={event => event.preventDefault()}>
-        <label for="query">What is it wanted for?</label>
+        <label for="query">What should it do?</label>
         <input
           id="query"
           type="search"

@@ -31,7 +31,7 @@ export default function Toolsets() {
   useEffect(() => setTold(before => (before?.at === at ? before : undefined)), [at]);
   const telling = told?.at === at ? told : undefined;
   function done(saved: Toolset | undefined): void {
-    const text = saved ? 'It is saved. That is obeyed within a second.' : 'It is deleted.';
+    const text = saved ? 'It is saved. That takes effect within a second.' : 'It is deleted.';
     setTold({ text, at: saved?.id ?? '' });
     go(saved ? addressOf(saved.id) : '/toolsets');
   }
@@ -58,8 +58,8 @@ function List({ telling }: { telling: Telling | undefined }) {
     <>
       <h1>Toolsets</h1>
       <p>
-        A choice of tools with a URL of its own, their names and descriptions as you want them. It
-        shows nobody a tool that they may not use anyway.
+        A selection of tools with a URL of its own, and with names and descriptions of your choice.
+        It shows nobody a tool that they may not use.
       </p>
       <Told telling={telling} />
       <p class="actions">
@@ -71,7 +71,7 @@ function List({ telling }: { telling: Telling | undefined }) {
       <PagedList
         list={list}
         itemsOf={page => page.toolsets}
-        none={name === '' ? 'There is none yet.' : 'No toolset is called like that.'}
+        none={name === '' ? 'There is none yet.' : 'No toolset has such a name.'}
       >
         {toolsets => (
           <Table label="Toolsets" columns={['Toolset', 'For', 'Description']}>

@@ -44,9 +44,7 @@ function Answer({ asked, name }: { asked: Question; name: string }) {
   const { data, error, refetch } = useQuery(explainQuery({ ...whose, server, tool }));
   if (error instanceof ApiProblem && error.code === 'not_found' && token !== '') {
     return (
-      <p class="notice">
-        {error.message}. If it is the token that is gone, ask with a token without limits.
-      </p>
+      <p class="notice">{error.message}. If the token is gone, choose a token without limits.</p>
     );
   }
   if (error) return <Problem thrown={error} onRetry={() => void refetch()} />;

@@ -113,7 +113,7 @@ it('[OPS-1] [ACC-8] connects and disconnects an account, with the keyboard', asy
     await page.waitForSelector('.badge.good');
     await tabTo(page, /^Disconnect$/);
     await page.keyboard.press('Enter');
-    expect(await page.locator('dialog[open]').textContent()).toContain('revoked there');
+    expect(await page.locator('dialog[open]').textContent()).toContain('there is revoked');
     await page.keyboard.press('Enter');
     await page.waitForSelector('text=not connected');
     expect(tickets.revoked()).toBe(1);

@@ -159,7 +159,7 @@ describe.each(HANDS)('by %s', (_hand, handOf) => {
     await allow('issues');
     await page.goto(`${day.gateway.origin}/console`);
     await person.click('nav a:text-is("Tools")');
-    await person.type('label:has-text("What is it wanted for") + input', 'echo');
+    await person.type('label:has-text("What should it do") + input', 'echo');
     await person.arrive('q=echo');
     await person.click('main button:has-text("issues.echo")');
     await person.click('button:text-is("Call it")');

@@ -109,12 +109,12 @@ it('[OPS-1] [LLM-4] allows tools for ask, and revokes that', async () => {
     await type(/^Tool$/, 'echo');
     await type(/^Why$/, 'It changes nothing');
     await press(/^Allow it$/);
-    await told(page, 'It may be asked for now');
+    await told(page, 'Ask may call it now');
     expect(await entries()).toMatchObject([
       { subject: { kind: 'group', name: 'readers' }, server: 'notes', tool: 'echo' },
     ]);
-    await confirm(page, /^Delete$/, 'Nobody can ask');
-    await told(page, 'It may not be asked for any more');
+    await confirm(page, /^Delete$/, 'no longer lets ask call');
+    await told(page, 'Ask may no longer call it');
     expect(await entries()).toEqual([]);
   });
 });
@@ -142,7 +142,7 @@ it('[OPS-1] [ACC-7] adds a program, copies its secret, and deletes it', async ()
 it('[OPS-1] [SEC-6] verifies the audit', async () => {
   await atSection('audit', async (page, { press }) => {
     await press(/^Check every chain$/);
-    await told(page, 'chains are as they were written');
+    await told(page, 'chains are unaltered');
     expect(await page.locator('tbody .badge.good').count()).toBeGreaterThan(0);
   });
 });

@@ -105,7 +105,7 @@ it('[OPS-1] [CLI-1] adds one that connects with the command, replaces it by anot
 
     await rowOf(page, 'build-box').getByRole('button', { name: 'New command' }).click();
     const dialog = page.locator('dialog[open]');
-    expect(await dialog.textContent()).toContain('sent away now');
+    expect(await dialog.textContent()).toContain('disconnected now');
     await dialog.getByRole('button', { name: 'New command' }).click();
     await page.waitForSelector('.shown-once textarea:focus');
     await expect(first.connecting.ended).resolves.toBe(3);

@@ -163,7 +163,7 @@ it('[OPS-1] [ACC-7] creates a link and withdraws it, with the keyboard', async (
   const id = await stand.addPrincipal('Keys');
   await inPeople(`?principal=${id}`, async page => {
     const { press } = atKeys(page);
-    await page.waitForSelector('text=No invitation can be used.');
+    await page.waitForSelector('text=There are no open invitations.');
     await press(/^Invite$/);
     await press(/^Make the link$/);
     await page.waitForSelector('.shown-once textarea:focus');
@@ -189,22 +189,22 @@ it('[OPS-1] [ACC-7] adds a provider, which appears as a button of the sign-in pa
     await type(/^Name$/, 'Gooble');
     await type(/^Issuer$/, 'https://accounts.google.com');
     await type(/^Client id$/, 'portico');
-    await tabTo(page, /^Whoever may come gets a principal/);
+    await tabTo(page, /^Everybody who may sign in gets a principal/);
     await page.keyboard.press('Space');
-    await type(/^Who may come$/, 'acme.com');
+    await type(/^Who may sign in$/, 'acme.com');
     await press(/^Add it$/);
     // Not sent: the line is incomplete.
     await page.waitForSelector('.wrong:has-text("on both sides of the =")');
     await page.focus('h1');
-    await tabTo(page, /^Who may come$/);
+    await tabTo(page, /^Who may sign in$/);
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.press('Delete');
     await press(/^Add it$/);
     // Refused: everybody can have an account there.
-    await page.waitForSelector('.wrong:has-text("everybody has an account there")');
+    await page.waitForSelector('.wrong:has-text("anybody can have an account there")');
     expect(await page.getByLabel('Issuer').inputValue()).toBe('https://accounts.google.com');
     await page.focus('h1');
-    await type(/^Who may come$/, 'hd = acme.com');
+    await type(/^Who may sign in$/, 'hd = acme.com');
     await press(/^Add it$/);
     await page.waitForSelector('h1:focus:has-text("Gooble")');
     expect(await page.textContent('.facts')).toContain('hd = acme.com');
@@ -251,7 +251,7 @@ it('[OPS-1] [ACC-7] links a person to a provider, whose text is shown as text', 
     await page.getByLabel('Subject').fill(HOSTILE);
     await page.getByLabel('Signs in as').fill('Nobody at all');
     await page.click('button:text("Add it")');
-    await page.waitForSelector('.form [role=alert]:has-text("nobody of this name")');
+    await page.waitForSelector('.form [role=alert]:has-text("nobody with this name")');
     expect(await page.getByLabel('Subject').inputValue()).toBe(HOSTILE);
     await page.getByLabel('Signs in as').fill('Ruth');
     await page.click('button:text("Add it")');

@@ -120,7 +120,7 @@ it('[OPS-1] [ACC-1] rotates a token and revokes it', async () => {
     expect([(await stand.ask(first.token)).status, (await stand.ask(second)).status]).toEqual([
       200, 200,
     ]);
-    await page.waitForSelector('text=The value before works until');
+    await page.waitForSelector('text=The old value works until');
     await page.click('button:text("New value")');
     await page.selectOption('dialog[open] select', 'At once');
     await page.click('dialog[open] button:text("New value")');

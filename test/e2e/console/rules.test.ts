@@ -125,7 +125,7 @@ it('[OPS-1] [ACC-3] lets a group read one server, previewed before it is saved, 
     await press(/^Save the rule$/);
     await page.waitForSelector('.notice:text("The rule is saved"):focus');
     await page.waitForSelector(
-      'text=Allows the group readers every tool of notes, where they only read',
+      'text=Allows the group readers every tool of notes, if they are annotated read-only',
     );
     await look('list');
   });
@@ -190,7 +190,7 @@ it('[OPS-1] [ACC-3] asks which of two people with the same name is meant', async
     await page.fill('label:text-is("Who") + input', 'Ria');
     await page.fill('label:text-is("Server") + input', 'notes');
     await page.click(SHOW);
-    await page.waitForSelector('.wrong:text("2 are called so")');
+    await page.waitForSelector('.wrong:text("2 have this name")');
     await page.fill('label:text-is("Who") + input', ria);
     await page.click(SHOW);
     expect(await page.textContent('.preview h3')).toBe('Ria');
@@ -209,9 +209,9 @@ describe('[OPS-1] the levels of rules', () => {
       const rows = page.locator('tbody th');
       await page.waitForFunction("document.querySelectorAll('tbody th').length === 4");
       expect(await rows.allTextContents()).toEqual([
-        'allow Allows Ria every tool of notes, where they only read',
+        'allow Allows Ria every tool of notes, if they are annotated read-only',
         'deny Denies the group readers the tools drop_* of every server',
-        'allow Allows the group readers every tool of notes, where they only read',
+        'allow Allows the group readers every tool of notes, if they are annotated read-only',
         'deny Denies everyone the tools drop_* of every server',
       ]);
       expect(await page.textContent('tbody td')).toContain('⟨U+202E⟩gnp');

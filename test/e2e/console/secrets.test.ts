@@ -211,7 +211,7 @@ describe('[OPS-1] [SEC-1] the input is kept', () => {
       await look('conflict');
       expect(await page.inputValue('#secret-value')).toBe('typed-here');
       expect(await isValue('HUB_TOKEN', VALUE)).toBe(true);
-      await page.click('text=Store it all the same');
+      await page.click('text=Store it anyway');
       await told(page, 'HUB_TOKEN is stored');
       expect(await isValue('HUB_TOKEN', 'typed-here')).toBe(true);
     });

@@ -173,10 +173,10 @@ it('[OPS-1] [LLM-4] allows tools for ask, and says why an entry is refused', asy
     await page.getByLabel('Name', { exact: true }).fill('Nobody');
     await page.getByLabel('Server', { exact: true }).fill('*');
     await page.getByLabel('Tool', { exact: true }).fill('echo');
-    await page.getByLabel('Also where the tool may change').check();
+    await page.getByLabel('Also if the tool may change').check();
     await page.fill('#ask-why', HOSTILE);
     await page.click('text=Allow it');
-    await page.waitForSelector('[role=alert] >> text=Nobody is called so');
+    await page.waitForSelector('[role=alert] >> text=Nobody has this name');
     await page.getByLabel('Name', { exact: true }).fill('Bo');
     await page.click('text=Allow it');
     await page.waitForSelector('[role=alert] >> text=name one server and one tool');
@@ -184,11 +184,11 @@ it('[OPS-1] [LLM-4] allows tools for ask, and says why an entry is refused', asy
     expect(await page.inputValue('#ask-why')).toBe(HOSTILE);
     await page.getByLabel('Server', { exact: true }).fill('notes');
     await page.click('text=Allow it');
-    await told(page, 'It may be asked for now');
+    await told(page, 'Ask may call it now');
     expect(await rowOf(page, 'notes').textContent()).toContain(SHOWN);
     await isText(page);
     await confirm(page, 'notes', 'Delete');
-    await told(page, 'may not be asked for any more');
+    await told(page, 'may no longer call it');
     expect((await gateway.api('GET', '/api/v1/ask/allowlist')).json['entries']).toEqual([]);
   });
 });
@@ -211,7 +211,7 @@ it('[OPS-1] [REG-6] saves the servers as a file that can be imported', async () 
 it('[OPS-1] [SEC-6] verifies every chain of the audit, and says where one is broken', async () => {
   await inSection('audit', async (page, look) => {
     await page.click('text=Check every chain');
-    await page.waitForSelector('.notice:focus >> text=/^All \\d+ chains are as they were written/');
+    await page.waitForSelector('.notice:focus >> text=/^All \\d+ chains are unaltered/');
     expect(await rowOf(page, 'admin').first().textContent()).toMatch(/whole\d+ [0-9a-f]{64}/);
     // The gateway's response after somebody changed the database.
     const head = { seq: 9, hash: 'ab'.repeat(32) };

@@ -31,7 +31,7 @@ it('[OPS-1] finds a tool by words, and calls it with the keyboard alone', async 
   const view = await openConsole(browser, gateway.origin, member, '/console/tools');
   const { page } = view;
   try {
-    await tabTo(page, /^What is it wanted for/);
+    await tabTo(page, /^What should it do/);
     await page.keyboard.type('add two numbers');
     await page.waitForURL(/q=add/);
     await tabTo(page, /things\.get-sum/);
@@ -42,7 +42,7 @@ it('[OPS-1] finds a tool by words, and calls it with the keyboard alone', async 
     await tabTo(page, /^b$/);
     await page.keyboard.type('4');
     await page.keyboard.press('Enter');
-    await page.waitForSelector('text=a: is no number');
+    await page.waitForSelector('text=a: is not a number');
     expect(await page.inputValue('[name=b]')).toBe('4');
     await page.fill('[name=a]', '3');
     await page.press('[name=a]', 'Enter');

@@ -97,9 +97,9 @@ it('[OPS-1] [ACC-4] is created by picking and served at its URL, with the keyboa
     await keys.press('Enter');
     await page.waitForSelector('text=/^The best/');
     await press(/^get_note/, 'Space');
-    await tabTo(page, /^Tool to call otherwise$/);
+    await tabTo(page, /^Tool to rename$/);
     await keys.type('notes.get_note');
-    await press(/^Call it otherwise$/);
+    await press(/^Rename it$/);
     await page.waitForSelector('.override input:focus');
     await keys.type('read');
     await type(/^Description in the toolset$/, 'Reads a note');
@@ -142,7 +142,7 @@ it('[OPS-1] [ACC-4] includes a whole server, excludes some tools, and is limited
     await page.click('a:text-is("work")');
     await page.waitForSelector('.picker-list');
     await page.click('.picker-list label:has-text("All of files")');
-    await page.fill('label:has-text("left out all the same") ~ input', '*.drop_*');
+    await page.fill('label:has-text("left out anyway") ~ input', '*.drop_*');
     await page.selectOption('label:text-is("Who may use it") + select', 'some');
     await page.fill('label:has-text("Groups that may use it") ~ input', 'others');
     await page.click(SHOW);
@@ -165,7 +165,7 @@ it('[OPS-1] [ACC-4] reports an edit elsewhere, and keeps the input', async () =>
   await inConsole(`?toolset=${id}`, async (page, look) => {
     await page.fill('label:text-is("Name") + input', 'other');
     await page.click(SHOW);
-    await page.waitForSelector('.notice:text("Its URL moves")');
+    await page.waitForSelector('.notice:text("Its URL changes")');
     await gateway.api('PATCH', `${TOOLSETS}/${id}`, { description: 'Of another' });
     await page.click('button:text("Save the toolset")');
     expect(await page.textContent('[role=alert]')).toContain('meanwhile (description)');

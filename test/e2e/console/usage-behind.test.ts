@@ -67,13 +67,13 @@ it('[OPS-1] [OPS-7] says that calls are still being counted, and then shows them
   const view = await openConsole(browser, gateway.origin, admin, '/console/usage');
   const { page } = view;
   try {
-    await page.waitForSelector('.notice >> text=Those after are being added up');
+    await page.waitForSelector('.notice >> text=Later calls are being counted');
     await page.waitForSelector('.empty >> text=Nothing was called in these days');
     await picture(page, 'console-usage-behind');
     expect(await view.violations()).toEqual([]);
     await change(database => database.exec('DROP TRIGGER not_yet'));
     await page.waitForSelector('tbody tr:has-text("notes.echo") td:text-is("3")');
-    await page.waitForSelector('.hint >> text=Calls are counted some two minutes');
+    await page.waitForSelector('.hint >> text=Calls are counted about two minutes');
     expect(await page.locator('.notice').count()).toBe(0);
     expect(view.problems).toEqual([]);
   } finally {

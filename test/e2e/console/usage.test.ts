@@ -185,7 +185,7 @@ it('[OPS-1] says why a budget is refused, and keeps the input', async () => {
     await page.selectOption('text=Whose', 'principal');
     await page.getByLabel('Name, or id').fill('Nobody');
     await page.click('text=Set it');
-    await page.waitForSelector('[role=alert]:has-text("nobody of this name")');
+    await page.waitForSelector('[role=alert]:has-text("nobody with this name")');
     await page.selectOption('text=Whose', 'group');
     await page.getByLabel('Group').fill('guests');
     await page.click('text=Set it');

@@ -93,7 +93,7 @@ async function giveUpAll(): Promise<number> {
 it('[OPS-1] [OPS-7] [SEC-1] creates one whose events are given up, sends one again, and deletes it', async () => {
   let secret = '';
   await inWebhooks('', async (page, look) => {
-    await page.getByText('Nobody is told').waitFor();
+    await page.getByText('There are no webhooks').waitFor();
     await page.click('text=Add a webhook');
     await page.waitForSelector('h3:focus');
     await page.getByLabel('Name').fill('on-call');
@@ -113,7 +113,7 @@ it('[OPS-1] [OPS-7] [SEC-1] creates one whose events are given up, sends one aga
     await page.click('tbody a');
     await page.waitForSelector('h3:focus');
     await page.click('text=Send a test');
-    await told(page, 'The test was not taken: it cannot be reached');
+    await told(page, 'The test was not delivered: it cannot be reached');
   });
 
   // Causes an event: a person signs in.
@@ -140,7 +140,7 @@ it('[OPS-1] [OPS-7] [SEC-1] creates one whose events are given up, sends one aga
     await rowOf(page, 'somebody signs in').waitFor(SOON);
     expect(receiver.taken.map(({ body }) => body.type)).toEqual(['sign_in']);
     await page.click('text=Send a test');
-    await told(page, 'The test was taken: it answered 204');
+    await told(page, 'The test was delivered: it answered 204');
   });
   await receiver.stop();
 });
@@ -195,9 +195,9 @@ it('[OPS-1] [SEC-1] edits one, keeps the input on a conflicting edit, and says w
     await page.click('button:text-is("Edit")');
     await form.locator('h3:focus').waitFor();
     await form.getByLabel('Name').fill('taken');
-    await form.getByLabel('Another address').fill(`http://127.0.0.1:${port + 1}/${CANARY}`);
+    await form.getByLabel('New address').fill(`http://127.0.0.1:${port + 1}/${CANARY}`);
     await form.getByLabel('many calls of somebody').check();
-    await form.getByLabel('Tell of more refused').fill('7');
+    await form.getByLabel('Report more refused').fill('7');
     await look('edit');
     await page.click('text=Save');
     await form.getByText('There is a webhook of this name already').waitFor();
@@ -208,7 +208,7 @@ it('[OPS-1] [SEC-1] edits one, keeps the input on a conflicting edit, and says w
     await isTold(page);
     await look('edit-conflict');
     expect(await form.getByLabel('Name').inputValue()).toBe('pager');
-    expect(await form.getByLabel('Who is told').inputValue()).toBe('slack');
+    expect(await form.getByLabel('Receiver').inputValue()).toBe('slack');
     await page.click('text=Save over it');
     await told(page, 'It is saved');
     const content = await page.content();

@@ -38,7 +38,7 @@ it('[OPS-1] reports which field is invalid', () => {
   const fields = toFields({ type: 'object', properties: { count: { type: 'number' } } }) ?? [];
   expect(toArguments(fields, { count: 'many' })).toEqual({
     field: 'count',
-    problem: 'is no number',
+    problem: 'is not a number',
   });
 });
 

@@ -67,7 +67,7 @@ it("[UP-4] [ACC-8] requires a sign-in first, and a form of the gateway's own pag
   );
   expect(foreign.status).toBe(403);
   const empty = await browser.post('/connect/github', { token: '' });
-  expect([empty.status, (await empty.text()).includes('This is no token')]).toEqual([422, true]);
+  expect([empty.status, (await empty.text()).includes('This is not a token')]).toEqual([422, true]);
   expect(await rows()).toEqual([]);
 });
 

@@ -90,7 +90,7 @@ const Field = ({ name, children }: { name: string; children: ComponentChildren }
 
 const Named = ({ name, id }: { name: string | null; id: string }) => (
   <>
-    {name === null ? 'somebody whose name nobody knows any more' : <Foreign text={name} />}
+    {name === null ? 'somebody whose name is no longer known' : <Foreign text={name} />}
     {name === id ? null : (
       <>
         {' '}

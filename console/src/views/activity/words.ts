@@ -15,8 +15,8 @@ const OUTCOME_SENTENCES: Readonly<Record<Outcome, string>> = {
   done: 'It was done',
   denied: 'It was refused',
   failed: 'It failed',
-  cancelled: 'Whoever asked for it cancelled it, or went away',
-  unknown: 'Nobody knows how it ended: the gateway or the server went away meanwhile',
+  cancelled: 'The caller cancelled it or disconnected',
+  unknown: 'Its outcome is not known: the gateway or the server stopped meanwhile',
 };
 
 /** Codes that need an explanation. */

@@ -31,7 +31,7 @@ export function ApprovalRow(props: RowProps) {
       {mayDecide ? (
         <input
           type="checkbox"
-          aria-label={misleads ? `${name} can be approved by itself only` : `Pick ${name}`}
+          aria-label={misleads ? `${name} can only be approved alone` : `Pick ${name}`}
           checked={isPicked}
           disabled={misleads}
           onChange={({ currentTarget }) => onPick(currentTarget.checked)}
@@ -70,7 +70,7 @@ function Whole({ approval, mayDecide, onDecide }: RowProps) {
     <>
       {data.held_fingerprint === first.current ? null : (
         <p class="notice" role="status">
-          It changed while you looked. This is what waits now.
+          It changed while you were reading. This is what waits now.
         </p>
       )}
       <p class="faint">

@@ -14,10 +14,11 @@ export type Decide = (verb: Verb, act: () => Promise<Decided>) => Promise<void>;
 const DONE = {
   approve: (count: number) =>
     `${count} approved. Clients see what is approved within a second or two.`,
-  reject: (count: number) => `${count} rejected. What is rejected waits no more until it changes.`,
+  reject: (count: number) =>
+    `${count} rejected. Clients do not see what is rejected, and it no longer waits until it changes.`,
 };
 const AGAIN = 'The list is as it is now: look again at what changed.';
-const NAMES = 'A name among them can be taken for another: approve that one by itself.';
+const NAMES = 'One of the names is misleading: approve that one alone.';
 
 export function useDecisions() {
   const cache = useQueryClient();

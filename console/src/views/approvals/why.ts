@@ -15,7 +15,7 @@ export function whyOf({ state, reason }: Approval): string {
     const other = reason.name === '' ? 'a tool of another server' : toShown(reason.name);
     return `can be taken for ${other}`;
   }
-  if (reason) return 'has what cannot be seen in its name';
+  if (reason) return 'has invisible characters in its name';
   if (state === 'rejected') return 'was rejected';
-  return state === 'changed' ? 'is another than was approved' : 'is new';
+  return state === 'changed' ? 'differs from what was approved' : 'is new';
 }

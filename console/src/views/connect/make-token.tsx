@@ -20,7 +20,7 @@ const LIVES = [
   ['30', '30 days'],
   ['90', '90 days'],
   ['365', 'a year'],
-  ['', 'as long as nobody revokes it'],
+  ['', 'until it is revoked'],
 ] as const;
 type Life = (typeof LIVES)[number][0];
 
@@ -74,7 +74,7 @@ export function MakeToken({ principal, client, isBound, onMade }: MakeTokenProps
       </p>
       <p class="hint">
         It lists and calls the tools that you may use, and does nothing else.{' '}
-        {isBound ? 'It ends with what you signed in by.' : null}
+        {isBound ? 'It ends with the token or identity with which you signed in.' : null}
       </p>
     </form>
   );

@@ -60,7 +60,7 @@ interface RowProps {
 
 function Row({ token, isCurrent, onRevoke }: RowProps) {
   const { name, created_at: made, last_used_at: used, expires_at: ends } = token;
-  const says = `Whatever uses the token ${toShown(name, 60)} is refused within a second, and so is what was made by it.`;
+  const says = `Whatever uses the token ${toShown(name, 60)} is refused within a second, and so are the tokens that were made with it.`;
   return (
     <tr>
       <th scope="row">

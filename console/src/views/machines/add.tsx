@@ -22,7 +22,7 @@ export function AddMachine({ onEnrolled }: { onEnrolled: (enrolled: Enrolled) =>
   return (
     <>
       <Heading back={['/machines', 'All machines']}>Add a machine</Heading>
-      <p>You get a command to run there. What the machine runs, its mcp.json says.</p>
+      <p>You get a command to run there. The machine runs the servers of its mcp.json.</p>
       <Form
         onSend={() => void add()}
         isBusy={isBusy}

@@ -51,14 +51,14 @@ function Acts({ machine: { id, name, status }, onChanged }: ActsProps) {
     <div class="actions">
       <Confirm
         label="New command"
-        says={`${name} gets another token, for a machine that lost its own or another one in its place. ${
-          isThere ? 'It is sent away now, and comes' : 'It comes'
-        } back by the new command only. Its servers stay.`}
+        says={`${name} gets a new token, for a machine that lost its own or a new machine in its place. ${
+          isThere ? 'It is disconnected now, and connects' : 'It connects'
+        } again only with the new command. Its servers stay.`}
         act={async () => onChanged({ enrolled: await rotateConnector(id) })}
       />
       <Confirm
         label="Revoke"
-        says={`${name} ${isThere ? 'is sent away at once' : 'gets in no more'}. Its servers stay registered, and cannot be reached: delete them under Servers where they are not wanted any more.`}
+        says={`${name} ${isThere ? 'is disconnected at once' : 'can no longer connect'}. Its servers stay registered, but cannot be reached: delete those under Servers that are no longer needed.`}
         act={async () => {
           await revokeConnector(id);
           onChanged({ says: `${name} is revoked.` });

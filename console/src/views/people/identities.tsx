@@ -101,7 +101,7 @@ function NameSomebody({ provider }: { provider: SignInProvider }) {
             hint={
               provider.kind === 'github'
                 ? 'The number of the account'
-                : 'What the provider calls them in sub'
+                : 'The sub of the person at the provider'
             }
             isRequired
             maxLength={500}

@@ -12,7 +12,7 @@ export const InvitationList = ({ principal }: { principal: string }) => (
     label="Invitations"
     query={invitationsQuery(principal)}
     itemsOf={page => page.invitations}
-    none="No invitation can be used."
+    none="There are no open invitations."
     columns={['Who', 'Made', 'Ends']}
     cells={({ principal: id, principal_name: name, created_at: made, expires_at: until }) => (
       <>
@@ -30,7 +30,9 @@ export const InvitationList = ({ principal }: { principal: string }) => (
       </>
     )}
     verb="Withdraw"
-    says={({ principal_name: name }) => `The link for ${toShown(name, 100)} signs nobody in.`}
+    says={({ principal_name: name }) =>
+      `The link for ${toShown(name, 100)} no longer signs anybody in.`
+    }
     end={deleteInvitation}
     ended={({ principal_name: name }) => `The link for ${toShown(name, 100)} is withdrawn.`}
   />

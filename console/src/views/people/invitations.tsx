@@ -13,7 +13,7 @@ import { WhoChoice } from './who-choice.tsx';
 
 const WHOM = [
   ['new', 'A new person'],
-  ['known', 'Somebody who is there'],
+  ['known', 'An existing person'],
 ] as const;
 
 export function Invitations() {

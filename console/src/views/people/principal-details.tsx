@@ -72,7 +72,7 @@ function Delete({ principal: { id, name, tokens } }: { principal: Principal }) {
   return (
     <Confirm
       label="Delete"
-      says={`${toShown(name)} ends and cannot be brought back, with ${ends}, its sign-ins, the programs it let in, its accounts at servers, and the rules that are for it alone.`}
+      says={`${toShown(name)} ends and cannot be brought back, with ${ends}, its sign-ins, the programs it allowed, its accounts at servers, and the rules that are for it alone.`}
       act={remove}
     />
   );
@@ -88,14 +88,14 @@ function Facts({ principal }: { principal: Principal }) {
         <>
           <dt>By sign-in</dt>
           <dd>
-            <GroupBadges groups={claimed} /> as its provider said last
+            <GroupBadges groups={claimed} /> as its provider last reported
           </dd>
         </>
       )}
       <dt>Its tokens may do</dt>
       <dd>
         {scopes === null
-          ? 'what each of them is given'
+          ? 'only the scopes of each token count'
           : `no more than ${scopes.join(' ') || 'nothing'}`}
       </dd>
       <dt>Since</dt>

@@ -32,7 +32,7 @@ export function PrincipalForm(props: FormProps) {
       <Text
         label="Name"
         wrong={messageFor(thrown, 'name')}
-        hint="Of a person, or of a program that calls by itself"
+        hint="Of a person, or of a program that makes calls on its own"
         inputRef={first}
         isRequired
         maxLength={100}
@@ -52,7 +52,7 @@ export function PrincipalForm(props: FormProps) {
         label="The most its tokens may do"
         value={values.isBound ? 'bound' : 'own'}
         options={[
-          ['own', 'What each of them is given'],
+          ['own', 'Only the scopes of each token count'],
           ['bound', 'No more than this'],
         ]}
         onValue={choice => set({ isBound: choice === 'bound' })}

@@ -34,7 +34,7 @@ export function PrincipalList() {
       <NameFilters name={name} onName={value => set('name', value)} maxLength={100}>
         <GroupFilter value={group} onValue={value => set('group', value)} />
       </NameFilters>
-      <PagedList list={list} itemsOf={page => page.principals} none="Nobody is like that.">
+      <PagedList list={list} itemsOf={page => page.principals} none="Nobody matches.">
         {principals => <PrincipalTable principals={principals} />}
       </PagedList>
     </>

@@ -25,13 +25,13 @@ export function ProviderClaims({ values, onMore, thrown, hasTried }: ClaimsProps
   return (
     <>
       <Check
-        label="Whoever may come gets a principal; else only those who are named come"
+        label="Everybody who may sign in gets a principal; otherwise only people who are linked sign in"
         isOn={values.creates_principals}
         onToggle={isOn => onMore({ creates_principals: isOn })}
       />
       <Lines
-        label="Who may come"
-        hint="Claims as claim = value, one a line; of one claim any of its values. Empty: everybody there."
+        label="Who may sign in"
+        hint="Claims as claim = value, one per line; any of the values of one claim. Empty: everybody there."
         text={values.required_claims}
         wrong={
           messageFor(thrown, 'required_claims') ??
@@ -42,7 +42,7 @@ export function ProviderClaims({ values, onMore, thrown, hasTried }: ClaimsProps
       <Field
         label="Claim with groups"
         wrong={messageFor(thrown, 'groups_claim')}
-        hint="Its name, or its path with dots. Empty: none is read."
+        hint="Its name, or its path with dots. Empty: no groups are read."
       >
         {about => (
           <input
@@ -56,7 +56,7 @@ export function ProviderClaims({ values, onMore, thrown, hasTried }: ClaimsProps
       </Field>
       <Lines
         label="Groups by the values of that claim"
-        hint="As value = group, one a line. Other values give none."
+        hint="As value = group, one per line. Other values give no group."
         text={values.group_map}
         wrong={
           messageFor(thrown, 'group_map') ??
@@ -66,15 +66,15 @@ export function ProviderClaims({ values, onMore, thrown, hasTried }: ClaimsProps
       />
       {values.kind === 'access' ? null : (
         <ListField
-          label="Scopes that are asked for"
-          hint="Beside openid"
+          label="Scopes to request"
+          hint="Besides openid"
           draft={values.scopes}
           wrong={messageFor(thrown, 'scopes')}
           onDraft={scopes => onMore({ scopes })}
         />
       )}
       <Select
-        label="Who came counts after their last sign-in for"
+        label="An identity is valid after its last sign-in for"
         value={values.max_age}
         options={isListed ? ages : [...ages, own]}
         wrong={messageFor(thrown, 'max_age_seconds')}
@@ -82,7 +82,7 @@ export function ProviderClaims({ values, onMore, thrown, hasTried }: ClaimsProps
       />
       {values.kind === 'oidc' ? (
         <Check
-          label="What it signs about somebody for a program (ID-JAG) is taken"
+          label="Accept identity assertions that it signs for a program (ID-JAG)"
           isOn={values.takes_assertions}
           onToggle={isOn => onMore({ takes_assertions: isOn })}
         />

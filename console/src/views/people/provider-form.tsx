@@ -53,7 +53,7 @@ export function ProviderForm(props: FormProps) {
       <Field
         label="Name"
         wrong={messageFor(thrown, 'name')}
-        hint="What the button of the sign-in page says"
+        hint="Its name on the button of the sign-in page"
       >
         {about => <input {...about} ref={first} required {...text('name', 60)} />}
       </Field>
@@ -61,7 +61,7 @@ export function ProviderForm(props: FormProps) {
         <Field
           label="Issuer"
           wrong={messageFor(thrown, 'issuer')}
-          hint="What the provider calls itself, to the letter: https://login.example.com"
+          hint="The issuer exactly as the provider writes it: https://login.example.com"
         >
           {about => <input {...about} type="url" required {...text('issuer', 500)} />}
         </Field>

@@ -57,7 +57,7 @@ function Delete({ provider: { id, name } }: { provider: SignInProvider }) {
   return (
     <Confirm
       label="Delete"
-      says={`Nobody signs in by ${toShown(name)} any more, and it is forgotten who people are there. Browsers and programs that came in by it are out at once; the principals stay.`}
+      says={`Nobody signs in by ${toShown(name)} any more, and its identities are deleted. Browsers and programs that signed in through it are signed out at once; the principals stay.`}
       act={remove}
     />
   );
@@ -67,8 +67,8 @@ function Facts({ provider }: { provider: SignInProvider }) {
   const { issuer, client_id: client, client_secret: secret, groups_claim: claim } = provider;
   const { group_map: groups, required_claims: required } = toValues(provider);
   const who = provider.creates_principals
-    ? 'Whoever may come gets a principal'
-    : 'Those who are named below';
+    ? 'Everybody who may sign in gets a principal'
+    : 'People who are linked below';
   return (
     <dl class="facts">
       <dt>Issuer</dt>

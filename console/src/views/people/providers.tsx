@@ -25,9 +25,7 @@ function List() {
     <>
       <h1>People</h1>
       <PeopleTabs />
-      <p>
-        Where people sign in with the account that they have. Each is a button of the sign-in page.
-      </p>
+      <p>People sign in with an account at one of these. Each is a button of the sign-in page.</p>
       <p class="actions">
         <Link class="button" href="/people?tab=providers&add=provider">
           Add a provider
@@ -41,7 +39,7 @@ function List() {
 }
 
 const ProviderTable = ({ providers }: { providers: readonly SignInProvider[] }) => (
-  <Table label="Providers" columns={['Name', 'Issuer', 'Who comes']}>
+  <Table label="Providers" columns={['Name', 'Issuer', 'Who signs in']}>
     {providers.map(({ id, name, issuer, creates_principals: takesAll }) => (
       <tr key={id}>
         <th scope="row">
@@ -52,7 +50,7 @@ const ProviderTable = ({ providers }: { providers: readonly SignInProvider[] }) 
         <td>
           <Foreign text={issuer} />
         </td>
-        <td>{takesAll ? 'everybody who may' : 'those who are named'}</td>
+        <td>{takesAll ? 'everybody who may sign in' : 'people who are linked'}</td>
       </tr>
     ))}
   </Table>

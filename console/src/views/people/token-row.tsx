@@ -42,7 +42,7 @@ export function TokenRow({ token, serverNames, onRotated, onRevoked, onGone }: R
           <>
             {' '}
             <span class="hint">
-              The value before works until <Time at={former} />
+              The old value works until <Time at={former} />
             </span>
           </>
         )}
@@ -52,7 +52,7 @@ export function TokenRow({ token, serverNames, onRotated, onRevoked, onGone }: R
           {token.is_expired ? null : <Rotate token={token} onRotated={onRotated} />}
           <Confirm
             label="Revoke"
-            says={`The token ${toShown(name, 100)} is refused everywhere within a second, and what is under way with it ends. Browsers that signed in with it are signed out, and the tokens that its owner made with it end.`}
+            says={`The token ${toShown(name, 100)} is refused everywhere within a second, and calls that run with it end. Browsers that signed in with it are signed out, and the tokens that its owner made with it end.`}
             act={revoke}
             onDone={() => onGone(name)}
           />
@@ -74,10 +74,10 @@ function Rotate({ token, onRotated }: Pick<RowProps, 'token' | 'onRotated'>) {
   return (
     <Confirm
       label="New value"
-      says={`The token ${toShown(token.name, 100)} gets another value, which is shown once. What it may do stays.`}
+      says={`The token ${toShown(token.name, 100)} gets a new value, which is shown once. What it may do stays the same.`}
       act={rotate}
     >
-      <Select label="The value before ends" value={grace} options={GRACES} onValue={setGrace} />
+      <Select label="The old value ends" value={grace} options={GRACES} onValue={setGrace} />
     </Confirm>
   );
 }

@@ -48,7 +48,7 @@ export function Tokens({ me, principal }: { me: Me; principal: Principal }) {
           key={issued.token}
           label={`Value of the token ${toShown(issued.name, 100)}`}
           value={issued.token}
-          says="Whoever has it is this principal. Put it where the program reads it."
+          says="Whoever has it acts as this principal. Put it where the program reads it."
           onDone={putAway}
         />
       ) : null}

@@ -42,17 +42,17 @@ export const WaysIn = ({ principal: { id } }: { principal: Principal }) => (
       )}
       verb="Sign out"
       says={({ created_at: since }) =>
-        `The browser that was signed in at ${toWhole(since)} is signed out at once. Programs that were let in there stay in.`
+        `The browser that was signed in at ${toWhole(since)} is signed out at once. Programs that were allowed there stay allowed.`
       }
       end={endSignIn}
       ended={() => 'The browser is signed out.'}
     />
-    <h2>Programs it let in</h2>
+    <h2>Programs it allowed</h2>
     <Records
       label="Programs"
       query={grantsQuery(id)}
       itemsOf={page => page.grants}
-      none="It let no program in."
+      none="It has allowed no program."
       columns={['Program', 'It may', 'Last used', 'Ends']}
       cells={({ name, scopes, last_used_at: used, expires_at: until }) => (
         <>
@@ -66,12 +66,12 @@ export const WaysIn = ({ principal: { id } }: { principal: Principal }) => (
           </td>
         </>
       )}
-      verb="Shut out"
+      verb="End access"
       says={({ name }) =>
         `What ${toShown(name, 100)} calls with is refused within a second, and its streams end. It has to ask again.`
       }
       end={endGrant}
-      ended={({ name }) => `${toShown(name, 100)} is shut out.`}
+      ended={({ name }) => `${toShown(name, 100)} no longer has access.`}
     />
     <h2>Passkeys</h2>
     <Records
@@ -93,7 +93,7 @@ export const WaysIn = ({ principal: { id } }: { principal: Principal }) => (
       )}
       verb="Remove"
       says={({ name }) =>
-        `The passkey ${toShown(name, 100)} signs nobody in any more. Browsers and programs that came in by it are out at once.`
+        `The passkey ${toShown(name, 100)} can no longer be used to sign in. Browsers and programs that signed in with it are signed out at once.`
       }
       end={deletePasskey}
       ended={({ name }) => `The passkey ${toShown(name, 100)} is removed.`}
@@ -121,7 +121,7 @@ export const WaysIn = ({ principal: { id } }: { principal: Principal }) => (
       )}
       verb="Remove"
       says={({ name }) =>
-        `${toShown(name, 100)} is this principal there no more. Browsers and programs that came in by it are out at once.`
+        `${toShown(name, 100)} is no longer linked to this principal. Browsers and programs that signed in with it are signed out at once.`
       }
       end={deleteIdentity}
       ended={({ name }) => `${toShown(name, 100)} is removed.`}

@@ -34,7 +34,7 @@ async function idOf(typed: string, whose: Named | undefined): Promise<string> {
   if (typed === whose?.name) return whose.id;
   const found = await principalsCalled(typed.trim());
   if (found.length < 2) return found[0]?.id ?? typed.trim();
-  const message = `${found.length} are called so: put the id of one in place of the name`;
+  const message = `${found.length} have this name: give an id instead of the name`;
   throw new ApiProblem(422, { detail: message, errors: [{ field: 'subject', message }] });
 }
 
@@ -57,20 +57,20 @@ export function RuleEditor({ rule, whose, onDone }: EditorProps) {
     save: async (values, base) => {
       const body = await toBody(values);
       await (base ? updateRule(base.id, body, base.revision) : createRule(body));
-      done('The rule is saved. It is obeyed within a second.');
+      done('The rule is saved. It takes effect within a second.');
     },
     read: ({ id }) => readRule(id),
   });
   const { shown, theirs, isBusy } = edit;
   const remove = async () => {
     await deleteRule(rule?.id ?? '');
-    done('The rule is deleted. That is obeyed within a second.');
+    done('The rule is deleted. That takes effect within a second.');
   };
   return (
     <>
       <Heading back={['/rules', 'All rules']}>
         {rule ? (
-          <Foreign text={toSentence(rule, whose?.name ?? 'one who is gone')} max={400} />
+          <Foreign text={toSentence(rule, whose?.name ?? 'somebody who was deleted')} max={400} />
         ) : (
           'Add a rule'
         )}

@@ -16,7 +16,7 @@ interface FormProps extends Omit<Sending, 'verb'> {
 
 const HINTS = {
   server: 'A name, or a pattern: * stands for every server',
-  tool: 'A name, or a pattern as get_*: * stands for any characters. * alone is all of the server, with what it has beside tools',
+  tool: 'A name, or a pattern as get_*: * stands for any characters. * alone is everything of the server, resources and prompts too',
 };
 
 export function RuleForm({ values, onChange: set, ...sending }: FormProps) {
@@ -83,7 +83,7 @@ export function RuleForm({ values, onChange: set, ...sending }: FormProps) {
           checked={values.isReadOnly}
           onChange={({ currentTarget }) => set({ isReadOnly: currentTarget.checked })}
         />
-        Only tools whose server says that they only read
+        Only tools that their server annotates as read-only
       </label>
       <Text
         label="Why there is this rule"

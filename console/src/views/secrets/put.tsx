@@ -73,7 +73,7 @@ export function PutSecret({ replaced, onStored }: PutProps) {
         onSend={() => void store()}
         isBusy={isBusy}
         thrown={thrown}
-        verb={base && isStale ? 'Store it all the same' : 'Store it'}
+        verb={base && isStale ? 'Store it anyway' : 'Store it'}
         cancel="/secrets"
       >
         {replaced ? null : (

@@ -90,5 +90,5 @@ function SecretRow({ secret, seesServers, onDeleted }: RowProps) {
 function toWarning({ name, servers }: Secret): string {
   if (servers.length === 0) return `${name} and its value are gone, and cannot be brought back.`;
   const users = servers.map(server => server.name).join(', ');
-  return `${name} is used by ${users}. While a server refers to it, it is not deleted: edit the server first and give it another credential.`;
+  return `${name} is used by ${users}. It cannot be deleted while a server refers to it: edit the server first and give it another credential.`;
 }

@@ -23,10 +23,10 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
   },
   upstream_auth: {
     says: 'The server wants a valid credential.',
-    todo: 'Edit the server and give it a token or a header. Where each user has an account there, let accounts be of each user.',
+    todo: 'Edit the server and give it a token or a header. If each user has an account there, set its accounts to those of each user.',
   },
   upstream_scope: {
-    says: 'The server knows the credential, and forbids the request.',
+    says: 'The server accepts the credential, but forbids the request.',
     todo: 'Give it a credential that may do more.',
   },
   account_required: {
@@ -35,7 +35,7 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
   },
   credential_unavailable: {
     says: 'The credential that is stored for the server cannot be used.',
-    todo: 'Edit the server and give the credential anew, or the secret that it refers to.',
+    todo: 'Edit the server and give the credential again, or the secret that it refers to.',
   },
   upstream_4xx: { says: 'The server refuses the request.', todo: ADDRESS },
   upstream_redirect: {
@@ -46,14 +46,17 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
     says: 'What is at this address does not speak MCP: it looks like a web page.',
     todo: ADDRESS,
   },
-  upstream_bad_json: { says: 'What is at this address answers no valid JSON.', todo: ADDRESS },
+  upstream_bad_json: {
+    says: 'What is at this address does not answer with valid JSON.',
+    todo: ADDRESS,
+  },
   upstream_bad_message: { says: 'What is at this address does not speak MCP.', todo: ADDRESS },
   upstream_refused_address: {
     says: 'The gateway is not allowed to go to this address.',
     todo: 'Use an address on the public network, or let the deployment allow this one (see the operations guide).',
   },
   upstream_rate_limited: {
-    says: 'The server says that it is asked too often.',
+    says: 'The server refuses requests because of its rate limit.',
     todo: 'Wait, or check it less often. The gateway tries again by itself.',
   },
   upstream_5xx: { says: 'The server fails.', todo: OWNER },

@@ -70,7 +70,7 @@ function Outcome({ server }: { server: Server }) {
     <div class="outcome" role="status">
       <p>
         <StatusBadge status={status} />{' '}
-        {status === 'CONNECTING' ? 'The gateway looks at what it has…' : null}
+        {status === 'CONNECTING' ? 'The gateway reads its lists…' : null}
         {status === 'DISCONNECTED' ? 'Its tools are not offered to anybody.' : null}
         {status === 'CONNECTED' || status === 'DEGRADED' ? toCount(tools) : null}
       </p>
@@ -150,7 +150,7 @@ function Acts({ server, editButton, onEdit, setDeleted }: ActsProps) {
         {isUp ? (
           <Confirm
             label="Disconnect"
-            says={`The tools of ${name} are gone for everybody at once, until it is connected again. Calls under way may end within 30 seconds.`}
+            says={`The tools of ${name} disappear for everybody at once, until it is connected again. Running calls have 30 seconds to end.`}
             act={disconnect}
           />
         ) : null}
@@ -202,7 +202,7 @@ function Facts({ server }: { server: Server }) {
       <dt>Accounts</dt>
       <dd>{ACCOUNTS[server.accounts]}</dd>
       <dt>Approval</dt>
-      <dd>{approval === null ? 'as the deployment has it' : APPROVAL[approval]}</dd>
+      <dd>{approval === null ? 'as the deployment is configured' : APPROVAL[approval]}</dd>
       <dt>Protocol</dt>
       <dd>{server.protocol_version ?? 'not known yet'}</dd>
       <dt>Edited</dt>

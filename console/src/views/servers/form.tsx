@@ -132,7 +132,7 @@ export function ServerForm(props: FormProps) {
         value={values.approval}
         wrong={messageOf('approval')}
         options={[
-          ['', 'As the deployment has it'],
+          ['', 'As the deployment is configured'],
           ['first', 'Those it has first are approved; new and changed ones are held'],
           ['hold', 'All are held until somebody approves them'],
           ['trust', 'All are approved as they come'],

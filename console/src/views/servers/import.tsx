@@ -33,7 +33,7 @@ export function ImportServers() {
   async function take(file: File | undefined): Promise<void> {
     if (!file) return;
     if (file.size <= MAX_BYTES) return change(await file.text());
-    setThrown(new Error(`${file.name} is larger than a megabyte; that is no mcp.json`));
+    setThrown(new Error(`${file.name} is larger than a megabyte, too large for an mcp.json`));
   }
   async function ask(isPlan: boolean): Promise<void> {
     setBusy(true);

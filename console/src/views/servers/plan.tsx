@@ -13,7 +13,7 @@ const WOULD: Readonly<Record<Entry['action'], string>> = {
   update: 'is changed',
   skip: 'is left out',
   unsupported: 'cannot be added here',
-  invalid: 'is not right',
+  invalid: 'has a problem',
   failed: 'failed',
 };
 const DID: Readonly<Record<Entry['action'], string>> = {
@@ -49,7 +49,7 @@ export function Plan({ plan: { dry_run: isPlan, entries }, isBusy, onGo }: PlanP
       </h2>
       {entries.length === 0 ? <Empty>There is no server in it.</Empty> : null}
       {entries.length > 0 ? (
-        <Table label="Servers of the file" columns={['Server', 'What becomes of it', 'Why']}>
+        <Table label="Servers of the file" columns={['Server', 'What happens to it', 'Why']}>
           {entries.map(entry => (
             <tr key={entry.path}>
               <th scope="row">
@@ -74,7 +74,7 @@ export function Plan({ plan: { dry_run: isPlan, entries }, isBusy, onGo }: PlanP
         </Table>
       ) : null}
       {isPlan && isWrong ? (
-        <p class="problem">Mend what is not right in the text above: until then nothing is done.</p>
+        <p class="problem">Correct the problems in the text above; until then nothing is done.</p>
       ) : null}
       {isPlan && !isWrong && count > 0 ? (
         <p>

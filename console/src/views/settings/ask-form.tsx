@@ -59,7 +59,7 @@ export function AskForm({ back, onSaved }: FormProps) {
   return (
     <Form onSend={save} isBusy={isBusy} thrown={thrown} verb="Allow it" cancel={back}>
       <h3 ref={heading} tabIndex={-1}>
-        Allow tools to be asked for
+        Allow ask to call tools
       </h3>
       <Select id="ask-who" label="Who may ask" value={kind} options={KINDS} onValue={setKind} />
       {kind === 'everyone' ? null : (
@@ -87,7 +87,7 @@ export function AskForm({ back, onSaved }: FormProps) {
           aria-invalid={wrongEffects === undefined ? undefined : 'true'}
           onChange={({ currentTarget }) => setEffects(currentTarget.checked)}
         />
-        Also where the tool may change something: then one server and one tool are named
+        Also if the tool may change something: then name one server and one tool
       </label>
       <Text
         label="Why"
@@ -110,6 +110,6 @@ async function toSubject(
   if (kind === 'everyone') return { kind };
   if (kind === 'group') return { kind, name: who };
   const id = await findPrincipal(who);
-  if (id === undefined) throw new Error('Nobody is called so. What you typed is kept.');
+  if (id === undefined) throw new Error('Nobody has this name. What you typed is kept.');
   return { kind, id };
 }

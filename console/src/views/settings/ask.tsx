@@ -28,13 +28,12 @@ export function AskAllowlist() {
     go(HERE);
   };
   if (isAdding) {
-    return <AskForm back={HERE} onSaved={() => changed('It may be asked for now.')} />;
+    return <AskForm back={HERE} onSaved={() => changed('Ask may call it now.')} />;
   }
   return (
     <>
       <p>
-        Without an entry nothing can be asked for in words. What an entry allows, access rules and
-        tokens still have to.
+        Without an entry ask calls no tool. Access rules and tokens have to allow the tool as well.
       </p>
       <Told telling={telling} />
       <p class="actions">
@@ -42,17 +41,14 @@ export function AskAllowlist() {
           Allow tools
         </Link>
       </p>
-      <PagedList list={list} itemsOf={page => page.entries} none="Nothing may be asked for.">
+      <PagedList list={list} itemsOf={page => page.entries} none="Ask may call no tools.">
         {entries => (
-          <Table
-            label="What may be asked for"
-            columns={[...COLUMNS, { hidden: 'What can be done' }]}
-          >
+          <Table label="Tools for ask" columns={[...COLUMNS, { hidden: 'What can be done' }]}>
             {entries.map(entry => (
               <EntryRow
                 key={entry.id}
                 entry={entry}
-                onDeleted={() => changed('It may not be asked for any more.')}
+                onDeleted={() => changed('Ask may no longer call it.')}
               />
             ))}
           </Table>
@@ -95,7 +91,7 @@ function EntryRow({ entry, onDeleted }: { entry: AskAllowlistEntry; onDeleted: (
       <td>
         <Confirm
           label="Delete"
-          says="Nobody can ask for these tools by this entry any more."
+          says="This entry no longer lets ask call these tools."
           act={async () => {
             await deleteEntry(id);
             onDeleted();

@@ -14,7 +14,7 @@ interface Progress {
   rows: number;
 }
 
-const COLUMNS = ['Chain', 'Checked', 'State', 'Last row, to be noted elsewhere'];
+const COLUMNS = ['Chain', 'Checked', 'State', 'Last row, keep a copy elsewhere'];
 
 export function AuditCheck() {
   const { isBusy, thrown, run } = useAct();
@@ -35,8 +35,8 @@ export function AuditCheck() {
       const broken = found.filter(({ brokenAt }) => brokenAt !== undefined);
       tell(
         broken.length === 0
-          ? `All ${found.length} chains are as they were written.`
-          : `${broken.length} of ${found.length} chains are not as they were written.`,
+          ? `All ${found.length} chains are unaltered.`
+          : `${broken.length} of ${found.length} chains were altered.`,
       );
     });
   return (

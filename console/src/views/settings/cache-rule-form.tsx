@@ -111,7 +111,7 @@ function RuleForm({ title, isNew = false, values, onValues, ...sending }: FormPr
         />
       ) : null}
       <Amount
-        label="Seconds that a result may be old"
+        label="Maximum age of a result in seconds"
         id="rule-seconds"
         wrong={messageFor(thrown, 'ttl_seconds')}
         hint="1 to 86,400, which is a day"

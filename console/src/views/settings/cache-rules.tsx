@@ -32,14 +32,14 @@ export function CacheRules() {
     return <AddCacheRule back={HERE} onSaved={() => changed('The rule is added.')} />;
   }
   if (rule) {
-    const saved = () => changed('The rule is saved. What was kept under it is gone.');
+    const saved = () => changed('The rule is saved. Results cached under it are no longer used.');
     return <EditCacheRule key={rule.id} rule={rule} back={HERE} onSaved={saved} />;
   }
   return (
     <>
       <p>
-        A tool that only reads may be answered with a result of before, where a rule says so. Rules
-        are obeyed within a second.
+        Calls of a read-only tool may be answered from the cache if a rule says so. Rules take
+        effect within a second.
       </p>
       <Told telling={telling} />
       <p class="actions">
@@ -97,7 +97,7 @@ function RuleRow({ rule, onDeleted }: { rule: CacheRule; onDeleted: () => void }
           </Link>
           <Confirm
             label="Delete"
-            says={`Calls of ${of} are sent to the server again, and what was kept is used no more.`}
+            says={`Calls of ${of} are sent to the server again, and cached results are no longer used.`}
             act={async () => {
               await deleteCacheRule(id);
               onDeleted();

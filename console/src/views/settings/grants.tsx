@@ -23,7 +23,7 @@ export function Grants() {
     <>
       <p>Programs that people signed in to, and what they allowed them.</p>
       <Told telling={telling} />
-      <PagedList list={list} itemsOf={page => page.grants} none="Nobody let a program in yet.">
+      <PagedList list={list} itemsOf={page => page.grants} none="Nobody has allowed a program yet.">
         {grants => (
           <Table label="Grants" columns={COLUMNS}>
             {grants.map(grant => (

@@ -30,7 +30,7 @@ export function EncryptionKeys() {
   return (
     <>
       <p>
-        Everything that is sealed is under a key of the ring. A new key comes into the ring by{' '}
+        Everything that is sealed is under a key of the ring. Add a new key to the ring with{' '}
         <code>portico keys new</code>, or as a secret of the Worker; keys are never shown.
       </p>
       <Table label="Keys" columns={COLUMNS}>
@@ -53,7 +53,7 @@ export function EncryptionKeys() {
       {lost.map(({ id }) => (
         <p key={id} class="problem" role="alert">
           What is under <Foreign text={id} max={100} /> cannot be opened: that key is not in the
-          ring. Put it back and start the gateway anew.
+          ring. Put it back and restart the gateway.
         </p>
       ))}
       <Rotation keys={found.data} />
@@ -94,7 +94,7 @@ function Rotation({ keys: { active, remaining } }: { keys: Keys }) {
         tell(toOutcome(keys, unreadable));
       } catch (problem) {
         if (!stop.signal.aborted) throw problem;
-        tell('Stopped. What is done stays done.');
+        tell('Stopped. Records that were moved stay moved.');
         void cache.invalidateQueries({ queryKey: KEYS });
       } finally {
         setProgress(undefined);

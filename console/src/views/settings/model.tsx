@@ -19,8 +19,8 @@ type Used = Model['usage'][number];
 
 const PROBLEMS: Readonly<Record<NonNullable<Used['last_problem']>, string>> = {
   timeout: 'did not answer in time',
-  aborted: 'was given up',
-  rate_limited: 'says that it is asked too often',
+  aborted: 'was cancelled',
+  rate_limited: 'refuses requests because of its rate limit',
   unavailable: 'is not available',
   broken: 'broke off',
   auth: 'refuses the key',
@@ -28,7 +28,7 @@ const PROBLEMS: Readonly<Record<NonNullable<Used['last_problem']>, string>> = {
   no_binding: 'no binding is set',
   not_found: 'is not known there',
   refused: 'refuses the request',
-  nonsense: 'answered what cannot be used',
+  nonsense: 'gave an unusable answer',
   budget: 'the budget of the day is spent',
 };
 

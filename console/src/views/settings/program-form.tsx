@@ -39,7 +39,7 @@ export function ProgramForm({ back, onMade }: FormProps) {
         label="Name"
         id="program-name"
         wrong={messageFor(thrown, 'name')}
-        hint="People see it when they are asked"
+        hint="Shown to people when they are asked to allow it"
         isRequired
         maxLength={100}
         value={name}

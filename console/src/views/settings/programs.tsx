@@ -51,7 +51,7 @@ export function Programs() {
   }
   return (
     <>
-      <p>Most come by themselves. What they are called, they say; nobody checked that.</p>
+      <p>Most register themselves. They choose their own names; nobody checked these.</p>
       <Told telling={telling} />
       {issued?.client_secret ? (
         <ShownOnce
@@ -69,7 +69,7 @@ export function Programs() {
           Add a program
         </Link>
       </p>
-      <PagedList list={list} itemsOf={page => page.clients} none="No program was let in yet.">
+      <PagedList list={list} itemsOf={page => page.clients} none="No program was allowed yet.">
         {clients => (
           <Table label="Programs" columns={COLUMNS}>
             {clients.map(client => (
@@ -111,7 +111,7 @@ function ProgramRow({ client, onDeleted }: { client: OAuthClient; onDeleted: () 
         <Confirm
           label="Delete"
           says={`What people allowed ${toShown(name, 100)} ends everywhere within a second.${
-            kind === 'manual' ? ' Its secret is gone.' : ' It may come again and ask anew.'
+            kind === 'manual' ? ' Its secret is gone.' : ' It can come back and ask again.'
           }`}
           act={async () => {
             await deleteClient(id);

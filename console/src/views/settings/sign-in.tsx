@@ -52,7 +52,7 @@ export function YourSignIn({ me }: ViewProps) {
         </a>
       </p>
       {me.limited ? (
-        <p>You are signed in by a token with limits, which does not show where else you are.</p>
+        <p>You are signed in with a token that has limits, so your other sign-ins are not shown.</p>
       ) : (
         <Lists me={me} onChanged={changed} />
       )}
@@ -90,7 +90,7 @@ function Lists({ me, onChanged }: { me: Me; onChanged: (text: string) => void })
       <PagedList
         list={signIns}
         itemsOf={page => page.sign_ins}
-        none="You are signed in with no browser."
+        none="You are not signed in with a browser."
       >
         {all => (
           <Table
@@ -125,7 +125,7 @@ function PasskeyRow({ passkey, onDeleted }: { passkey: Passkey; onDeleted: () =>
       <td>
         <Confirm
           label="Delete"
-          says={`Nobody signs in by ${toShown(name, 100)} any more. Browsers and programs that came by it are signed out at once.`}
+          says={`Nobody signs in by ${toShown(name, 100)} any more. Browsers and programs that signed in with it are signed out at once.`}
           act={async () => {
             await deletePasskey(id);
             onDeleted();
@@ -150,7 +150,7 @@ function SignInRow({ signIn, onEnded }: { signIn: SignIn; onEnded: () => void })
       <td>
         <Confirm
           label="Sign it out"
-          says="The browser is signed out at once; it may be this one. What was allowed to programs stays."
+          says="The browser is signed out at once; it may be this one. What programs were allowed stays."
           act={async () => {
             await endSignIn(id);
             onEnded();

@@ -27,8 +27,8 @@ export function Transfer({ me }: ViewProps) {
   return (
     <>
       <p>
-        A file of the servers, as an import takes it here or at another gateway. No secret is in it:
-        credentials are there as references to secrets.
+        A file of the servers that this or another gateway can import. It contains no secrets:
+        credentials are references to secrets.
       </p>
       <Told telling={telling} />
       {thrown === undefined ? null : <Problem thrown={thrown} />}

@@ -18,7 +18,7 @@ import { EVENT_TYPES, EVENT_WORDS, WEBHOOKS_PATH } from './webhook-words.ts';
 
 const FORMATS = [
   ['portico', 'A program, by Standard Webhooks'],
-  ['slack', 'A channel of Slack, or of what takes the same'],
+  ['slack', 'A channel of Slack, or of a compatible service'],
 ] as const;
 
 export function AddWebhook({ onMade }: { onMade: (made: WithSecret) => void }) {
@@ -92,18 +92,18 @@ function WebhookForm({ title, isKnown = false, values, onValues, ...sending }: F
         onValue={name => set({ name })}
       />
       <Select
-        label="Who is told"
+        label="Receiver"
         value={values.format}
         options={FORMATS}
         onValue={format => set({ format })}
       />
       <Text
-        label={isKnown ? 'Another address' : 'Address'}
+        label={isKnown ? 'New address' : 'Address'}
         wrong={messageFor(thrown, 'url')}
         hint={
           isKnown
-            ? 'Empty: it stays. What waits is sent to the new one, signed with the same secret'
-            : 'Where events are sent. It may be all that a receiver asks for, so it is sealed, and not shown again'
+            ? 'Empty: it stays. Waiting events are sent to the new one, signed with the same secret'
+            : 'Where events are sent. It may be the only credential of a receiver, so it is sealed and not shown again'
         }
         isCode
         isRequired={!isKnown}
@@ -127,7 +127,7 @@ function WebhookForm({ title, isKnown = false, values, onValues, ...sending }: F
       </fieldset>
       {values.events.includes('denials.rate') ? (
         <Amount
-          label="Tell of more refused calls than"
+          label="Report more refused calls than"
           wrong={messageFor(thrown, 'denials_over')}
           hint="Of one person or program, within ten minutes"
           max={1_000_000}

@@ -70,14 +70,14 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
       <p>
         It is told at <Foreign text={origin} max={200} />
         {format === 'slack' ? ', as Slack wants it,' : ''} of: {toEventWords(events)}.{' '}
-        {enabled ? '' : 'It is off now, and told of nothing.'}
+        {enabled ? '' : 'It is off now: no events are sent to it.'}
       </p>
       <Told telling={telling} />
       {secret === undefined ? null : (
         <ShownOnce
           label={`New secret of ${toShown(name, 100)}`}
           value={secret}
-          says="For a day what is sent is signed with the one before, too."
+          says="For a day, events are signed with the old secret too."
           onDone={() => {
             setSecret(undefined);
             heading.current?.focus();
@@ -103,7 +103,7 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
           onClick={() =>
             act(async () => {
               await updateWebhook(id, { enabled: !enabled }, revision);
-              return enabled ? 'It is off: it is told of nothing new.' : 'It is on.';
+              return enabled ? 'It is off: no new events are sent to it.' : 'It is on.';
             })
           }
         >
@@ -111,12 +111,12 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
         </button>
         <Confirm
           label="New secret"
-          says={`${toShown(name, 100)} gets another secret. What is sent is signed with both for a day: give it to the receiver meanwhile.`}
+          says={`${toShown(name, 100)} gets a new secret. Events are signed with both for a day: give it to the receiver meanwhile.`}
           act={async () => setSecret((await rotateWebhook(id)).secret)}
         />
         <Confirm
           label="Delete"
-          says={`${toShown(name, 100)} is told of nothing any more, of what waits for it neither.`}
+          says={`${toShown(name, 100)} gets no more events, and those that wait for it are not sent.`}
           act={async () => {
             await deleteWebhook(id);
             onDeleted();
@@ -142,6 +142,6 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
 
 /** The outcome of a test. */
 function toTold({ delivered, status, problem }: WebhookTest): string {
-  if (delivered) return `The test was taken: it answered ${status}.`;
-  return `The test was not taken: ${toShown(problem ?? 'nobody answered', 300)}.`;
+  if (delivered) return `The test was delivered: it answered ${status}.`;
+  return `The test was not delivered: ${toShown(problem ?? 'nobody answered', 300)}.`;
 }

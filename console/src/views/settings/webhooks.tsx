@@ -43,15 +43,15 @@ export function Webhooks() {
   return (
     <>
       <p>
-        Programs and channels that are told when a tool is held, a server fails or answers again,
-        somebody signs in, or too much is called.
+        Programs and channels that get an event when a tool is held, a server fails or answers
+        again, somebody signs in, or too much is called.
       </p>
       <Told telling={telling} />
       {made ? (
         <ShownOnce
           label={`Secret of ${toShown(made.webhook.name, 100)}`}
           value={made.secret}
-          says="Its receiver checks with it that what comes is from here."
+          says="With it the receiver checks that events come from this gateway."
           onDone={() => back({ says: 'The webhook is below.' })}
         />
       ) : null}
@@ -60,11 +60,11 @@ export function Webhooks() {
           Add a webhook
         </Link>
       </p>
-      <PagedList list={list} itemsOf={page => page.webhooks} none="Nobody is told of anything yet.">
+      <PagedList list={list} itemsOf={page => page.webhooks} none="There are no webhooks yet.">
         {webhooks => (
           <Table
             label="Webhooks"
-            columns={['Name', 'Where', 'Told of', 'State', 'Waiting', 'Given up']}
+            columns={['Name', 'Where', 'Events', 'State', 'Waiting', 'Given up']}
           >
             {webhooks.map(webhook => (
               <WebhookRow key={webhook.id} webhook={webhook} />

@@ -68,7 +68,7 @@ export function toArguments(
     else {
       const value = parse(text);
       if (value === undefined || (kind === 'number' && typeof value !== 'number')) {
-        return { field: name, problem: kind === 'number' ? 'is no number' : 'is no JSON' };
+        return { field: name, problem: kind === 'number' ? 'is not a number' : 'is not JSON' };
       }
       args.set(name, value);
     }

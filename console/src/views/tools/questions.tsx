@@ -68,7 +68,7 @@ export function Questions({ server, asked: { questions }, onAnswer }: QuestionsP
         </p>
       )}
       <p class="actions">
-        <button type="submit">Answer and go on</button>
+        <button type="submit">Answer and continue</button>
         <button
           type="button"
           class="quiet"

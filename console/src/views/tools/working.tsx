@@ -22,7 +22,7 @@ export function Working({ isRunning, news }: { isRunning: boolean; news: readonl
       <div role="status">{isRunning ? <Progress data={progress} /> : ''}</div>
       {logs.length === 0 ? null : (
         <details open={isRunning}>
-          <summary>What its server said meanwhile ({logs.length})</summary>
+          <summary>Messages of its server ({logs.length})</summary>
           <ul class="logs">
             {logs.map(({ data }, at) => (
               <li key={at}>
@@ -45,7 +45,7 @@ function Progress({ data }: { data: News['data'] | undefined }) {
   return (
     <>
       <p>
-        {message === '' ? 'The tool works…' : <Foreign text={message} max={200} />}{' '}
+        {message === '' ? 'The tool is running…' : <Foreign text={message} max={200} />}{' '}
         {Number.isFinite(done) ? `${done}${Number.isFinite(total) ? ` of ${total}` : ''}` : null}
       </p>
       {Number.isFinite(done) && total > 0 ? (

@@ -82,7 +82,7 @@ export function ToolsetEditor({ toolset, onDone }: EditorProps) {
             <>
               <Selected change={shown.found.selection} />
               {moves && !shown.isDeletion ? (
-                <p class="notice">Its URL moves. Clients that have the one of now lose it.</p>
+                <p class="notice">Its URL changes. Clients with the current URL lose access.</p>
               ) : null}
             </>
           }
@@ -90,7 +90,7 @@ export function ToolsetEditor({ toolset, onDone }: EditorProps) {
           {shown.isDeletion ? (
             <Confirm
               label="Delete the toolset"
-              says="Its URL is gone for good, and tokens that are narrowed to it alone are left with nothing."
+              says="Its URL is gone for good, and tokens that are limited to it alone can use nothing."
               act={remove}
             />
           ) : (

@@ -45,7 +45,7 @@ export function ToolsetForm({ values, onChange: set, ...sending }: FormProps) {
         onDraft={include => set({ include })}
       />
       <ListField
-        label="What is left out all the same"
+        label="What is left out anyway"
         draft={values.exclude}
         wrong={wrong('exclude')}
         hint="Patterns as *.delete_*"
@@ -62,11 +62,11 @@ export function ToolsetForm({ values, onChange: set, ...sending }: FormProps) {
         label="Its endpoint lists"
         value={values.shown}
         options={[
-          ['', 'what the deployment says'],
+          ['', 'what the deployment is configured for'],
           ['all', 'the tools themselves'],
           ['search', 'three tools that find, describe and call them'],
-          ['ask', 'one tool that is asked in words'],
-          ['chat', 'one tool that is asked in words, in a chat'],
+          ['ask', 'one tool that answers requests in words'],
+          ['chat', 'one tool that answers requests in words, as a chat'],
         ]}
         onValue={shown => set({ shown })}
       />
@@ -74,7 +74,7 @@ export function ToolsetForm({ values, onChange: set, ...sending }: FormProps) {
         label="How names are written"
         value={values.style}
         options={[
-          ['', 'as the deployment says'],
+          ['', 'as the deployment is configured'],
           ['dot', 'server.tool'],
           ['colon', 'server:tool'],
           ['underscore', 'server__tool'],
@@ -100,7 +100,7 @@ function Members({ values, wrong, onValues }: MembersProps) {
         label="Who may use it"
         value={isForSome ? 'some' : 'all'}
         options={[
-          ['all', 'whoever may use its tools'],
+          ['all', 'everybody who may use its tools'],
           ['some', 'these groups only, and administrators'],
         ]}
         onValue={value => onValues({ isForSome: value === 'some' })}
@@ -115,7 +115,7 @@ function Members({ values, wrong, onValues }: MembersProps) {
             onDraft={draft => onValues({ groups: draft })}
           />
           {principals.length > 0 ? (
-            <p class="hint">And {principals.length} people who were named over the API.</p>
+            <p class="hint">And {principals.length} people who were added through the API.</p>
           ) : null}
         </>
       ) : null}

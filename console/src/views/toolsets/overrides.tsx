@@ -52,7 +52,7 @@ export function Overrides({ overrides, picked, wrongOf, onOverrides }: Overrides
         />
       ))}
       <Suggest
-        label="Tool to call otherwise"
+        label="Tool to rename"
         value={typed}
         offered={picked.filter(pattern => pattern.includes('.') && !pattern.includes('*'))}
         wrong={thrown instanceof Error ? thrown.message : undefined}
@@ -60,7 +60,7 @@ export function Overrides({ overrides, picked, wrongOf, onOverrides }: Overrides
       />
       <p>
         <button ref={add} type="button" class="quiet" onClick={() => run(put)}>
-          Call it otherwise
+          Rename it
         </button>
       </p>
     </fieldset>
@@ -115,7 +115,7 @@ function OverrideRow({ override, isNew, wrong, onOverride, onRemove }: RowProps)
       </Field>
       <p>
         <button type="button" class="quiet" onClick={onRemove}>
-          As its server calls it<span class="hidden">: {toShown(text, 100)}</span>
+          Reset to the server<span class="hidden">: {toShown(text, 100)}</span>
         </button>
       </p>
     </fieldset>

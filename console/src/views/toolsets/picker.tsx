@@ -89,7 +89,7 @@ function Choices({ choices, include, onInclude }: PickerProps & { choices: reado
         <section key={server} aria-label={server}>
           <label class="check">
             <input type="checkbox" checked={isPicked(server)} onChange={() => pick(server)} />
-            <span>All of {server}, with what it gets later</span>
+            <span>All of {server}, including tools it gets later</span>
           </label>
           <ul>
             {tools.map(({ tool, description }) => (

@@ -100,7 +100,7 @@ const Calls = ({ value, thrown, onValue }: CallsProps) => (
   <Amount
     label="Calls a day"
     wrong={messageFor(thrown, 'calls_per_day')}
-    hint="What was called of today already counts"
+    hint="Calls of today already count"
     max={MAX_CALLS}
     value={value}
     onValue={onValue}

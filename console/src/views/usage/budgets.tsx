@@ -15,7 +15,7 @@ import { useSubjectName } from './subject-name.ts';
 
 const HERE = '/usage?tab=budgets';
 const COLUMNS = ['Whose', 'Calls a day', 'Used today', { hidden: 'What can be done' }];
-const NONE = 'Nobody has a budget: as much is called as the limits of calls a minute let through.';
+const NONE = 'Nobody has a budget: only the limits of calls per minute apply.';
 
 export function Budgets() {
   const [search] = useAddress();
@@ -103,7 +103,7 @@ function BudgetRow({ budget, onDeleted }: { budget: Budget; onDeleted: () => voi
           </Link>
           <Confirm
             label="Delete"
-            says={`Calls of ${toShown(name, 100)} are bounded by no budget of theirs any more, within a second.`}
+            says={`Calls of ${toShown(name, 100)} no longer have a budget of their own, within a second.`}
             act={async () => {
               await deleteBudget(id);
               onDeleted();

@@ -61,7 +61,7 @@ export function toNamed(by: UsageBy, row: Usage, seesAll: boolean): Named {
   if (by === 'principal') {
     const name = row.principal_name ?? undefined;
     return name === undefined
-      ? { text: 'somebody whose name nobody knows any more' }
+      ? { text: 'somebody whose name is no longer known' }
       : toLink(name, 'principal', 'tool');
   }
   if (by === 'server') {

@@ -91,9 +91,9 @@ export function Totals({ isAdmin, seesAll }: TotalsProps) {
       </p>
       {first ? (
         <p class={isBehind(first) ? 'notice' : 'hint'}>
-          Calls are counted some two minutes after they ended; these are all until{' '}
+          Calls are counted about two minutes after they ended; these are all until{' '}
           <Time at={first.counted_until} />.{' '}
-          {isBehind(first) ? 'Those after are being added up: they show here by themselves. ' : ''}
+          {isBehind(first) ? 'Later calls are being counted and appear here by themselves. ' : ''}
           Days are those of UTC.
         </p>
       ) : null}

@@ -31,7 +31,7 @@ export const STEPS: Readonly<Record<Step['step'], Words>> = {
     view: RULES_VIEW,
   },
   posture: {
-    name: 'What holds where no rule matches',
+    name: 'The default access if no rule matches',
     change: 'Add a rule that allows it to the principal, one of its groups, or everyone.',
     view: RULES_VIEW,
   },
@@ -54,8 +54,8 @@ export const STEPS: Readonly<Record<Step['step'], Words>> = {
     view: TOOLSETS_VIEW,
   },
   account: {
-    name: 'The own account at the server has the tool',
-    change: 'Their account at the server does not have the tool: it is to be allowed there.',
+    name: 'The personal account at the server has the tool',
+    change: 'Their account at the server does not have the tool: allow it there.',
   },
   server_status: {
     name: 'The server is up',
@@ -69,7 +69,7 @@ export const STEPS: Readonly<Record<Step['step'], Words>> = {
   },
   catalog: {
     name: 'The server has the tool',
-    change: 'The server has no such tool: look at how it is written, or at the server itself.',
+    change: 'The server has no such tool: check its spelling, or the server itself.',
     view: SERVERS_VIEW,
   },
   circuit: {

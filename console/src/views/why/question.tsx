@@ -37,7 +37,7 @@ export function QuestionForm({ asked, name, onAsk }: FormProps) {
     setThrown(undefined);
     try {
       const principal = id === '' ? await findPrincipal(who) : id;
-      if (principal === undefined) throw new Error('There is nobody of this name');
+      if (principal === undefined) throw new Error('There is nobody with this name');
       onAsk({ principal, token, server, tool });
     } catch (problem) {
       setThrown(problem);
