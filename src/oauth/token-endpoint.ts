@@ -44,8 +44,6 @@ export function handleToken(
     if (!use)
       throw new OAuthError('unsupported_grant_type', `Use ${[...USES.keys()].join(' or ')}`);
     const client = await ports.clients.authenticate(request.headers, form, origin);
-    // Before anything is issued: a client whose request fails here can repeat it and loses nothing.
-    await ports.clients.touch(client, ports.now());
     const given = await forClient(client.id, () => use(form, client, origin, ports));
     return Response.json(given, { headers: NO_STORE });
   });
@@ -90,6 +88,7 @@ async function useCode(
     throw new OAuthError('invalid_grant', 'The code_verifier does not match the code_challenge');
   }
   requireAudience(form.getAll('resource'), grant, origin);
+  await ports.clients.touch(client, ports.now());
   return issueForCode(grant, ports);
 }
 
@@ -107,6 +106,7 @@ async function useRefresh(
   if (!known.every(scope => grant.scopes.includes(scope))) {
     throw new OAuthError('invalid_scope', 'More scopes than were allowed; sign in again');
   }
+  await ports.clients.touch(client, ports.now());
   return issueForRefresh(grant, ports);
 }
 

@@ -56,6 +56,7 @@ export async function useIdentityAssertion(
   try {
     const identity = await ports.asserted.identify(provider, provenBy(assertion), when);
     const once = { hash, until, when };
+    await ports.clients.touch(client, ports.now());
     return await issueForAssertion({ client, identity, audience, scopes, once }, ports);
   } catch (thrown) {
     if (!(thrown instanceof PorticoError) || thrown.code !== 'forbidden') throw thrown;

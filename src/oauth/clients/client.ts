@@ -44,6 +44,9 @@ export interface OAuthClients {
     form: URLSearchParams,
     issuer: string,
   ): Promise<AuthenticatedClient>;
-  /** Records that the client was used; unused registered clients are deleted. */
+  /**
+   * Records that the client was used; unused clients are deleted. To be called once what the client shows proves that somebody let it in,
+   * since anybody can send an id; and before anything is issued, so that a client can repeat a request that fails here.
+   */
   touch(client: OAuthClient, now: number): Promise<void>;
 }

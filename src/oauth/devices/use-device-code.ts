@@ -45,5 +45,6 @@ export async function useDeviceCode(
   const isUnused = grant.redeemed_at === null;
   if (isUnused && (grant.code_expires_at ?? 0) <= now()) throw expired();
   requireAudience(form.getAll('resource'), grant, origin);
+  await ports.clients.touch(client, now());
   return issueForCode(grant, ports);
 }

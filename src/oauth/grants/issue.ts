@@ -6,6 +6,7 @@
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { toOwnActor, createTokenValue } from '../../shared/identity/principal.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
+import type { OAuthClients } from '../clients/client.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { createOpaque, expiryOf, LIFE, toKept, type Grant, type TokenAnswer } from './grant.ts';
 import {
@@ -23,6 +24,7 @@ export interface IssuePorts {
   db: D1Database;
   keys: KeyRing;
   adminAudit: AdminAudit;
+  clients: Pick<OAuthClients, 'touch'>;
   onAccessChanged(): Promise<void>;
   now(): number;
 }

@@ -2,8 +2,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { AdminAudit } from '../../../src/audit/admin-audit.ts';
+import { DEVICE_GRANT } from '../../../src/oauth/clients/client.ts';
 import { OAuthError, type OAuthErrorCode } from '../../../src/oauth/oauth-error.ts';
 import { Refusals } from '../../../src/oauth/refusals.ts';
+import { fakeUpstreams } from '../support/fake-upstreams.ts';
 import {
   allow,
   askForTokens,
@@ -62,6 +64,29 @@ it('[ACC-5] [SEC-6] of a code with a wrong verifier are too, and of an unknown c
   const unsaid = await askForTokens(portico, { grant_type: 'password', client_id: clientId });
   expect(await errorOf(unsaid)).toEqual([400, 'unsupported_grant_type']);
   expect(await rowsOf(clientId)).toHaveLength(1);
+});
+
+it('[ACC-5] leave no client: one that nobody let in counts as unused, whatever it sends', async () => {
+  const site = 'https://stranger.example.com';
+  const document = `${site}/client.json`;
+  const metadata = { client_name: 'Stranger', redirect_uris: [`${site}/cb`] };
+  fakeUpstreams({ [site]: () => Response.json({ ...metadata, client_id: document }) });
+  const made = await portico.fetch('/register', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...metadata, token_endpoint_auth_method: 'none' }),
+  });
+  const { client_id: registered } = await made.json<{ client_id: string }>();
+  for (const client_id of [document, registered]) {
+    for (const grant_type of ['authorization_code', 'refresh_token', DEVICE_GRANT]) {
+      const refused = await askForTokens(portico, { grant_type, client_id });
+      expect(await errorOf(refused)).toEqual([400, 'invalid_grant']);
+    }
+  }
+  const { results } = await env.DB.prepare(
+    "SELECT id, last_used_at FROM oauth_clients WHERE kind <> 'manual'",
+  ).all();
+  expect(results).toEqual([{ id: registered, last_used_at: null }]);
 });
 
 let now = 0;
