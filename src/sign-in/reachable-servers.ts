@@ -17,8 +17,9 @@ export const createReachableServers =
   ({ db, registry }: ReachablePorts): ReachableServers =>
   async signedIn => {
     const { servers, access } = await registry();
-    const { principalId, servers: only, tools, toolsets } = signedIn;
-    const found = await findCaller(db, principalId, access, { servers: only, tools, toolsets });
+    const { principalId, servers: only, tools, toolsets, scopes } = signedIn;
+    const limits = { servers: only, tools, toolsets, scopes };
+    const found = await findCaller(db, principalId, access, limits);
     const { policy } = found?.caller ?? {};
     return policy ? servers.filter(server => policy.viewOf(server) !== NOTHING) : [];
   };

@@ -86,3 +86,16 @@ it('[UP-4] [ACC-8] [ACC-3] treats a server that the person may not use, or that 
   expect((await reading.post('/connect/github', { token: 'x' })).status).toBe(403);
   expect(await rows()).toEqual([]);
 });
+
+it('[ACC-3] [ACC-8] is about servers that the token of the sign-in may use, whatever its principal may', async () => {
+  const closed = createPortico({ PORTICO_POSTURE: 'closed' });
+  const pageFor = async ({ token }: Person) =>
+    (await (await signIn(closed, token)).get('/connect/github')).status;
+  const admin = await createPerson(closed, { scopes: ['admin'] });
+  expect(await pageFor(admin)).toBe(200);
+  const body = { name: 'Eve', scopes: ['admin'] };
+  const made = await closed.api('POST', '/api/v1/principals', body);
+  const { id: principal } = await made.json<{ id: string }>();
+  expect(await pageFor(await createPerson(closed, { principal, scopes: ['admin'] }))).toBe(200);
+  expect(await pageFor(await createPerson(closed, { principal }))).toBe(404);
+});
