@@ -88,10 +88,15 @@ class SessionReader {
   }
 
   async check(): Promise<void> {
-    for (const [key, { serverId, endpoint }] of this.#read) {
+    for (const [key, reading] of this.#read) {
+      const { serverId, endpoint } = reading;
       const now = await this.#terms.endpointOf(serverId).catch(() => undefined);
       if (now?.credentialKey === endpoint.credentialKey) renew(endpoint, now);
-      else this.#leave(key);
+      else {
+        // The object asks again once it needs the stream, since the server may come back.
+        this.#report(reading, 'closed');
+        this.#leave(key);
+      }
     }
   }
 
