@@ -77,6 +77,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     // Find the server and its own name for the item.
     const resolved = await lists.resolve(viewer, request.reference);
     const { server, name } = resolved;
+    state.requireFrom(server);
     const catalog = await lists.catalogOf(viewer.visible, server);
     const outbound = toOutbound(request, resolved, catalog.capabilities);
     // Write the row and apply the limits; nothing has been sent before.

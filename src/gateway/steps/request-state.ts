@@ -36,6 +36,8 @@ const ROUND_MEMBERS = new Set(['inputResponses', 'requestState', '_meta']);
 /** A request with the server's own state, if it has one; and the handling of its reply. */
 export interface OpenedState {
   request: RelayedRequest;
+  /** Checks that the request goes to the server that gave the state. @throws PorticoError `invalid_params` */
+  requireFrom(server: Server): void;
   /** Seals the state that the server gives for the next round. */
   close(server: Server, reply: CallReply): Promise<CallReply>;
 }
@@ -69,34 +71,41 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
     }
   }
 
-  /** Returns the params with the server's own state in place of the sealed one. */
+  /** Returns the params with the server's own state in place of the sealed one, and the id of that server. */
   async function opened(
     params: RawObject,
     bound: string,
     visible: VisibleServers,
-  ): Promise<RawObject> {
+  ): Promise<{ params: RawObject; serverId: unknown }> {
     const text: unknown = JSON.parse(params.get('requestState') ?? 'null');
     const plain = typeof text === 'string' ? await keys.open('state', text, bound) : undefined;
     const held: unknown = plain === undefined ? undefined : JSON.parse(plain);
     const isForVisible = isObject(held) && visible.servers.some(({ id }) => id === held['server']);
     if (!isForVisible || Number(held['until']) < Date.now()) {
-      throw new PorticoError('invalid_params', 'params.requestState is not valid for this request');
+      throw refused();
     }
     const copy = new Map(held['own'] === true ? withoutAccountAnswer(params) : params);
     if (typeof held['state'] === 'string') copy.set('requestState', held['state']);
     else copy.delete('requestState');
-    return copy;
+    return { params: copy, serverId: held['server'] };
   }
 
   return {
     async open({ caller, visible }, request, context) {
-      if (context.questions !== 'suspend') return { request, close: async (_, reply) => reply };
+      if (context.questions !== 'suspend') {
+        return { request, requireFrom: () => {}, close: async (_, reply) => reply };
+      }
       const isRetry = request.params.has('requestState');
       const first = isRetry ? await boundTo(caller.principalId, request) : undefined;
-      const params =
-        first === undefined ? request.params : await opened(request.params, first, visible);
+      const { params, serverId } =
+        first === undefined
+          ? { params: request.params, serverId: undefined }
+          : await opened(request.params, first, visible);
       return {
         request: { ...request, params },
+        requireFrom(server) {
+          if (first !== undefined && server.id !== serverId) throw refused();
+        },
         async close(server, reply) {
           const isDone =
             'response' in reply && reply.response.parsed['resultType'] !== 'input_required';
@@ -111,6 +120,9 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
     },
   };
 }
+
+const refused = () =>
+  new PorticoError('invalid_params', 'params.requestState is not valid for this request');
 
 /** Returns what a state is bound to: the principal, the method and the params. */
 async function boundTo(principalId: string, request: RelayedRequest): Promise<string> {

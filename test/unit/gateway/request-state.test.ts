@@ -46,11 +46,13 @@ function createGateway(...results: (JsonObject | CallReply)[]) {
     {
       caller = ada,
       within = visible,
+      server = alpha,
       more = {},
       context = {},
     }: {
       caller?: typeof ada;
       within?: VisibleServers;
+      server?: typeof alpha;
       more?: Partial<RelayedRequest>;
       context?: Partial<CallContext>;
     } = {},
@@ -73,7 +75,8 @@ function createGateway(...results: (JsonObject | CallReply)[]) {
         ...context,
       },
     );
-    return state.close(alpha, answer(state.request));
+    state.requireFrom(server);
+    return state.close(server, answer(state.request));
   }
   return { ask, got };
 }
@@ -135,6 +138,8 @@ describe('a request state', () => {
       () => world.ask(call, { more: { method: 'prompts/get' } }),
       () => world.ask(call, { within: { servers: [createRecord('beta')] } }),
       () => world.ask(call, { within: { servers: [] } }),
+      // The caller sees both servers, but by now the name is that of another one.
+      () => world.ask(call, { server: createRecord('beta') }),
     ];
     for (const other of others) await expect(other()).rejects.toMatchObject(refusal);
     expect(world.got).toHaveLength(1);
