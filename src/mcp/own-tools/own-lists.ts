@@ -54,7 +54,8 @@ export async function seenBy(
 
 /**
  * Returns what a caller sees after a reported change. Changes of servers that it sees in full are passed on, even where their lists are
- * already back to what they were; changes of other servers count only where the caller's own lists differ.
+ * already back to what they were; changes of other servers count only where the caller's own lists differ. A caller that may not list is
+ * notified of nothing.
  */
 export async function recheckLists(
   gateway: Gateway,
@@ -62,7 +63,9 @@ export async function recheckLists(
   lists: readonly ListName[],
   change: readonly ListEvent[],
 ): Promise<StreamView> {
-  const { servers, views } = callerContext.viewer.visible;
+  const { caller, visible } = callerContext.viewer;
+  if (!hasScope(caller, 'tools:read')) return { seen: {}, told: [] };
+  const { servers, views } = visible;
   const open = change.filter(
     ({ serverId }) => servers.some(({ id }) => id === serverId) && !views?.has(serverId),
   );
