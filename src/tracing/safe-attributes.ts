@@ -20,7 +20,7 @@ export const safeKey = (key: string): string => redactText(key, MAX_KEY_CHARS);
 /** Makes the value of an attribute safe. */
 export function safeValue(key: string, value: Value): Value {
   if (typeof value === 'boolean') return value;
-  if (isSecretName(key)) return REDACTED;
+  if (isSecretName(key, typeof value === 'number')) return REDACTED;
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   return safeJson(value) ?? redactText(value, MAX_TEXT_CHARS);
 }

@@ -86,7 +86,8 @@ class Redaction {
       }
       const name = redactText(key, MAX_KEY_CHARS);
       this.#room -= name.length + 4;
-      const isSecret = member !== null && typeof member !== 'boolean' && isSecretName(key);
+      const mayBeSecret = member !== null && typeof member !== 'boolean';
+      const isSecret = mayBeSecret && isSecretName(key, typeof member === 'number');
       const inner = placeOf(place, key, this.#schema);
       kept.push([name, isSecret ? this.#take(REDACTED) : this.value(member, inner, depth)]);
     }

@@ -54,11 +54,11 @@ const MAY_HOLD =
 /** How many characters after the kept part are read, so that a secret that begins in the kept part is recognised. */
 const AHEAD_CHARS = 4_096;
 
-/** Whether the value under a name is a secret. */
-export function isSecretName(name: string): boolean {
+/** Whether the value under a name is a secret. @param mayCount whether it may be a count, as in `max_tokens` */
+export function isSecretName(name: string, mayCount = true): boolean {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '');
   if (SECRET_WORDS.has(plain)) return true;
-  return SECRET_NAMES.test(plain) && !COUNTS.test(plain);
+  return SECRET_NAMES.test(plain) && !(mayCount && COUNTS.test(plain));
 }
 
 /**

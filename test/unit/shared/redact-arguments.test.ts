@@ -77,6 +77,10 @@ describe('arguments in the audit', () => {
     ]) {
       expect([name, isSecretName(name)]).toEqual([name, false]);
     }
+    // A count is a number; anything else under such a name is tokens.
+    expect(redact({ max_tokens: 5, access_tokens: [CANARY], refreshTokens: CANARY })).toEqual({
+      arguments: { max_tokens: 5, access_tokens: '[redacted]', refreshTokens: '[redacted]' },
+    });
     expect(redact({ has_password: true, token: null })).toEqual({
       arguments: { has_password: true, token: null },
     });
