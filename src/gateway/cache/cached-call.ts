@@ -75,7 +75,8 @@ export class CachedRequest {
         return { reply: { response }, isHit: true };
       }
     }
-    if (taken.kind !== 'lead') {
+    // A client that left meanwhile has given the lead up.
+    if (taken.kind !== 'lead' || this.#isOver) {
       this.#close();
       return { reply: await this.#send() };
     }

@@ -1,9 +1,9 @@
 /** Which calls look into the result cache, and what happens on a hit and on a miss. */
 import type { Naming } from '../../../src/gateway/viewer.ts';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CacheRule } from '../../../src/servers/cache-rules/cache-rule.ts';
 import type { CacheShard, Taken } from '../../../src/gateway/cache/cache-port.ts';
-import type { CachedRequestPorts } from '../../../src/gateway/cache/cached-call.ts';
+import { CachedRequest, type CachedRequestPorts } from '../../../src/gateway/cache/cached-call.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
@@ -123,6 +123,41 @@ describe('a call with a matching rule', () => {
     const { call, told } = createWorld();
     await call({ _meta: { 'portico/cache': 'no-cache' } }, { cache: 'none' });
     expect(told).toEqual([]);
+  });
+});
+
+describe('a call whose client leaves', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('[LLM-5] while it joins others renews no lease', async () => {
+    vi.useFakeTimers();
+    const told: string[] = [];
+    const note = (what: string) => Promise.resolve(void told.push(what));
+    const taking = Promise.withResolvers<Taken>();
+    const shard: CacheShard = {
+      take: () => taking.promise,
+      put: () => note('put'),
+      release: () => note('release'),
+      leave: () => note('leave'),
+      renew: () => note('renew'),
+    };
+    const ports = { shardOf: () => shard, keys, maxResultBytes: 10_000, waitMs: 10, now: () => 1 };
+    const client = new AbortController();
+    const context = {
+      signal: client.signal,
+      owner: () => 'o',
+      waitUntil: () => {},
+      capabilities: {},
+      questions: 'ask',
+    } as const;
+    const send = () => Promise.reject(new Error('the client is gone'));
+    const key = { key: 'k', scope: 'public' };
+    const call = new CachedRequest(ports, key, 60_000, context, send).taken();
+    client.abort();
+    taking.resolve({ kind: 'lead', mustClaim: true });
+    await expect(call).rejects.toThrow('the client is gone');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(told).toEqual(['leave']);
   });
 });
 
