@@ -6,7 +6,7 @@ import type { CatalogItem } from '../../servers/catalog/catalog.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { CallContext, CallMessages, CallReply } from '../../upstream/protocol/call.ts';
-import type { RawResponse } from '../../upstream/protocol/message.ts';
+import { taskFormOf, type RawResponse } from '../../upstream/protocol/message.ts';
 import type { RelayedRequest } from '../gateway.ts';
 import type { ListedItem } from '../listing.ts';
 import type { Resolved } from '../resolve.ts';
@@ -43,8 +43,10 @@ export function noteUse(
 
 /** Whether it is neither an error nor a request for input nor a task. */
 function isSuccess(response: RawResponse): boolean {
-  const { isError, resultType = 'complete' } = response.parsed;
-  return 'result' in response && isError !== true && resultType === 'complete';
+  const { parsed } = response;
+  const { isError, resultType = 'complete' } = parsed;
+  const isDone = resultType === 'complete' && taskFormOf(parsed) === undefined;
+  return 'result' in response && isError !== true && isDone;
 }
 
 async function* watched(

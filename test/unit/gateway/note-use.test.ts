@@ -54,6 +54,7 @@ describe('use', () => {
       answer({ content: [], isError: true }),
       answer({ resultType: 'input_required' }),
       answer({ resultType: 'task' }),
+      answer({ task: { taskId: 't', status: 'working' } }),
     ];
     for (const response of others) {
       expect(await toldOf({ response })).toEqual([]);
