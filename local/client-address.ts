@@ -48,17 +48,6 @@ export function clientAddress(
   return address;
 }
 
-/** Returns the part of an address that is counted: for IPv6 its /64 network, all of which one machine can use. */
-export function toCounted(address: string): string {
-  if (isIP(address) !== 6) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array<string>(8 - groups.length - rest.length).fill('0');
-  const all = [...groups, ...zeros, ...rest].slice(0, 4);
-  return all.map(group => Number.parseInt(group, 16).toString(16)).join(':');
-}
-
 /** Removes brackets and port, and unwraps an IPv4-mapped address. */
 function toPlain(text: string): string {
   const bare =

@@ -16,8 +16,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { PorticoError, toPorticoError } from '../src/shared/errors/portico-error.ts';
 import { toProblemResponse } from '../src/shared/errors/to-problem.ts';
+import { toSite } from '../src/http/client-site.ts';
 import { AddressCounter } from './address-counter.ts';
-import { clientAddress, toCounted, type Proxies } from './client-address.ts';
+import { clientAddress, type Proxies } from './client-address.ts';
 import { portTaken } from './ports.ts';
 import { checkHead, toAnswered, toForwarded, valueOf } from './request-head.ts';
 
@@ -64,7 +65,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   function admit(request: IncomingMessage): void {
     const forwarded = valueOf(request, 'x-forwarded-for');
     const address = clientAddress(request.socket.remoteAddress, forwarded, proxies);
-    const retryAfterSeconds = counter.take(toCounted(address));
+    const retryAfterSeconds = counter.take(toSite(address));
     if (retryAfterSeconds !== undefined) {
       throw new PorticoError('rate_limited', undefined, { retryAfterSeconds });
     }

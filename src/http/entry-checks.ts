@@ -7,14 +7,16 @@
  *
  * The address rate limit comes before the credential is read. It uses the platform's own counter, cheap and inexact, against floods; the
  * exact limits of a caller are in `audit/limits/`. It counts by `cf-connecting-ip` only, because the platform writes that header; headers
- * that a client could write prove nothing. A request without an address passes, and so does one whose counter fails: a broken counter must
- * not take the gateway down, since every later check still applies.
+ * that a client could write prove nothing. IPv6 addresses count by their /64 network, all of which one machine can use. A request without
+ * an address passes, and so does one whose counter fails: a broken counter must not take the gateway down, since every later check still
+ * applies.
  *
  * Origin (Fetch standard, CORS): a browser page may call only from the gateway's own origin or an allowed one, each granted by name. Tokens
  * come in a header that a page sets itself, so browser credentials are never allowed.
  */
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
+import { toSite } from './client-site.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -120,7 +122,7 @@ function createAddressLimit<Context>(
   return {
     async fetch(request, url, context) {
       const address = request.headers.get('cf-connecting-ip');
-      if (address !== null && !(await isAllowed(address))) {
+      if (address !== null && !(await isAllowed(toSite(address)))) {
         const retryAfterSeconds = PERIOD_SECONDS;
         return toProblemResponse(
           new PorticoError('rate_limited', undefined, { retryAfterSeconds }),

@@ -174,6 +174,13 @@ describe('the address rate limit', () => {
     expect(asked).toEqual(['203.0.113.9', '203.0.113.9', '203.0.113.8']);
   });
 
+  it('[ACC-6] counts IPv6 by its network, all of which one machine can use', async () => {
+    asked.length = 0;
+    const portico = createPortico({ SHIELD: addressLimit(() => true) });
+    for (const address of ['2001:db8::1', '2001:db8::2']) await send(portico, address);
+    expect(asked).toEqual(['2001:db8:0:0', '2001:db8:0:0']);
+  });
+
   it('[ACC-6] lets requests pass if it is broken', async () => {
     const broken = { limit: () => Promise.reject(new Error('out of order')) };
     expect((await send(createPortico({ SHIELD: broken }), '203.0.113.9')).status).toBe(401);
