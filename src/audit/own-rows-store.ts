@@ -9,10 +9,12 @@ const FoundSchema = z.object({
   stronger: z.string().transform(text => z.array(z.string()).parse(JSON.parse(text))),
 });
 
-/** Tokens and grants with the scope `admin`, of a principal that may have it. */
+/** Tokens, grants and sign-ins by an identity or an invitation with the scope `admin`, of a principal that may have it. */
 const STRONGER = `SELECT each.id FROM
     (SELECT id, principal_id, scopes FROM tokens WHERE former_of IS NULL AND grant_id IS NULL
-      UNION ALL SELECT id, principal_id, scopes FROM oauth_grants) AS each JOIN principals AS p ON p.id = each.principal_id
+      UNION ALL SELECT id, principal_id, scopes FROM oauth_grants
+      UNION ALL SELECT s.id, s.principal_id, o.scopes FROM sign_ins AS s JOIN principals AS o ON o.id = s.principal_id
+        WHERE s.token_id IS NULL) AS each JOIN principals AS p ON p.id = each.principal_id
   WHERE each.principal_id = ?2 AND EXISTS (SELECT 1 FROM json_each(each.scopes) WHERE value = 'admin')
     AND (p.scopes IS NULL OR EXISTS (SELECT 1 FROM json_each(p.scopes) WHERE value = 'admin'))`;
 /** The token is a person's own, or a person's sign-in; it was not made for a client or granted to one. */

@@ -181,4 +181,25 @@ describe('of several tokens of a person', () => {
     const { events } = await answer.json<{ events: Event[] }>();
     expect(subjectsOf(events)).toEqual(['notes.one', 'notes.two']);
   });
+
+  it('[SEC-6] [ACC-7] a token that administers nothing sees no call of a sign-in that administers', async () => {
+    const kim = await createPerson(portico, { name: 'Kim' });
+    const browser = await signIn(portico, kim.token);
+    const make = (sql: string) => env.DB.prepare(sql).bind(kim.principalId).run();
+    await make(`UPDATE principals SET scopes = '["admin"]' WHERE id = ?`);
+    await make('UPDATE sign_ins SET token_id = NULL WHERE principal_id = ?');
+    await portico.fetch('/api/v1/tools/call', {
+      method: 'POST',
+      body: JSON.stringify({ name: 'notes.three', arguments: {} }),
+      headers: {
+        cookie: browser.cookie,
+        'sec-fetch-site': 'same-origin',
+        origin: ORIGIN,
+        'content-type': 'application/json',
+      },
+    });
+    await call(kim.token, 'notes.one');
+    expect((await rowsOf(portico, kim)).map(({ subject }) => subject)).toContain('notes.three');
+    expect(subjectsOf(await eventsOf(kim.token, 'kind=calls'))).toEqual(['notes.one']);
+  });
 });
