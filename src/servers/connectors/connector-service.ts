@@ -128,7 +128,7 @@ export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts
       const hmacs = await keys.hmacs('device', token);
       const connector = await findConnectorByHmac(db, hmacs);
       if (connector && connector.key_id !== keys.active) {
-        await moveConnector(db, connector.id, hmacs[0] ?? '', keys.active);
+        await moveConnector(db, connector, hmacs[0] ?? '', keys.active);
       }
       return connector;
     },

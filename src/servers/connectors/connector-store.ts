@@ -43,16 +43,16 @@ export function rotateConnector(
     .bind(token.hmac, token.keyId, token.now, id);
 }
 
-/** Moves a device token that was found by another key's HMAC to the active key. */
+/** Moves a device token that was found by another key's HMAC to the active key, unless it was replaced meanwhile. */
 export async function moveConnector(
   db: D1Database,
-  id: string,
+  { id, key_id: former }: Pick<StoredConnector, 'id' | 'key_id'>,
   hmac: string,
   keyId: string,
 ): Promise<void> {
   await db
-    .prepare('UPDATE connectors SET hmac = ?, key_id = ? WHERE id = ?')
-    .bind(hmac, keyId, id)
+    .prepare('UPDATE connectors SET hmac = ?, key_id = ? WHERE id = ? AND key_id = ?')
+    .bind(hmac, keyId, id, former)
     .run();
 }
 
