@@ -113,11 +113,13 @@ export function registerAccounts(api: Api, { accounts }: ApiPorts): void {
     record: await accounts.connect(caller, body, visibleTo(caller, servers)),
   }));
   registerList(api, resource, listed, {
-    ...accounts,
     list: (caller: Caller, query: AccountQuery, servers: readonly Server[], limit, after) =>
       accounts.list(caller, query, visibleTo(caller, servers), limit, after),
   });
-  registerOne(api, resource, accounts);
+  registerOne(api, resource, {
+    get: (caller, id, servers) => accounts.get(caller, id, visibleTo(caller, servers)),
+    delete: (caller, id, servers) => accounts.delete(caller, id, visibleTo(caller, servers)),
+  });
   api.openapi(takers, context => {
     const { caller, servers } = context.var.snapshot;
     requireScope(caller, 'tools:call');

@@ -2,6 +2,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Snapshot } from '../access/admission/snapshots.ts';
+import type { Caller } from '../access/policy/caller.ts';
 import {
   ADMIN_ONLY,
   RecordPositionSchema,
@@ -9,6 +10,7 @@ import {
   type StoredRecord,
 } from '../records/record-schema.ts';
 import type { EditedRecords, ReadRecords, Records } from '../records/records.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
 import { parseIfMatch, toETag } from './etag.ts';
@@ -146,7 +148,7 @@ export function registerList<T, Query extends object>(
   api: Api,
   resource: RecordResource<T>,
   { key, page, query, ...facts }: Listed<Query>,
-  records: ReadRecords<T, Query>,
+  records: Pick<ReadRecords<T, Query>, 'list'>,
 ): void {
   const { path, view, example, toView } = resource;
   const route = createRoute({
@@ -176,11 +178,17 @@ export function registerList<T, Query extends object>(
   });
 }
 
+/** How one record is read and deleted. @param servers the registry in the caller's snapshot */
+interface OneRecord<T> {
+  get(caller: Caller, id: string, servers: readonly Server[]): Promise<T>;
+  delete(caller: Caller, id: string, servers: readonly Server[]): Promise<void>;
+}
+
 /** Adds the routes that get and delete a record. */
 export function registerOne<T extends object>(
   api: Api,
   resource: RecordResource<T>,
-  records: Pick<ReadRecords<T, never>, 'get' | 'delete'>,
+  records: OneRecord<T>,
 ): void {
   const { name, noun, phrase, view, example, toView, deleted } = resource;
   const get = getRoute(
@@ -195,8 +203,9 @@ export function registerOne<T extends object>(
   );
   api.openapi(get, async context => {
     const { snapshot } = context.var;
-    const record = await records.get(snapshot.caller, context.req.valid('param').id);
-    return context.json(await toView(record, snapshot.servers, snapshot), 200, etagOf(record));
+    const { caller, servers } = snapshot;
+    const record = await records.get(caller, context.req.valid('param').id, servers);
+    return context.json(await toView(record, servers, snapshot), 200, etagOf(record));
   });
 
   const remove = deleteRoute(
@@ -209,7 +218,8 @@ export function registerOne<T extends object>(
     deleted,
   );
   api.openapi(remove, async context => {
-    await records.delete(context.var.snapshot.caller, context.req.valid('param').id);
+    const { caller, servers } = context.var.snapshot;
+    await records.delete(caller, context.req.valid('param').id, servers);
     return context.body(null, 204);
   });
 }

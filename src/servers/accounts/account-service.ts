@@ -33,8 +33,15 @@ export interface AccountPorts {
   revoke(account: Account): Promise<void>;
 }
 
-/** `list` takes the servers that the caller may use: accounts at other servers are not shown, not even the caller's own. */
-export interface Accounts extends ReadRecords<Account, AccountQuery> {
+/**
+ * Each verb takes the servers that the caller may use: accounts at other servers are not shown, not even the caller's own. Whoever
+ * administers the deployment sees all.
+ */
+export interface Accounts extends Pick<ReadRecords<Account, AccountQuery>, 'list'> {
+  /** @throws PorticoError `forbidden`, `not_found` */
+  get(caller: Actor, id: string, visible: readonly Server[]): Promise<Account>;
+  /** @throws PorticoError `forbidden`, `not_found` */
+  delete(caller: Actor, id: string, visible: readonly Server[]): Promise<void>;
   /**
    * Connects the caller's own account at a server, or replaces its token.
    * @param visible the servers that the caller may use
@@ -93,8 +100,10 @@ export function createAccounts(ports: AccountPorts): Accounts {
       onConnected(server_id, principal_id),
   };
   const records = createReadRecords<Account, AccountFilter>(ports, kind);
-  const mayTouch = (caller: Actor, { principal_id: id }: Account) =>
-    id === caller.principalId || administersAll(caller);
+  const mayTouch = (caller: Actor, account: Account, visible: readonly Server[]) =>
+    administersAll(caller) ||
+    (account.principal_id === caller.principalId &&
+      visible.some(({ id }) => id === account.server_id));
 
   return {
     list: (caller, query, visible, ...more) =>
@@ -107,16 +116,16 @@ export function createAccounts(ports: AccountPorts): Accounts {
         ...more,
       ),
 
-    async get(caller, id) {
+    async get(caller, id, visible) {
       const account = await records.get(caller, id);
-      if (!mayTouch(caller, account)) throw new PorticoError('not_found', kind.missing);
+      if (!mayTouch(caller, account, visible)) throw new PorticoError('not_found', kind.missing);
       return account;
     },
 
-    async delete(caller, id) {
+    async delete(caller, id, visible) {
       const account = await findRecord(db, ACCOUNTS, id);
       // The empty id makes the act itself refuse it like an account that does not exist.
-      await records.delete(caller, account && !mayTouch(caller, account) ? '' : id);
+      await records.delete(caller, account && !mayTouch(caller, account, visible) ? '' : id);
     },
 
     connect(caller, { server: key, token }, visible) {

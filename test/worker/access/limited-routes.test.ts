@@ -75,7 +75,17 @@ beforeAll(async () => {
      SELECT lower(hex(randomblob(16))), p.id, s.id, 'x', 0, 0 FROM principals AS p, servers AS s`,
   ).run();
   const [approval] = (await listApprovals(portico, hidden.id, 'any')).approvals;
-  subjects = { 'GET /api/v1/approvals/{id}': approval?.id ?? '' };
+  const account = await env.DB.prepare(
+    `SELECT a.id FROM accounts AS a JOIN tokens AS t ON t.principal_id = a.principal_id
+     WHERE t.id = ? AND a.server_id = ?`,
+  )
+    .bind(both[0]?.id, hidden.id)
+    .first<string>('id');
+  subjects = {
+    'GET /api/v1/approvals/{id}': approval?.id ?? '',
+    'GET /api/v1/accounts/{id}': account ?? '',
+    'DELETE /api/v1/accounts/{id}': account ?? '',
+  };
 });
 
 /** Calls a route; returns its response without the ids of the request. */
