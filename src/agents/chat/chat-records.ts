@@ -64,10 +64,10 @@ export class ChatRecords {
     const { db, maxKept, now } = this.#ports;
     const claim = { id: crypto.randomUUID(), principalId, claim: crypto.randomUUID() };
     const written = await this.#toClaimed(claim, state);
-    const pruning = pruneChats(db, principalId, now(), maxKept - 1);
     const insert = insertChat(db, claim.id, principalId, written, MAX_RUNNING);
-    const results = await db.batch([...pruning, insert]);
-    return results.at(-1)?.meta.changes === 1 ? claim : undefined;
+    // Afterwards, so that a chat that is not created displaces no other.
+    const [inserted] = await db.batch([insert, ...pruneChats(db, principalId, now(), maxKept)]);
+    return inserted?.meta.changes === 1 ? claim : undefined;
   }
 
   /** Claims a chat at the revision that was read; undefined where it has changed, runs, or too many run. */

@@ -133,6 +133,24 @@ describe('a stored chat', () => {
     expect(made.filter(claim => claim !== undefined)).toHaveLength(MAX_RUNNING);
   });
 
+  it('[LLM-3] does not give way to one that cannot run', async () => {
+    const ids = [await rested(), await rested(), await rested()];
+    // Each runs elsewhere: their rows are older than what is kept.
+    const run = 'UPDATE chats SET leased_until = ?, status = ?, updated_at = 0 WHERE id = ?';
+    const others = Array.from({ length: MAX_RUNNING }, () => crypto.randomUUID());
+    const copy = `INSERT INTO chats SELECT ?1, principal_id, sealed, status, revision, claim, leased_until, stop_requested,
+      created_at, updated_at, expires_at FROM chats WHERE id = ?2`;
+    for (const other of others) {
+      await env.DB.prepare(copy).bind(other, ids[0]).run();
+      await env.DB.prepare(run)
+        .bind(now + LEASE_MS, 'running', other)
+        .run();
+    }
+    expect(await records.create(principal, state)).toBeUndefined();
+    const there = await Promise.all(ids.map(async id => records.find(principal, id)));
+    expect(there.map(found => found !== undefined)).toEqual([true, true, true]);
+  });
+
   it('[LLM-3] is deleted with its principal', async () => {
     const portico = createPortico();
     const response = await portico.api('POST', '/api/v1/principals', { name: 'leaves' });
