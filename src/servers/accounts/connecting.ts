@@ -162,7 +162,7 @@ export class Connecting {
       const isDone = await commit({
         when,
         statements: [
-          deleteOfOtherIssuers(db, serverId, grant),
+          deleteOfOtherIssuers(db, serverId, grant, when),
           writeAccount(db, written, isKnown, when),
           writeGrant(db, grant),
         ],

@@ -1,6 +1,7 @@
 /** An account is bound to the person who started the sign-in, in the same browser, once, and at the same issuer. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { deleteOfOtherIssuers } from '../../../src/servers/accounts/grant-store.ts';
 import { createBrowser } from '../support/browser.ts';
 import { createPerson, type Person } from '../support/call-rows.ts';
 import { pass } from '../support/clock.ts';
@@ -70,6 +71,17 @@ it('[ACC-8] a sign-in that Ada started connects nothing if Bob returns with it',
   expect(await accountRows()).toEqual([]);
   // It is still Ada's: nobody else can use it up.
   expect(await comeBack(browser, back)).toContain('Calls of Ada');
+});
+
+it('[ACC-8] accounts at another issuer go with the account that replaces them, and not without it', async () => {
+  expect(await connect(bob, tickets, 'bob-there')).toContain('Calls of Bob');
+  const grant = { account_id: 'acc_new', issuer: 'https://issuer.example' };
+  const deleteWhen = (sql: string) =>
+    deleteOfOtherIssuers(env.DB, ids['tickets'] ?? '', grant, { sql, params: [] }).run();
+  await deleteWhen('0');
+  expect(await accountRows()).toHaveLength(1);
+  await deleteWhen('1');
+  expect(await accountRows()).toEqual([]);
 });
 
 it('[ACC-8] a state works once', async () => {
