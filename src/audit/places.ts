@@ -14,5 +14,6 @@ export function toPlaces({ ids, names }: NonNullable<AuditFilter['ofServers']>):
   return [...ids.map((id): Place => [id, id]), ...starts.map(toPlace)];
 }
 
+/** Compares no ends of ranges: in a JavaScript text some characters sort behind U+10FFFF. */
 export const isInPlace = (subject: string, [first, last]: Place): boolean =>
-  subject >= first && subject <= last;
+  first === last ? subject === first : subject.startsWith(first);
