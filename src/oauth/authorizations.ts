@@ -55,10 +55,7 @@ export class Authorizations {
     const { client } = found;
     const scopes = within(found.request.scopes, signedIn);
     const request = { ...found.request, scopes };
-    if (scopes.length === 0) {
-      const description = 'This person may not grant any of these scopes';
-      return refused(request, issuer, new OAuthError('access_denied', description));
-    }
+    if (scopes.length === 0) return refused(request, issuer, noScope());
     const { db, keys, now } = this.#ports;
     const isWeb = describeRedirect(request.redirectUri).kind === 'web';
     if (isWeb && (await isAllowedBefore(db, signedIn.principalId, request))) {
@@ -130,6 +127,8 @@ export class Authorizations {
   ): Promise<NextStep> {
     const { db, keys } = this.#ports;
     const request = { ...given, scopes: within(given.scopes, signedIn) };
+    // What the person may grant can have changed since the page was shown.
+    if (request.scopes.length === 0) return refused(request, issuer, noScope());
     const code = createOpaque('code');
     const [codeHmac = ''] = await keys.hmacs('oauth', toKept('code', code));
     await makeGrant(this.#ports, signedIn, {
@@ -142,6 +141,9 @@ export class Authorizations {
     return { kind: 'return', url: toReturnUrl(request, issuer, { code }), redirectUri };
   }
 }
+
+const noScope = () =>
+  new OAuthError('access_denied', 'This person may not grant any of these scopes');
 
 const refused = (
   returnTo: { redirectUri: string; state: string | null },

@@ -90,7 +90,7 @@ function sourceOf(uri: string): string | undefined {
 }
 
 const leaving = (url: string): Parameters<typeof toPage> => [
-  html`<h1>Allowed</h1>
+  html`<h1>${new URL(url).searchParams.has('error') ? 'Not allowed' : 'Allowed'}</h1>
     <p><a href="${url}">Go back to your program</a></p>`,
   { title: 'Portico', refresh: url },
 ];

@@ -200,6 +200,35 @@ describe('a program', () => {
     expect(await answer.text()).toContain('role="alert"');
   });
 
+  it('[ACC-5] gets an error if the person may grant nothing of it by the time they allow it', async () => {
+    const clientId = await createClient();
+    const { id, token } = await createToken(portico);
+    const browser = await signIn(portico, token);
+    const page = await (await browser.get(authorizePath(clientId))).text();
+    const row = await env.DB.prepare('SELECT principal_id FROM tokens WHERE id = ?')
+      .bind(id)
+      .first();
+    const path = `/api/v1/principals/${String(row?.['principal_id'])}`;
+    expect((await portico.api('PATCH', path, { scopes: ['servers:read'] })).status).toBe(200);
+    const answer = answerOf(await decide(browser, page, 'allow'));
+    expect([answer.get('error'), answer.get('code')]).toEqual(['access_denied', null]);
+  });
+
+  it('[ACC-5] with an address in brackets is told by a page what was decided', async () => {
+    const callback = 'http://[::1]:4711/callback';
+    const clientId = await createClient(crypto.randomUUID(), [callback]);
+    const { token } = await createToken(portico);
+    const browser = await signIn(portico, token);
+    for (const [decision, heading] of [
+      ['deny', '<h1>Not allowed</h1>'],
+      ['allow', '<h1>Allowed</h1>'],
+    ] as const) {
+      const asked = await browser.get(authorizePath(clientId, { redirect_uri: callback }));
+      const answer = await decide(browser, await asked.text(), decision);
+      expect(await answer.text()).toContain(heading);
+    }
+  });
+
   it('[ACC-5] [SEC-5] causes no redirect to it before a person is signed in', async () => {
     const path = authorizePath(await createClient(), { response_type: 'token' });
     const answer = await portico.fetch(path);
