@@ -31,14 +31,17 @@ const OF_EVERYBODY: ReadonlySet<string> = new Set([
   'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
 ]);
 
-/** @throws PorticoError `validation_failed` if anybody could come in, or if the kind cannot have assertions */
+/** @throws PorticoError `validation_failed` if anybody could come in, or if the kind needs a secret or cannot have assertions */
 function checked(provider: Provider): Provider {
-  const { issuer, kind, settings } = provider;
+  const { issuer, kind, settings, client_secret: secret } = provider;
+  if (kind === 'github' && secret === null) {
+    throw fieldProblem('client_secret', 'GitHub requires it');
+  }
   if (settings.takes_assertions && kind !== 'oidc') {
     throw fieldProblem('takes_assertions', 'is only possible with the kind oidc');
   }
   const isOpen = settings.creates_principals && Object.keys(settings.required_claims).length === 0;
-  if (!isOpen || !OF_EVERYBODY.has(issuer.replace(/\/$/, ''))) return provider;
+  if (!isOpen || !OF_EVERYBODY.has(new URL(issuer).href.replace(/\/$/, ''))) return provider;
   throw fieldProblem('required_claims', 'say who may sign in: anybody can have an account there');
 }
 
@@ -63,8 +66,6 @@ export function createProviders({
           `${GITHUB_ISSUER} is only possible with the kind github, which needs it`,
         );
       }
-      if (isGithub && client_secret === null)
-        throw fieldProblem('client_secret', 'GitHub requires it');
       const address = decideAddress(issuer, allowsLoopback);
       if (!address.allowed) throw fieldProblem('issuer', address.reason);
       return checked({ ...stamp, name, kind, issuer, client_id, client_secret, settings });

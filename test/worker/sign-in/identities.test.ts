@@ -1,6 +1,11 @@
 /** An identity counts until it expires: for the groups of its principal, and for those who signed in by it. */
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
+import { AdminAudit } from '../../../src/audit/admin-audit.ts';
+import { findRecord } from '../../../src/records/record-store.ts';
+import { GITHUB_ISSUER } from '../../../src/sign-in/github/github-client.ts';
+import { identify } from '../../../src/sign-in/identities/identify.ts';
+import { PROVIDERS } from '../../../src/sign-in/providers/providers-store.ts';
 import { createBrowser } from '../support/browser.ts';
 import { addIdentity } from '../support/identities.ts';
 import { createPortico, createToken, register } from '../support/portico.ts';
@@ -122,3 +127,49 @@ it.each([
   expect(await add({ creates_principals: false })).toBe(201);
   expect(await add({ required_claims: { hd: ['acme.com'] } })).toBe(201);
 });
+
+it('[ACC-7] that an administrator created is found if the provider writes its issuer with a slash', async () => {
+  const made = await portico.api('POST', '/api/v1/sign-in-providers', {
+    name: 'Slash',
+    issuer: 'https://slash.example.com',
+    client_id: 'gateway',
+    creates_principals: true,
+  });
+  const { id } = await made.json<{ id: string }>();
+  const person = await portico.api('POST', '/api/v1/principals', { name: 'Cy' });
+  const { id: principal } = await person.json<{ id: string }>();
+  const link = { provider: id, subject: 'cy', principal };
+  expect((await portico.api('POST', '/api/v1/identities', link)).status).toBe(201);
+  const provider = await findRecord(env.DB, PROVIDERS, id);
+  if (!provider) throw new Error('There is no provider');
+  const ports = { db: env.DB, adminAudit: new AdminAudit(env.DB) };
+  const proven = { issuer: 'https://slash.example.com/', subject: 'cy', claims: {} };
+  const coming = { action: 'sign_in.create', isWhole: true } as const;
+  expect(await identify(ports, provider, proven, coming)).toMatchObject({
+    principal_id: principal,
+  });
+  const other = { ...proven, subject: 'di' };
+  const { principal_id: own } = await identify(ports, provider, other, coming);
+  expect(await identify(ports, provider, other, coming)).toMatchObject({ principal_id: own });
+  const again = await portico.api('POST', '/api/v1/identities', { ...link, subject: 'di' });
+  expect(again.status).toBe(409);
+});
+
+it('[ACC-7] of GitHub need its secret, after an edit too', async () => {
+  const github = { kind: 'github', issuer: GITHUB_ISSUER, name: 'GitHub', client_id: 'app' };
+  const path = '/api/v1/sign-in-providers';
+  expect((await portico.api('POST', path, github)).status).toBe(422);
+  const made = await portico.api('POST', path, { ...github, client_secret: 'GITHUB_SECRET' });
+  const { id } = await made.json<{ id: string }>();
+  const edited = await portico.api('PATCH', `${path}/${id}`, { client_secret: null });
+  expect(edited.status).toBe(422);
+});
+
+it.each(['https://accounts.google.com', 'https://Accounts.Google.com:443/'])(
+  '[ACC-7] at %s are not let in without a required claim',
+  async issuer => {
+    const open = { name: 'Anybody', issuer, client_id: 'gateway', creates_principals: true };
+    const made = await portico.api('POST', '/api/v1/sign-in-providers', open);
+    expect([made.status, (await made.text()).includes('required_claims')]).toEqual([422, true]);
+  },
+);
