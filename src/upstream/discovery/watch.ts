@@ -218,9 +218,9 @@ export class UpstreamWatch {
     if (protocol.era === 'modern') return;
     for (const uri of await this.#options.uris()) {
       if (this.#subscribed.has(uri)) continue;
-      this.#subscribed.add(uri);
       const params = new Map([['uri', JSON.stringify(uri)]]);
       await channel.request('resources/subscribe', params, deadline);
+      this.#subscribed.add(uri);
     }
   }
 
