@@ -25,7 +25,7 @@ export interface CallLedgerPorts {
   /** Takes tokens for calls that are not recorded. */
   tokens: Pick<LeasedLimits, 'take'>;
   /** Counts calls of callers that have a budget. */
-  budgets: Pick<DayBudgets, 'take'>;
+  budgets: Pick<DayBudgets, 'take' | 'refund'>;
   keys: Pick<KeyRing, 'digest'>;
   /** Whether calls have rows; if not, they are only limited. */
   isRecording: boolean;
@@ -106,6 +106,11 @@ export class CallLedger {
     } catch (thrown) {
       throw await refusedAs(thrown, call.id, open);
     }
+  }
+
+  /** An admitted call is not sent, so it counts against no budget. */
+  refund({ budgets }: Pick<Caller, 'budgets'>, waitUntil: WaitUntil): void {
+    if (budgets) this.#ports.budgets.refund(budgets, waitUntil);
   }
 
   async #admit(call: NamedCall, waitUntil: WaitUntil): Promise<OpenCall | undefined> {

@@ -55,10 +55,15 @@ export class DayBudgets {
         taken.push(budget);
       }
     } catch (refusal) {
-      const day = dayOf(this.#ports.now());
-      for (const { subject } of taken) waitUntil(this.#refund(budgetObjectOf(subject), day));
+      this.refund(taken, waitUntil);
       throw refusal;
     }
+  }
+
+  /** Takes back a call that was counted a moment ago and is not sent. */
+  refund(budgets: readonly Budget[], waitUntil: WaitUntil): void {
+    const day = dayOf(this.#ports.now());
+    for (const { subject } of budgets) waitUntil(this.#refund(budgetObjectOf(subject), day));
   }
 
   async #refund(name: string, day: number): Promise<void> {

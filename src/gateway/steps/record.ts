@@ -165,8 +165,12 @@ class AuditedCall implements CallRecord {
   }
 
   async fail(thrown: unknown): Promise<unknown> {
-    if (this.#state !== 'new') return this.#failsWith(thrown);
     const { signal, waitUntil } = this.#context;
+    if (this.#state !== 'new') {
+      // It was refused after it had been admitted, so nothing was sent.
+      if (failureCode(thrown) === 'circuit_open') this.#ledger.refund(this.#caller, waitUntil);
+      return this.#failsWith(thrown);
+    }
     const call = this.#call(this.#facts(this.#request.reference.name));
     await refuse(this.#ledger, call, failureCode(thrown), waitUntil, signal.aborted);
     return thrown;

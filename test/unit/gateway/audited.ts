@@ -85,7 +85,7 @@ export function createWorld(answers: Answer[] = [], options: WorldOptions = {}) 
       return undefined;
     },
   };
-  const budgets = { take: async () => {} };
+  const budgets = { take: async () => {}, refund: () => {} };
   const ledger = new CallLedger({ log, tokens, budgets, keys, isRecording, limits });
   const sent: string[] = [];
   const gateway = createFakeGateway({

@@ -50,7 +50,7 @@ function createWorld(failures = 0) {
       // No test waits for the object.
       log: createBeforeLog({ shardOf: () => shard, ends, wait: async () => {} }),
       tokens: { take: async () => undefined },
-      budgets: { take: async () => {} },
+      budgets: { take: async () => {}, refund: () => {} },
       keys: { digest: async () => 'k1.digest' },
       isRecording: true,
       limits: {},

@@ -63,7 +63,7 @@ function createWorld(more: Partial<CallLedgerPorts> = {}, admission: Admission =
         return limits.length === 0 ? undefined : admission.retryAfterMs;
       },
     },
-    budgets: { take: async () => {} },
+    budgets: { take: async () => {}, refund: () => {} },
     keys: {
       digest: async (purpose, text) => {
         digested.push(`${purpose} ${text}`);

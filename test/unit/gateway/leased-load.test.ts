@@ -46,7 +46,7 @@ it(`[EDGE-3] [ACC-6] [SEC-6] 2,000 calls a second of one principal pass in four 
     const ledger = new CallLedger({
       log: createChunkLog(tokens, gathered),
       tokens,
-      budgets: { take: async () => {} },
+      budgets: { take: async () => {}, refund: () => {} },
       keys: { digest: async () => 'k1.digest' },
       isRecording: true,
       limits: { principal: limit, server: limit },

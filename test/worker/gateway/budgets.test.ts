@@ -15,7 +15,7 @@ import {
 } from '../support/budgets.ts';
 import { chunkedRowsOf, createPerson, rowsOf, type Person } from '../support/call-rows.ts';
 import { call, connect, ERAS } from '../support/live-calls.ts';
-import { createPortico, type Portico, type RpcAnswer } from '../support/portico.ts';
+import { createPortico, PATIENT, type Portico, type RpcAnswer } from '../support/portico.ts';
 import { createRecords } from '../support/records.ts';
 
 const DAY_MS = 86_400_000;
@@ -158,6 +158,25 @@ describe('a budget of calls', () => {
     // An unknown name gives the same answer as before.
     expect(await callOnce(portico, person.token, 'nobody')).toEqual(unknown);
   });
+
+  it.each(['batched', 'off'])(
+    '[ACC-6] counts no call that an open circuit refuses, with calls recorded %s',
+    async mode => {
+      const { id: serverId, name } = await connect('modern');
+      await env.DB.prepare('UPDATE servers SET circuit_retry_at = ? WHERE id = ?')
+        .bind(Date.now() + DAY_MS, serverId)
+        .run();
+      const through = createPortico({ PORTICO_AUDIT_CALLS: mode });
+      const person = await createPerson(portico);
+      const { id } = await toPrincipal(person, 5);
+      expect(await made(through, person, name, 3)).toEqual([0, 'circuit_open']);
+      await through.settle();
+      await vi.waitFor(
+        async () => expect(await budgets.get(id)).toMatchObject({ used_today: 0 }),
+        PATIENT,
+      );
+    },
+  );
 
   it.each(ERAS)('[ACC-6] is reported to a %s client, and over REST, with its end', async era => {
     const { name } = await connect('modern');
