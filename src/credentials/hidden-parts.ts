@@ -50,10 +50,13 @@ export function hiddenInClient(id: string, secret: string): string[] {
   return [secret, inForm(secret), `${id}:${secret}`, `${inForm(id)}:${inForm(secret)}`];
 }
 
+/** Lists name and password as servers read them: as UTF-8, or one character for each byte (RFC 7617 §2.1). */
 function hiddenInBasic(sent: string): string[] {
   try {
-    const pair = atob(sent);
-    return [pair, pair.slice(pair.indexOf(':') + 1)];
+    const plain = atob(sent);
+    const bytes = Uint8Array.from(plain, character => character.charCodeAt(0));
+    const pairs = new Set([new TextDecoder().decode(bytes), plain]);
+    return [...pairs].flatMap(pair => [pair, pair.slice(pair.indexOf(':') + 1)]);
   } catch {
     return [];
   }
