@@ -13,7 +13,7 @@ import {
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 import { chain, type AuditEvent } from './audit-schema.ts';
-import { findHead, insertEvent, type Condition } from './audit-store.ts';
+import { findHead, hasEvent, insertEvent, type Condition } from './audit-store.ts';
 import { markOwner } from './owner-store.ts';
 
 /** An action and its subject. */
@@ -122,6 +122,8 @@ export class AdminAudit {
         return inserted?.meta.changes !== 0;
       } catch (error) {
         if ((await findHead(this.#db, shard)).seq === head.seq) throw error;
+        // The batch may have been made although its answer was lost.
+        if (await hasEvent(this.#db, event.id)) return true;
         shard = `${ADMIN_SHARD}-${1 + Math.floor(Math.random() * OVERFLOW_SHARDS)}`;
         await scheduler.wait(Math.random() * Math.min(tries, MAX_WAIT_MS));
       }

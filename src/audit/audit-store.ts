@@ -88,6 +88,11 @@ export async function findHead(db: D1Database, shard: string): Promise<ChainHead
   return row === null ? GENESIS : HeadSchema.parse(row);
 }
 
+/** Whether there is a row with this id. */
+export async function hasEvent(db: D1Database, id: string): Promise<boolean> {
+  return (await db.prepare('SELECT 1 FROM audit_events WHERE id = ?').bind(id).first()) !== null;
+}
+
 /** Inserts an event if the condition holds. If the place in the chain is taken, the statement and its whole batch fail. */
 export function insertEvent(
   db: D1Database,

@@ -41,9 +41,10 @@ function database(isMoving: boolean) {
   const db = {
     prepare: (sql: string) => ({
       bind(shard: string) {
-        if (sql.includes('audit_heads')) shards.push(shard);
+        const isHead = sql.includes('audit_heads');
+        if (isHead) shards.push(shard);
         seq += isMoving ? 1 : 0;
-        return { first: () => Promise.resolve({ seq, hash: '0'.repeat(64) }) };
+        return { first: () => Promise.resolve(isHead ? { seq, hash: '0'.repeat(64) } : null) };
       },
     }),
     batch() {
@@ -89,6 +90,32 @@ describe('an administrative change', () => {
       const waits = wait.mock.calls.map(([ms]) => Number(ms)).slice(0, 50);
       expect(waits).toEqual(waits.map((_, i) => random * Math.min(i + 1, 40)));
       vi.restoreAllMocks();
+    }
+  });
+
+  it('[SEC-6] that was made, but whose answer was lost, is done once, whatever its condition says now', async () => {
+    const unheard = new Proxy(env.DB, {
+      get(target, name) {
+        if (name !== 'batch') return Reflect.get(target, name).bind(target) as unknown;
+        return async (statements: D1PreparedStatement[]) => {
+          await target.batch(statements);
+          throw new Error('made, not heard of');
+        };
+      },
+    });
+    const detail = { n: crypto.randomUUID() };
+    const text = JSON.stringify(detail);
+    const once = {
+      sql: 'NOT EXISTS (SELECT 1 FROM audit_events WHERE detail = ?)',
+      params: [text],
+    };
+    for (const when of [once, ALWAYS]) {
+      let isDone: boolean | undefined;
+      const { thrown, rows } = await rowsOf(new AdminAudit(unheard), async commit => {
+        isDone = await commit({ when, statements: [], detail });
+      });
+      expect([thrown, isDone]).toEqual([undefined, true]);
+      expect(rows).toEqual([{ outcome: 'done', code: null, detail: text }]);
     }
   });
 
