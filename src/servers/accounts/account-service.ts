@@ -139,9 +139,10 @@ export function createAccounts(ports: AccountPorts): Accounts {
         const { principalId } = caller;
         const known = await findAccountId(db, principalId, server.id);
         const id = known ?? crypto.randomUUID();
-        const owner = { id: server.id, url: server.url, account: { id, principalId } };
+        const { url } = server;
+        const owner = { id: server.id, url, account: { id, principalId } };
         const sealed = await sealToken(keys, owner, token);
-        const written = { id, principalId, serverId: server.id, sealed, now: Date.now() };
+        const written = { id, principalId, serverId: server.id, url, sealed, now: Date.now() };
         const isKnown = known !== undefined;
         const when = whenConnectable(written, isKnown);
         const isDone = await commit({

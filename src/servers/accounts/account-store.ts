@@ -45,18 +45,20 @@ export interface Written {
   id: string;
   principalId: string;
   serverId: string;
+  /** The server's address that the token was given for. */
+  url: string;
   sealed: string;
   now: number;
 }
 
-/** Condition: principal and server exist, and the account exists (`isKnown`) or does not exist yet. */
+/** Condition: the principal exists, the server is still at this address, and the account exists (`isKnown`) or does not exist yet. */
 export const whenConnectable = (
-  { id, principalId, serverId }: Written,
+  { id, principalId, serverId, url }: Written,
   isKnown: boolean,
 ): Condition => ({
-  sql: `EXISTS (SELECT 1 FROM principals WHERE id = ?) AND EXISTS (SELECT 1 FROM servers WHERE id = ?)
+  sql: `EXISTS (SELECT 1 FROM principals WHERE id = ?) AND EXISTS (SELECT 1 FROM servers WHERE id = ? AND url = ?)
     AND ${isKnown ? '' : 'NOT '}EXISTS (SELECT 1 FROM accounts WHERE ${isKnown ? 'id = ?' : 'principal_id = ? AND server_id = ?'})`,
-  params: [principalId, serverId, ...(isKnown ? [id] : [principalId, serverId])],
+  params: [principalId, serverId, url, ...(isKnown ? [id] : [principalId, serverId])],
 });
 
 /** Inserts an account, or replaces its credential. */

@@ -141,7 +141,14 @@ export class Connecting {
       };
       const sealed = await sealIssued(keys, server, of, (former?.serial ?? 0) + 1, issued);
       const { token } = sealed;
-      const written = { id, principalId, serverId, sealed: token.sealed, now: token.issuedAt };
+      const written = {
+        id,
+        principalId,
+        serverId,
+        url: server.url,
+        sealed: token.sealed,
+        now: token.issuedAt,
+      };
       const when = whenConnectable(written, isKnown);
       const scope = sealed.scope ?? request.scope ?? null;
       const grant = {

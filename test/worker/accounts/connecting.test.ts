@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { deleteOfOtherIssuers } from '../../../src/servers/accounts/grant-store.ts';
 import { createBrowser } from '../support/browser.ts';
 import { createPerson, type Person } from '../support/call-rows.ts';
+import { fakeUpstreams } from '../support/fake-upstreams.ts';
 import { pass } from '../support/clock.ts';
 import { signIn } from '../support/oauth-client.ts';
 import { createPortico, register, SERVERS, whenServer } from '../support/portico.ts';
@@ -127,6 +128,27 @@ it('[ACC-8] after ten minutes, or if the server moved meanwhile, nothing is conn
   expect(await comeBack(browser, again)).toMatch(/^404 /);
   await portico.api('PATCH', path, url('/mcp'));
   expect(await accountRows()).toEqual([]);
+});
+
+it('[ACC-8] [SEC-1] nothing is connected if the server moves while the issuer answers', async () => {
+  const path = `${SERVERS}/${ids['tickets']}`;
+  const move = (origin: string) =>
+    portico.api('PATCH', path, { connection_config: { url: `${origin}/mcp` } });
+  const browser = await signIn(portico, ada.token);
+  const back = tickets.issuer.agree(await leave(browser, 'tickets'), 'ada-there');
+  const { handle } = tickets.issuer;
+  const moving = async (request: Request) => {
+    if (request.url.endsWith('/token')) await move(notes.origin);
+    return handle(request);
+  };
+  fakeUpstreams({
+    [tickets.origin]: tickets.handle,
+    [tickets.issuer.url]: moving,
+    [notes.origin]: notes.handle,
+  });
+  expect(await comeBack(browser, back)).toMatch(/^503 .*changed meanwhile/);
+  expect(await accountRows()).toEqual([]);
+  await move(tickets.origin);
 });
 
 it('[ACC-8] starting requires a sign-in, a form of the page, and the right to call', async () => {
