@@ -82,7 +82,7 @@ export interface Deadline {
   release(): void;
 }
 
-/** However often its time restarts, a call ends after this many times its timeout. */
+/** However often its time restarts, a call ends after this many times its timeout, not counting the waits for server requests. */
 const CEILING_FACTOR = 10;
 
 /**
@@ -103,6 +103,7 @@ export function createDeadline(
   let timedOut = false;
   let isOver = false;
   let held = 0;
+  let heldAt = 0;
   const end = () => {
     if (signal.aborted) return;
     controller.abort();
@@ -135,7 +136,7 @@ export function createDeadline(
         ? new PorticoError('upstream_timeout', `The server did not answer within ${limitMs} ms`)
         : otherwise,
     hold(questionMs) {
-      endsAt += questionMs;
+      if (held === 0) heldAt = Date.now();
       held += 1;
       set(questionMs);
       let isHeld = true;
@@ -143,6 +144,7 @@ export function createDeadline(
         if (!isHeld) return;
         isHeld = false;
         held -= 1;
+        if (held === 0) endsAt += Date.now() - heldAt;
         restart();
       };
     },
