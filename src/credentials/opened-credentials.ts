@@ -18,7 +18,7 @@ import type {
 import { openEnvelope, type Place } from '../shared/crypto/envelope.ts';
 import { hiddenInClient, hiddenInHeaders } from './hidden-parts.ts';
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
-import { fillReferences } from './references.ts';
+import { fillReferences, namesIn } from './references.ts';
 import { openAuth, openHeaders, type Owner } from './sealed-credential.ts';
 import { secretPlace, type SealedSecret } from './secret-schema.ts';
 
@@ -94,7 +94,7 @@ export class OpenedCredentials {
   ): Promise<string[]> {
     const values = new Map<string, string>();
     for (const secret of secrets) {
-      const isUsed = [client_id, client_secret].some(text => text.includes(`\${${secret.name}}`));
+      const isUsed = [client_id, client_secret].some(text => namesIn(text)?.includes(secret.name));
       const value = isUsed ? await this.#value(secret.sealed, secretPlace(secret)) : undefined;
       if (value !== undefined) values.set(secret.name, value);
     }
@@ -148,8 +148,9 @@ export class OpenedCredentials {
     origin: string,
     values: Map<string, string>,
   ): Promise<string> {
+    const names = namesIn(text) ?? [];
     for (const secret of secrets) {
-      if (values.has(secret.name) || !text.includes(`\${${secret.name}}`)) continue;
+      if (values.has(secret.name) || !names.includes(secret.name)) continue;
       if (!secret.origins.includes(origin)) {
         throw unavailable('A secret it refers to may not be sent there');
       }
