@@ -41,7 +41,8 @@ interface Machine extends ConnectorName {
   isGreeted: boolean;
 }
 
-type Attachment = Machine | { kind: 'call'; channel: number };
+/** `ended`: the object ended the call, but frames of it may still come when the next machine is connected. */
+type Attachment = Machine | { kind: 'call'; channel: number } | { kind: 'ended' };
 
 /** The object checks for an announced revocation after this time, in milliseconds. */
 const EXPECT_MS = 3_000;
@@ -123,6 +124,7 @@ export class Connector extends DurableObject<Env> {
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     const attachment = socket.deserializeAttachment() as Attachment;
+    if (attachment.kind === 'ended') return;
     const frame = typeof message === 'string' ? undefined : parseFrame(new Uint8Array(message));
     if (attachment.kind === 'call') {
       if (frame)
@@ -138,7 +140,7 @@ export class Connector extends DurableObject<Env> {
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     const attachment = socket.deserializeAttachment() as Attachment;
     if (attachment.kind === 'machine') await this.#handleGone(socket, attachment);
-    else if (code !== CLOSED.done) {
+    else if (attachment.kind === 'call' && code !== CLOSED.done) {
       const reset = { code: 'cancelled', message: 'The caller is gone' } as const;
       this.#toMachine(toJsonFrame('reset', attachment.channel, reset));
     }
@@ -231,6 +233,7 @@ function end(socket: WebSocket, reason: keyof typeof CLOSED & Payload<'bye'>['re
 }
 
 function endCall(call: WebSocket, code: Payload<'reset'>['code'], message: string): void {
+  call.serializeAttachment({ kind: 'ended' } satisfies Attachment);
   call.send(toJsonFrame('reset', 0, { code, message }));
   call.close(CLOSED.done);
 }
