@@ -119,7 +119,7 @@ export class CallReports {
   }
 
   /**
-   * Counts a call.
+   * Counts a call; a late one of an older generation is dropped.
    * @param code of the error it ended with; undefined if it was answered
    * @param waitUntil runs what outlives the response
    */
@@ -131,6 +131,7 @@ export class CallReports {
   ): void {
     const now = this.#options.now();
     const account = this.#accountOf(id, generation);
+    if (!account) return;
     const outcome = account.tally.add(code, latencyMs, now);
     if (outcome === 'none') return;
     account.failuresInRow = outcome === 'failed' ? account.failuresInRow + 1 : 0;
@@ -164,6 +165,7 @@ export class CallReports {
   ): void {
     const now = this.#options.now();
     const account = this.#accountOf(id, generation);
+    if (!account) return;
     account.isSuspect = true;
     if (isSoon(circuitRetryAt ?? 0, now) || now - account.wantedAt < WANT_GAP_MS) return;
     account.wantedAt = now;
@@ -171,9 +173,11 @@ export class CallReports {
     waitUntil(this.#options.want(id, generation).catch(() => {}));
   }
 
-  #accountOf(id: string, generation: number): Account {
+  /** Returns the account of a server at a generation; undefined if calls of a newer generation are counted. */
+  #accountOf(id: string, generation: number): Account | undefined {
     const known = this.#accounts.get(id);
     if (known?.tally.generation === generation) return known;
+    if (known && known.tally.generation > generation) return undefined;
     const never = Number.NEGATIVE_INFINITY;
     const tally = new CallTally(generation);
     const account = {

@@ -208,6 +208,18 @@ describe('a monitor', () => {
   });
 });
 
+it('[REG-4] a late call of an older generation takes nothing from the newer one', async () => {
+  const { add, refuse, settle, sent, wanted } = createWorld();
+  const newer = { ...server, generation: server.generation + 1 };
+  add('upstream_5xx', newer);
+  add('upstream_timeout');
+  refuse(60_000);
+  add('upstream_5xx', newer);
+  await settle();
+  expect(sent).toMatchObject([[server.id, { generation: newer.generation, calls: 2, errors: 2 }]]);
+  expect(wanted).toEqual([]);
+});
+
 describe('an observed call', () => {
   const response: CallMessage = { kind: 'response', result: '{}', parsed: {} };
   const question: CallMessage = {
