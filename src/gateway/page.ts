@@ -1,6 +1,7 @@
 /**
  * Pages of a list. The cursor is the name of the page's last item, so paging stays right even if the list changes in between: nothing is
- * repeated, and nothing that stayed is left out. Pure.
+ * repeated, and nothing that stayed is left out. Only if that item is gone, the rest of its server is left out: a server lists its items
+ * in an order of its own, so nothing says which of them were read. Pure.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { fromBase64Url, toBase64Url } from '../shared/crypto/base64url.ts';

@@ -82,7 +82,7 @@ export function acceptChannel(state: DurableObjectState, channelId: string): Res
 
 /**
  * The object's half: passes an answer on.
- * @returns false where no call waits for it: the call has ended, or there was no such request
+ * @returns false where the id names no running call; a request that the call did not make is dropped by its Worker
  */
 export function passAnswer(state: DurableObjectState, id: RequestId, answer: RawAnswer): boolean {
   const channelId = QUESTION_ID.exec(String(id))?.[1];
