@@ -1,7 +1,8 @@
 /**
  * Imports servers from a file: plans the whole file, then applies it entry by entry, each as an administrative act with its own audit row.
- * If anything in the file is invalid, nothing is written, so that a file can be corrected and sent again. Secrets are stored before the
- * server that refers to them, and deleted again if the server cannot be created.
+ * If anything in the file is invalid, nothing is written, so that a file can be corrected and sent again. New secrets are stored
+ * before the server that refers to them, and deleted again if the server cannot be written; those that the server has already are replaced
+ * after it, so that none is lost with an edit that fails.
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../../shared/identity/principal.ts';
@@ -13,10 +14,11 @@ import {
 } from '../../shared/errors/portico-error.ts';
 import { yieldToRequests } from '../../shared/util/yield-to-requests.ts';
 import type { SecretService } from '../../credentials/secret-service.ts';
-import { listSecrets, listSecretUsers } from '../../credentials/secret-store.ts';
+import { findSecrets, listSecrets, listSecretUsers } from '../../credentials/secret-store.ts';
 import { checkCredential } from '../../credentials/credential.ts';
 import { NO_CREDENTIAL } from '../../credentials/credential-schema.ts';
 import { planImport, toFileField, type ConflictRule, type PlannedEntry } from './import-plan.ts';
+import type { NewSecret } from './import-secrets.ts';
 import type { McpEntry } from './mcp-entry.ts';
 import { parseMcpJson } from './mcp-json.ts';
 import { keptCredential } from '../registry/server-edit.ts';
@@ -137,20 +139,26 @@ export class ImportService {
     const { input, existing } = entry;
     const isDone = entry.action === 'create' || entry.action === 'update';
     if (!isDone || !input) return existing ? { ...entry, serverId: existing.id } : entry;
-    const { servers, secrets } = this.#ports;
-    const stored: string[] = [];
+    const { db, servers, secrets } = this.#ports;
+    const added: string[] = [];
+    const put = ({ name, value, origin }: NewSecret) =>
+      secrets.put(caller, name, { value, origins: [origin] });
     try {
-      for (const { name, value, origin } of entry.secrets) {
-        await secrets.put(caller, name, { value, origins: [origin] });
-        stored.push(name);
+      const names = entry.secrets.map(({ name }) => name);
+      const known = new Set((await findSecrets(db, names)).map(({ name }) => name));
+      for (const secret of entry.secrets.filter(({ name }) => !known.has(name))) {
+        await put(secret);
+        added.push(secret.name);
       }
       const server = existing
         ? await servers.update(caller, existing.id, toPatch(input, existing))
         : await servers.create(caller, input);
+      for (const secret of entry.secrets.filter(({ name }) => known.has(name))) await put(secret);
       return { ...entry, serverId: server.id };
     } catch (thrown) {
       const error = toPorticoError(thrown);
-      if (!existing) for (const name of stored) await secrets.delete(caller, name).catch(ignore);
+      // One that the server refers to by now is not deleted.
+      for (const name of added) await secrets.delete(caller, name).catch(ignore);
       return { ...entry, action: 'failed', error };
     }
   }

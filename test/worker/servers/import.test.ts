@@ -171,6 +171,29 @@ describe('an import', () => {
     expect(await names('second')).toEqual(['AGAIN_X_KEY_3']);
   });
 
+  it('[REG-6] whose edit of a server fails replaces none of its secrets, and leaves no new ones', async () => {
+    const file = (headers: object) => ({
+      mcpServers: { kept: { url: url('kept'), disabled: true, headers } },
+    });
+    await take(file({ 'X-Key': `${CANARY}-old` }));
+    const isKey = async (value: string) => {
+      const secrets = [{ name: 'KEPT_X_KEY', value }];
+      const response = await portico.api('POST', '/api/v1/secrets/compare', { secrets });
+      return JSON.stringify(await response.json()).includes('KEPT_X_KEY');
+    };
+    await env.DB.prepare(
+      `CREATE TRIGGER unwritable BEFORE UPDATE OF name ON servers BEGIN SELECT RAISE(ABORT, 'no'); END`,
+    ).run();
+    const headers = { 'X-Key': `${CANARY}-new`, 'X-Token': CANARY };
+    const failed = actions(await take(file(headers), 'on_conflict=update'));
+    await env.DB.prepare('DROP TRIGGER unwritable').run();
+    expect([failed, await isKey(`${CANARY}-old`)]).toEqual([['kept failed'], true]);
+    const left = await env.DB.prepare('SELECT name FROM secrets').all();
+    expect(left.results).toEqual([{ name: 'KEPT_X_KEY' }]);
+    expect(actions(await take(file(headers), 'on_conflict=update'))).toEqual(['kept update']);
+    expect(await isKey(`${CANARY}-new`)).toBe(true);
+  });
+
   it('[REG-6] refers to existing secrets for that origin, by every placeholder', async () => {
     for (const [name, host] of [
       ['PAT', 'ref'],
