@@ -1,7 +1,8 @@
 /**
  * Notifies the clients' objects that a server's list or resource changed. A changed list is noted in storage before the notification, so
  * that a monitor that stops in between notifies later. A rename changes every list, since the items get other names. Notifications go out a
- * moment after the registry names the new catalog, when no isolate answers with the old list any more.
+ * moment after the registry names the new catalog, when no isolate answers with the old list any more. Notes are read and written without a
+ * wait in between, so that none is lost.
  */
 import type { ClientObject } from '../sessions/client-object.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
@@ -46,7 +47,7 @@ export class ChangeNotifier {
 
   /** Notes which lists a new catalog changes. */
   async note(items: Record<Kind, readonly string[]>): Promise<void> {
-    await this.#noteHashes(await listHashes(items));
+    this.#noteHashes(await listHashes(items));
   }
 
   /** Notes that a server was checked but could not be read: a server with per-principal accounts then lists a stand-in tool. */
@@ -55,34 +56,32 @@ export class ChangeNotifier {
     await this.note({ tools: [STAND_IN], resources: [], resourceTemplates: [], prompts: [] });
   }
 
-  async #noteHashes(after: ListHashes): Promise<void> {
-    const { storage } = this.#options;
-    const before = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
-    const changed = changedLists(before, after);
+  #noteHashes(after: ListHashes): void {
+    const { kv } = this.#options.storage;
+    const changed = changedLists(kv.get<ListHashes>(LISTS_KEY) ?? NO_LISTS, after);
     if (changed.length === 0) return;
-    await storage.put(LISTS_KEY, after);
-    await this.#notePending(changed);
+    kv.put(LISTS_KEY, after);
+    this.#notePending(changed);
   }
 
-  async #notePending(lists: readonly ListName[]): Promise<void> {
-    const { storage } = this.#options;
-    const pending = (await storage.get<ListName[]>(PENDING_KEY)) ?? [];
-    await storage.put(PENDING_KEY, [...new Set([...pending, ...lists])]);
+  #notePending(lists: readonly ListName[]): void {
+    const { kv } = this.#options.storage;
+    kv.put(PENDING_KEY, [...new Set([...(kv.get<ListName[]>(PENDING_KEY) ?? []), ...lists])]);
   }
 
   /** Notes the name by which clients know the server. */
-  async noteName(name: string): Promise<void> {
-    const { storage } = this.#options;
-    const before = await storage.get<string>(NAME_KEY);
+  noteName(name: string): void {
+    const { kv } = this.#options.storage;
+    const before = kv.get<string>(NAME_KEY);
     if (before === name) return;
-    await storage.put(NAME_KEY, name);
-    const lists = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
-    if (before !== undefined) await this.#notePending(changedLists(lists, NO_LISTS));
+    kv.put(NAME_KEY, name);
+    const lists = kv.get<ListHashes>(LISTS_KEY) ?? NO_LISTS;
+    if (before !== undefined) this.#notePending(changedLists(lists, NO_LISTS));
   }
 
   /** Notes that all lists are empty now. */
-  async noteGone(): Promise<void> {
-    await this.#noteHashes(NO_LISTS);
+  noteGone(): void {
+    this.#noteHashes(NO_LISTS);
   }
 
   /** Sends what was noted; what is noted meanwhile goes with the next batch. */
@@ -93,19 +92,19 @@ export class ChangeNotifier {
   }
 
   async #notifyPending(serverId: string): Promise<void> {
-    const { storage, db, settleMs } = this.#options;
-    const pending = (await storage.get<ListName[]>(PENDING_KEY)) ?? [];
-    const sending = (await storage.get<ListName[]>(SENDING_KEY)) ?? [];
-    const lists = [...new Set([...sending, ...pending])];
+    const { db, settleMs } = this.#options;
+    const { kv } = this.#options.storage;
+    const pending = kv.get<ListName[]>(PENDING_KEY) ?? [];
+    const lists = [...new Set([...(kv.get<ListName[]>(SENDING_KEY) ?? []), ...pending])];
     if (lists.length === 0) return;
-    await storage.put(SENDING_KEY, lists);
-    await storage.delete(PENDING_KEY);
+    kv.put(SENDING_KEY, lists);
+    kv.delete(PENDING_KEY);
     await scheduler.wait(Math.max(settleMs, this.#restUntil - Date.now()));
     const startedAt = Date.now();
     await this.notify(await listStreamOwners(db), { serverId, lists });
     const now = Date.now();
     this.#restUntil = now + Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, 4 * (now - startedAt)));
-    await storage.delete(SENDING_KEY);
+    kv.delete(SENDING_KEY);
   }
 
   /** Prepares the notification that the server is gone, which changes every list it had. @returns a function that sends it */

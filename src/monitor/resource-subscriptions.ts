@@ -26,6 +26,8 @@ export interface ResourceSubscriptionsPorts {
 
 export class ResourceSubscriptions {
   readonly #ports: ResourceSubscriptionsPorts;
+  /** The last subscription in progress for each URI; the next waits for it, since the server may refuse. */
+  readonly #turns = new Map<string, Promise<unknown>>();
   readonly #updates = createUpdates(change => this.#notify(change));
 
   constructor(ports: ResourceSubscriptionsPorts) {
@@ -38,22 +40,38 @@ export class ResourceSubscriptions {
     owner: string,
     uri: string,
   ): Promise<WatchFailure | undefined> {
-    const { subscribers, watch, createDeadline } = this.#ports;
     if (!server) return { code: 'resource_not_found', detail: `Resource not found: ${uri}` };
+    const deadline = this.#ports.createDeadline(SUBSCRIBE_MS);
+    const before = this.#turns.get(uri) ?? Promise.resolve();
+    const result = before.then(() => this.#subscribeNow(server, owner, uri, deadline));
+    const turn = result.catch(() => {});
+    this.#turns.set(uri, turn);
+    try {
+      return await result;
+    } finally {
+      deadline.release();
+      if (this.#turns.get(uri) === turn) this.#turns.delete(uri);
+    }
+  }
+
+  async #subscribeNow(
+    server: Server,
+    owner: string,
+    uri: string,
+    deadline: Deadline,
+  ): Promise<WatchFailure | undefined> {
+    const { subscribers, watch } = this.#ports;
     const isFirst = await subscribers.add(owner, uri);
     if (isFirst === undefined) {
       return { code: 'invalid_params', detail: 'This server has too many subscriptions' };
     }
     if (!isFirst && watch.current) return undefined;
-    const deadline = createDeadline(SUBSCRIBE_MS);
     try {
       await (await watch.of(server)).subscribe(uri, deadline);
       return undefined;
     } catch (thrown) {
       await subscribers.remove(owner, uri);
       return toWatchFailure(toPorticoError(thrown), server.name);
-    } finally {
-      deadline.release();
     }
   }
 

@@ -139,8 +139,8 @@ export class ServerMonitor extends DurableObject<Env> {
     await this.#noteId(id);
     if (status === 'DISCONNECTED') await this.#rest(server);
     else await this.#calls.keep();
-    await this.#notifier.noteName(name);
-    if (!isOffered(status)) await this.#notifier.noteGone();
+    this.#notifier.noteName(name);
+    if (!isOffered(status)) this.#notifier.noteGone();
     this.ctx.waitUntil(this.#notifier.notifyChanges(id));
   }
 

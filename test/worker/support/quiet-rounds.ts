@@ -44,6 +44,8 @@ export function sleptRound(id: string): Promise<Round> {
       vi.spyOn(storage, 'put'),
       vi.spyOn(storage, 'delete'),
       vi.spyOn(storage, 'setAlarm'),
+      vi.spyOn(storage.kv, 'put'),
+      vi.spyOn(storage.kv, 'delete'),
     ];
     const sql = vi.spyOn(storage.sql, 'exec');
     try {
