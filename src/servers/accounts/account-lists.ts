@@ -44,8 +44,9 @@ export function toOwnLists(
     const keys = own[kind];
     const list = keys ? toOwnList(shared, plain, kind, keys) : former?.[kind];
     if (!list) continue;
-    chars += JSON.stringify({ [kind]: list }).length;
-    if (chars > MAX_OWN_CHARS) break;
+    const length = JSON.stringify({ [kind]: list }).length;
+    if (chars + length > MAX_OWN_CHARS) continue;
+    chars += length;
     lists[kind] = list;
   }
   return Object.keys(lists).length > 0 ? lists : null;
