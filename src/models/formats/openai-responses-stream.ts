@@ -47,10 +47,10 @@ export class ResponsesReader implements TurnReader {
       this.#last = { ...response, status: response.status ?? type.slice('response.'.length) };
     }
     if (index !== undefined && item) {
-      if (this.#items.size >= MAX_ITEMS) throw new FormatError('The answer has too many items');
       const isDone = type === 'response.output_item.done';
       const pieces = this.#items.get(index)?.arguments ?? new Pieces();
       this.#items.set(index, { item, arguments: pieces, isDone });
+      if (this.#items.size > MAX_ITEMS) throw new FormatError('The answer has too many items');
     }
     if (index !== undefined && type === 'response.function_call_arguments.delta') {
       const begun = this.#items.get(index);

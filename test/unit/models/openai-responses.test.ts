@@ -115,6 +115,17 @@ describe('responses', () => {
     ]);
   });
 
+  it('[LLM-2] a stream has at most 512 items, each of which may change', () => {
+    const reader = OPENAI_RESPONSES.createReader();
+    const read = (index: number, state: string) =>
+      reader.read(
+        event({ type: `response.output_item.${state}`, output_index: index, item: said('') }),
+      );
+    for (let index = 0; index < 512; index += 1) read(index, 'added');
+    expect(() => read(511, 'done')).not.toThrow();
+    expect(() => read(512, 'added')).toThrow(FormatError);
+  });
+
   it('[LLM-2] a stream that fails or breaks off is refused', () => {
     const failed = event({ type: 'response.failed', response: {} });
     expect(() => OPENAI_RESPONSES.createReader().read(failed)).toThrow(FormatError);
