@@ -48,10 +48,10 @@ export async function findNextAt(db: D1Database): Promise<number | undefined> {
   return z.object({ at: z.number().nullable() }).parse(row).at ?? undefined;
 }
 
-/** Tells whether a delivery is due by a time; reads one row. */
+/** Tells whether a head is due by a time. */
 export async function hasDue(db: D1Database, at: number): Promise<boolean> {
   const row = await db
-    .prepare(`SELECT 1 FROM webhook_deliveries WHERE state = 'pending' AND next_at <= ? LIMIT 1`)
+    .prepare(`SELECT 1 FROM ${HEADS} AND d.next_at <= ? LIMIT 1`)
     .bind(at)
     .first();
   return row !== null;
