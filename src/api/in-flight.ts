@@ -9,13 +9,16 @@ import { pacedResponse } from '../http/paced-body.ts';
 import { SMALL_BYTES, type RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { ApiEnv, ApiPorts } from './frame.ts';
 
+/** The methods that a drain refuses; what only reads may go on. */
+const CHANGES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
 /** @throws PorticoError `busy`, `payload_too_large` */
 export function countBytes(
   { bytes, drain }: Pick<ApiPorts, 'bytes' | 'drain'>,
   maxBodyBytes: number,
 ): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
-    if (context.req.method === 'POST') drain?.check();
+    if (CHANGES.has(context.req.method)) drain?.check();
     const { connector, snapshot } = context.var;
     const held = bytes.request(connector?.id ?? snapshot.caller.principalId);
     context.set('bytes', held);

@@ -109,6 +109,17 @@ describe('/health/ready', () => {
     expect((await ask(portico, '/health')).status).toBe(200);
   });
 
+  it('[OPS-3] begins no change once it is stopping, and is still read', async () => {
+    const portico = createPortico({ LOCAL_DRAIN_KEY: 'key' });
+    const headers = { 'portico-drain': 'key' };
+    await portico.fetch('/local/drain?ms=0', { method: 'POST', headers });
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const refused = await portico.api(method, '/api/v1/principals/none', {});
+      expect([method, refused.status]).toEqual([method, 503]);
+    }
+    expect((await portico.api('GET', '/api/v1/principals')).status).toBe(200);
+  });
+
   it.each(['', 'undefined', 'key'])(
     '[OPS-3] [SEC-4] cannot be stopped without a key (%j)',
     async key => {
