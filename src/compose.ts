@@ -1,4 +1,5 @@
 /** The composition root: builds the rooms from the bindings, lower rooms first. Runs once per isolate. */
+import { waitUntil } from 'cloudflare:workers';
 import { createAccess } from './access/create-access.ts';
 import { createAgents } from './agents/create-agents.ts';
 import type { AppPorts } from './app.ts';
@@ -72,7 +73,7 @@ export function compose(env: Env): AppPorts {
 
   const credentials = createCredentials({ ...base, allowsLoopback });
   const models = modelsOf(env, config.model, keys);
-  const accountLists = new RemoteAccountLists(owner => clients.getByName(owner));
+  const accountLists = new RemoteAccountLists(owner => clients.getByName(owner), waitUntil);
   const servers = createServers({
     ...base,
     ...objects,

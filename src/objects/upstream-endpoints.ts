@@ -1,4 +1,5 @@
 /** Creates the upstream endpoints of a deployment: those on the network and those behind its connectors. */
+import { waitUntil } from 'cloudflare:workers';
 import type { Config } from '../config.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import { bytesOfIsolate } from '../shared/limits/bytes-in-flight.ts';
@@ -27,7 +28,7 @@ export function createUpstreamEndpoints(
   });
   // Bytes of everything that is read outside a call: handshakes and lists.
   const openBytes = () => bytesOfIsolate(config.bytesInFlight).request('upstreams');
-  const accounts = new RemoteAccountTokens(owner => clients.getByName(owner));
+  const accounts = new RemoteAccountTokens(owner => clients.getByName(owner), waitUntil);
   const { allowsLoopback } = config;
   return new UpstreamEndpoints(keys, allowsLoopback, tokens, accounts, outboundFetch, openBytes);
 }

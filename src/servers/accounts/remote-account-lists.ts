@@ -1,6 +1,7 @@
 /** Has the due lists of accounts read, each by the object of its principal at its server. No caller waits for it. */
 import { principalOwner } from '../../shared/identity/object-owners.ts';
 import { Lru } from '../../shared/util/lru.ts';
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import type { Server } from '../registry/server-schema.ts';
 import { areListsDue } from './account-lists.ts';
 
@@ -16,12 +17,17 @@ const MAX_REMEMBERED = 1_000;
 
 export class RemoteAccountLists {
   readonly #remote: (owner: string) => AccountListRemote;
+  readonly #waitUntil: WaitUntil;
   readonly #requestedAt = new Lru<string, number>(MAX_REMEMBERED);
   readonly #withAccounts = new WeakMap<readonly Server[], readonly Server[]>();
 
-  /** @param remote returns a client's object by its name */
-  constructor(remote: (owner: string) => AccountListRemote) {
+  /**
+   * @param remote returns a client's object by its name
+   * @param waitUntil of whichever request runs: a request to an object that nothing keeps is lost with the response
+   */
+  constructor(remote: (owner: string) => AccountListRemote, waitUntil: WaitUntil) {
     this.#remote = remote;
+    this.#waitUntil = waitUntil;
   }
 
   /** Call when a caller lists what these servers offer. @param servers as the caller reaches them */
@@ -39,7 +45,7 @@ export class RemoteAccountLists {
       const key = `${account.id} ${account.revision} ${server.catalogHash}`;
       if (now - (this.#requestedAt.get(key) ?? 0) < REQUEST_GAP_MS) continue;
       this.#requestedAt.set(key, now);
-      void this.read(account.principalId, server.id);
+      this.#waitUntil(this.read(account.principalId, server.id));
     }
   }
 

@@ -6,6 +6,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { HeldAccount } from '../../shared/identity/account.ts';
 import { principalOwner } from '../../shared/identity/object-owners.ts';
 import { Lru } from '../../shared/util/lru.ts';
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { withAccount } from '../registry/own-account.ts';
 import type { Server } from '../registry/server-schema.ts';
 import type { AccountTokenReply, Held } from './account-token-schema.ts';
@@ -42,12 +43,17 @@ const isOver = (account: Renewed, now: number) =>
 
 export class RemoteAccountTokens {
   readonly #remote: (owner: string) => AccountTokenRemote;
+  readonly #waitUntil: WaitUntil;
   readonly #answered = new Lru<string, Renewed>(MAX_REMEMBERED);
   readonly #requestedAt = new Lru<string, number>(MAX_REMEMBERED);
 
-  /** @param remote returns a client's object by its name */
-  constructor(remote: (owner: string) => AccountTokenRemote) {
+  /**
+   * @param remote returns a client's object by its name
+   * @param waitUntil of whichever request runs
+   */
+  constructor(remote: (owner: string) => AccountTokenRemote, waitUntil: WaitUntil) {
     this.#remote = remote;
+    this.#waitUntil = waitUntil;
   }
 
   /** The record with the newest token known in this isolate. The same arguments return the same record. */
@@ -76,7 +82,7 @@ export class RemoteAccountTokens {
     if (now - (this.#requestedAt.get(account.id) ?? 0) < REQUEST_GAP_MS) return server;
     this.#requestedAt.set(account.id, now);
     // The call neither waits for this renewal nor fails with it.
-    this.#renew(server, account, false).catch(() => {});
+    this.#waitUntil(this.#renew(server, account, false).catch(() => {}));
     return server;
   }
 
