@@ -187,7 +187,9 @@ async function dispatch(
   if (classified.kind === 'batch') {
     const version = admitted.incoming.headers.get('mcp-protocol-version');
     checkBatch(version, admitted.facts?.protocolVersion);
-    return handleBatch(requestContext, body.text);
+    return handleBatch(requestContext, body.text, (kind, message) =>
+      hear(kind, message, sessionId, ports),
+    );
   }
   if (classified.kind === 'request') {
     const { request } = classified;
@@ -206,16 +208,24 @@ async function dispatch(
     const { timers } = requestContext.context;
     return ports.cancellations.serve(sessionOwner(sessionId), request.id, signal, serve, timers);
   }
-  const cancelledId = cancelledRequest(body.json);
-  if (sessionId !== undefined && cancelledId !== undefined) {
-    await ports.cancellations.cancel(sessionOwner(sessionId), cancelledId);
-  }
-  if (classified.kind === 'response' && sessionId !== undefined) {
-    const { id, answer } = toAnswer(body.text);
-    const owner = sessionOwner(sessionId);
-    if (!(await ports.upstreamSessions.passAnswer(owner, id, answer))) {
-      throw new PorticoError('invalid_request', 'No call waits for this answer');
-    }
+  if (!(await hear(classified.kind, body, sessionId, ports))) {
+    throw new PorticoError('invalid_request', 'No call waits for this answer');
   }
   return new Response(null, { status: 202 });
+}
+
+/** Takes a legacy client's notification or answer. @returns false for an answer that no call waits for */
+async function hear(
+  kind: Classified['kind'],
+  { json, text }: JsonBody,
+  sessionId: string | undefined,
+  ports: McpPorts,
+): Promise<boolean> {
+  if (sessionId === undefined) return true;
+  const owner = sessionOwner(sessionId);
+  const cancelledId = cancelledRequest(json);
+  if (cancelledId !== undefined) await ports.cancellations.cancel(owner, cancelledId);
+  if (kind !== 'response') return true;
+  const { id, answer } = toAnswer(text);
+  return ports.upstreamSessions.passAnswer(owner, id, answer);
 }

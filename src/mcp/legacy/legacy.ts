@@ -6,6 +6,7 @@ import type { RequestContext } from '../request-context.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import { toRpcErrorText } from '../../shared/errors/to-json-rpc.ts';
+import type { JsonBody } from '../../http/json-body.ts';
 import { pacedResponse } from '../../http/paced-body.ts';
 import { rawElements, withExactIds } from '../../shared/json/json-spans.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type RpcRequest,
 } from '../../shared/protocol.ts';
 import { resultResponse } from '../reply/response.ts';
-import { classify } from '../classify.ts';
+import { classify, type Classified } from '../classify.ts';
 import { setLogLevel } from '../methods/era-forms.ts';
 import { toOwnAdvertised } from '../own-tools/own-advertised.ts';
 import { answerRequest, type EraMethods } from '../methods/answer.ts';
@@ -88,16 +89,26 @@ export function handleLegacy(
   return answerRequest(requestContext, request, text, LEGACY);
 }
 
+/** Takes a message that is no request. */
+type Hear = (kind: Classified['kind'], message: JsonBody) => Promise<unknown>;
+
 /**
  * Answers every request of a 2025-03-26 batch, in one array.
  * @param text the raw batch
+ * @param hear takes the other messages; an answer that no call waits for is ignored
  */
-export async function handleBatch(requestContext: RequestContext, text: string): Promise<Response> {
+export async function handleBatch(
+  requestContext: RequestContext,
+  text: string,
+  hear: Hear,
+): Promise<Response> {
   const elements = rawElements(text);
   if (elements.length > MAX_BATCH) {
     throw new PorticoError('invalid_request', `A batch may hold ${MAX_BATCH} messages at most`);
   }
-  const answers = await Promise.all(elements.map(element => answerOne(requestContext, element)));
+  const answers = await Promise.all(
+    elements.map(element => answerOne(requestContext, element, hear)),
+  );
   const given = answers.filter(answer => answer !== undefined);
   if (given.length === 0) return new Response(null, { status: 202 });
   const headers = { 'content-type': 'application/json' };
@@ -107,10 +118,14 @@ export async function handleBatch(requestContext: RequestContext, text: string):
 async function answerOne(
   requestContext: RequestContext,
   element: string,
+  hear: Hear,
 ): Promise<string | undefined> {
   const message = withExactIds(JSON.parse(element), element);
   const classified = classify(message, { version: null, method: null, name: null });
-  if (classified.kind !== 'request' || !isObject(message)) return undefined;
+  if (classified.kind !== 'request') {
+    await hear(classified.kind, { json: message, text: element });
+    return undefined;
+  }
   const { request } = classified;
   if (request.method === 'initialize') {
     const error = new PorticoError('invalid_request', 'initialize may not be part of a batch');

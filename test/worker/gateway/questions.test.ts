@@ -91,6 +91,20 @@ describe.each(KINDS)('a legacy client that is asked by %s', kind => {
     expect([server.call('mine')?.answers.length, server.stray]).toEqual([1, []]);
   });
 
+  it('[MCP-1] [MCP-5] of 2025-03-26 may answer in a batch', async () => {
+    const { name } = await connectAsking(portico, kind);
+    const session = await openSession(portico, { version: '2025-03-26' });
+    const call = callLegacy(portico, name, { mark: 'batch', rounds: 1 }, { session });
+    const [question] = await asked(call);
+    const answer = { jsonrpc: '2.0', id: question?.key, result: answerTo('batch#0', 'ada') };
+    const stray = { jsonrpc: '2.0', id: 'stray', result: {} };
+    const headers = { 'mcp-session-id': session };
+    const response = await portico.post([stray, answer], { headers });
+    expect(response.status).toBe(202);
+    const { answers } = toldBy(await outcomeOf(call));
+    expect(answers).toMatchObject([{ result: answerTo('batch#0', 'ada') }]);
+  });
+
   it('[MCP-5] is not sent a server request that it cannot answer', async () => {
     const { name, server } = await connectAsking(portico, kind);
     const capabilities = { elicitation: {} };
