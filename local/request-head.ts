@@ -20,6 +20,8 @@ const OF_CONNECTION = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+/** Where the request goes and where its body ends: no `Connection` header removes these, or the body would be read as the next request. */
+const OF_FRAMING = new Set(['host', 'content-length']);
 const OF_OTHERS = /^(?:cf-|mf-|x-forwarded-|x-real-ip$|forwarded$)/;
 
 export interface Head {
@@ -69,7 +71,8 @@ export function toForwarded(head: Head): string[] {
   );
   const isKept = ([name]: Header) => {
     const lower = name.toLowerCase();
-    return !OF_CONNECTION.has(lower) && !OF_OTHERS.test(lower) && !dropped.has(lower);
+    if (OF_CONNECTION.has(lower) || OF_OTHERS.test(lower)) return false;
+    return OF_FRAMING.has(lower) || !dropped.has(lower);
   };
   const chunked =
     valueOf(head, 'transfer-encoding') === undefined ? [] : ['Transfer-Encoding', 'chunked'];

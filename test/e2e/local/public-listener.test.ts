@@ -54,6 +54,22 @@ it('[OPS-5] [MCP-7] passes method, target, headers and body on unchanged', async
   expect(asked[0]?.rawHeaders).toEqual(expect.arrayContaining(['Mcp-Name', 'n']));
 });
 
+it('[OPS-5] [SEC-5] passes a body on as a body, although its length is named as a header of the connection', async () => {
+  const { asked, url } = await stand((got, response) => {
+    void text(got).then(body => response.end(`got ${body}`));
+  });
+  const hidden = 'GET /hidden HTTP/1.1\r\nHost: mcp.example.com\r\n\r\n';
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  ends.push(() => socket.destroy());
+  socket.write(
+    `GET /mcp HTTP/1.1\r\nHost: mcp.example.com\r\nConnection: close, content-length, host\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
+  );
+  expect(await text(socket)).toContain('got GET /hidden HTTP/1.1');
+  expect(asked.map(({ url: path, headers: { host } }) => [path, host])).toEqual([
+    ['/mcp', 'mcp.example.com'],
+  ]);
+});
+
 it('[OPS-5] passes each event on as it comes', async () => {
   let more = () => {};
   const { url } = await stand((_, response) => {

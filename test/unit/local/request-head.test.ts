@@ -92,6 +92,14 @@ describe('the forwarded headers', () => {
     expect(toForwarded({ rawHeaders: [...rawHeaders, 'Accept', 'x'] })).toEqual(['Accept', 'x']);
   });
 
+  it('[OPS-5] [SEC-5] keep the host and the length of the body, whatever Connection names', () => {
+    const rawHeaders = ['Host', 'a', 'Content-Length', '5'];
+    const named = ['Connection', 'Host, content-LENGTH, transfer-encoding'];
+    expect(toForwarded({ rawHeaders: [...named, ...rawHeaders] })).toEqual(rawHeaders);
+    const chunked = ['Transfer-Encoding', 'chunked'];
+    expect(toForwarded({ rawHeaders: [...named, ...chunked] })).toEqual(chunked);
+  });
+
   it('[OPS-5] frame a body without a length as one body', () => {
     const rawHeaders = ['Transfer-Encoding', 'chunked'];
     expect(toForwarded({ rawHeaders })).toEqual(['Transfer-Encoding', 'chunked']);
