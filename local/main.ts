@@ -41,6 +41,8 @@ const STOP_TIMEOUT_MS = 1500;
 
 const steps = createSteps(process.stdout);
 const stops: (() => unknown)[] = [];
+/** Frees the data folder; only once everything that uses it has ended. */
+let unlock = () => {};
 let isDraining = false;
 let isStopping = false;
 /** Set once the gateway serves. */
@@ -62,7 +64,7 @@ async function start(): Promise<void> {
   const config = options.configFile === undefined ? undefined : readConfig(options.configFile);
   if (!(await isFreePort(port, team?.host))) throw portTaken(port);
   await makeDataFolder(dataDir);
-  stops.push(lockDataFolder(dataDir));
+  unlock = lockDataFolder(dataDir);
   const secrets = await loadSecrets(dataDir, process.env['PORTICO_ADMIN_TOKEN'] || undefined);
   // For a team, the program that started this process reads its terminal output.
   const onRequest = team && ((line: string) => void process.stdout.write(`${line}\n`));
@@ -158,6 +160,7 @@ async function stop(exitCode: number): Promise<void> {
   isStopping = true;
   setTimeout(() => process.exit(exitCode), STOP_TIMEOUT_MS);
   await Promise.allSettled(stops.map(async end => end()));
+  unlock();
   process.exit(exitCode);
 }
 

@@ -110,7 +110,7 @@ async function runUp(options: Options): Promise<void> {
     up.view.note(`console: ${up.signInLink} signs you in once, within an hour`);
   }
   if (options.stdio) {
-    await serveHost(options, up);
+    await Promise.race([serveHost(options, up), ended]);
     up.stop();
   }
   await ended;

@@ -10,6 +10,8 @@ import { failed, ok, skipped, type Finding } from './finding.ts';
 /** With a larger difference, tokens do not expire when this machine expects it. */
 const MAX_CLOCK_SECONDS = 60;
 const MAX_TEXT_CHARS = 4_096;
+/** What a gateway says of itself. */
+const WORD = /^[a-z_]{1,40}$/;
 const GOOD = new Set(['CONNECTED', 'DISCONNECTED', 'CONNECTING']);
 
 /** For each scope a request that needs it. */
@@ -39,7 +41,14 @@ export async function checkGateway(
     return [failed('gateway', detail, advice), ...notAsked('the gateway cannot be reached')];
   }
   const seenAt = now();
-  const version = await readVersion(health);
+  const { version, status } = await readHealth(health);
+  if (version !== undefined && status !== 'ok') {
+    const advice = 'look at its log, then ask again';
+    return [
+      failed('gateway', `it answers ${status}`, advice),
+      ...notAsked('the gateway is not in order'),
+    ];
+  }
   if (version === undefined) {
     const what = `another program answers at ${url.origin} (${health.status})`;
     const advice = 'free the port, or start the gateway on another and name it with --url';
@@ -56,15 +65,16 @@ export async function checkGateway(
 const notAsked = (why: string) =>
   ['version', 'clock', 'token', 'servers'].map(check => skipped(check, why));
 
-/** Returns the version of the gateway; undefined where the response is not a gateway's. */
-async function readVersion(response: Response): Promise<string | undefined> {
+/** Reads the gateway's version and its own status; neither where the response is not a gateway's. */
+async function readHealth(response: Response): Promise<{ version?: string; status?: string }> {
   try {
     const text = (await response.text()).slice(0, MAX_TEXT_CHARS);
     const body: unknown = JSON.parse(text);
-    if (!response.ok || !isObject(body) || body['status'] !== 'ok') return undefined;
-    return typeof body['version'] === 'string' ? body['version'] : undefined;
+    const { version, status } = isObject(body) ? body : {};
+    const isGateway = typeof version === 'string' && WORD.test(String(status));
+    return isGateway ? { version, status: String(status) } : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 

@@ -4,6 +4,7 @@ import { delimiter, join, resolve } from 'node:path';
 import type { StdioEntry } from '../../../src/servers/transfer/mcp-entry.ts';
 import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 import { toTokenPath } from '../connect/device-tokens.ts';
+import { fillVariables } from '../connect/variables.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
 const OLDEST_NODE = [22, 13] as const;
@@ -62,12 +63,18 @@ export async function checkConfig(
     broken.length > 0
       ? failed(check, `${file}: ${broken.join('; ')}`, 'fix these entries')
       : ok(check, `${file}, ${entries.length} ${entries.length === 1 ? 'server' : 'servers'}`);
-  const programs = entries.filter(entry => entry.kind === 'stdio');
+  const programs = entries.filter(entry => entry.kind === 'stdio').filter(isEnabled);
   return [whole, ...(await Promise.all(programs.map(entry => checkProgram(entry, env))))];
 }
 
-async function checkProgram({ name, command }: StdioEntry, env: Environment): Promise<Finding> {
-  const check = `command of ${name}`;
+const isEnabled = ({ isDisabled }: StdioEntry) => !isDisabled;
+
+async function checkProgram(entry: StdioEntry, env: Environment): Promise<Finding> {
+  const check = `command of ${entry.name}`;
+  const { text: command, missing } = fillVariables(entry.command, env);
+  if (missing.length > 0) {
+    return failed(check, `${missing.join(', ')} is not set`, 'set it in the environment');
+  }
   const found = await findProgram(command, env);
   if (found !== undefined) return ok(check, found);
   return failed(check, `${command} is not in PATH`, 'install it, or write its full path');

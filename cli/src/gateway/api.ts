@@ -99,9 +99,13 @@ export class Api {
     } catch (error) {
       if (error instanceof Failure) throw error;
       if (signal.reason instanceof Failure) throw signal.reason;
-      const hint = 'is it running, and is --url right? see portico doctor';
-      throw new Unanswered(`${this.#origin} cannot be reached (${reasonOf(error)}); ${hint}`);
+      throw this.#unanswered(error);
     }
+  }
+
+  #unanswered(error: unknown): Unanswered {
+    const hint = 'is it running, and is --url right? see portico doctor';
+    return new Unanswered(`${this.#origin} cannot be reached (${reasonOf(error)}); ${hint}`);
   }
 
   /** Returns the JSON of a response. @throws Failure where it is not a success */
@@ -113,7 +117,9 @@ export class Api {
   ): Promise<T> {
     const response = await this.send(method, path, text, undefined, headers);
     if (!response.ok) throw await toFailure(response, this.#origin);
-    const body = await response.text();
+    const body = await response.text().catch((error: unknown) => {
+      throw this.#unanswered(error);
+    });
     if (body === '' && method === 'DELETE') return undefined as T;
     const json = parseJson(body);
     if (!isObject(json)) throw this.#noGateway();

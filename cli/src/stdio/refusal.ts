@@ -1,4 +1,5 @@
 /** Errors for the host where the gateway gave no response: under the host's own id, in words for people. Pure. */
+import { Failure } from '../failure.ts';
 import {
   idText,
   isObject,
@@ -33,6 +34,7 @@ export function errorText(id: RequestId | null, error: RelayError): string {
  */
 export function toRelayError(thrown: unknown, origin: string, hasAnswer: boolean): RelayError {
   if (thrown instanceof RelayError) return thrown;
+  if (thrown instanceof Failure) return new RelayError(thrown.message);
   if (hasAnswer) {
     const why = `the response of the gateway broke off: ${reasonOf(thrown)}`;
     return new RelayError(`${why}; it is unknown whether the request was carried out`);

@@ -89,6 +89,10 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const api = new Api(new URL(origin), secrets.adminToken);
     let known = entries;
     const run = await startPrograms(options, origin, secrets.adminToken, view);
+    closing.push(async () => {
+      run.stop();
+      await run.done.catch(() => {});
+    });
     for (const text of await registerRemotes(api, entries.remotes)) view.note(text, 'busy');
     const names = [...entries.programs, ...entries.remotes].map(({ name }) => name);
     const settled = await whenSettled(

@@ -137,6 +137,15 @@ describe('a gateway', () => {
     );
   });
 
+  it('[CLI-4] that is not in order is reported as a gateway', async () => {
+    const ill = { status: 'storage_unavailable', version: '0.1.0' };
+    const answer: Script = (_came, response) =>
+      void response.writeHead(503).end(JSON.stringify(ill));
+    await behind(answer, async origin => {
+      expect(await failure(['--url', origin])).toMatch(/^gateway: it answers storage_unavailable;/);
+    });
+  });
+
   it('[CLI-4] of another version is reported', async () => {
     await behind(like({ status: 'ok', version: '7.1.0' }), async origin => {
       expect(await failure(['--url', origin])).toMatch(/^version: the gateway is 7\.1\.0.*install/);

@@ -43,6 +43,20 @@ it.each([
   await expect(api.list('/api/v1/tokens', 'tokens')).rejects.toThrow(NO_GATEWAY);
 });
 
+it('[CLI-4] an answer that breaks off in its body is told as a gateway that cannot be reached', async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': '10' });
+    response.write('{"a":', () => response.destroy());
+  });
+  closing.push(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const api = new Api(new URL(`http://127.0.0.1:${port}`), undefined);
+  await expect(api.json('GET', '/api/v1/token')).rejects.toThrow(
+    /cannot be reached \(.*see portico/,
+  );
+});
+
 it('[CLI-4] a deletion needs no body in the answer', async () => {
   const api = await answering('', 204);
   expect(await api.json('DELETE', '/api/v1/tokens/a')).toBe(undefined);
