@@ -6,7 +6,7 @@ import { Link, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { streamEvents } from './api/events.ts';
 import { beginLive, type LivePorts } from './api/live.ts';
 import { mayUse, meQuery, type Me } from './api/me.ts';
-import { ApiProblem, hasToken } from './api/request.ts';
+import { ApiProblem, hasToken, useToken } from './api/request.ts';
 import { SignedOut, SignedOutDialog } from './parts/signed-out.tsx';
 import { Loading, Problem } from './parts/states.tsx';
 import { TokenForm } from './parts/token-form.tsx';
@@ -26,8 +26,15 @@ export function App() {
     refetchInterval: ({ state }) => (isRefused(state.error) && state.data ? SIGNED_OUT_MS : false),
   });
   useOneUser(me.data?.principal);
-  if (asksForToken() && !hasToken()) return <TokenForm onToken={() => void me.refetch()} />;
   const isSignedOut = isRefused(me.error);
+  useEffect(() => {
+    // A token that ended does not come back; a sign-in in another tab counts from now on.
+    if (isSignedOut && me.data) useToken(undefined);
+  }, [isSignedOut, me.data]);
+  const lacksToken = isSignedOut ? !me.data : !hasToken();
+  if (asksForToken() && lacksToken) {
+    return <TokenForm isRefused={hasToken()} onToken={() => void me.refetch()} />;
+  }
   if (me.data) {
     return (
       <Router base={BASE}>

@@ -94,7 +94,3 @@ export async function principalsCalled(name: string): Promise<Principal[]> {
   } while (cursor !== undefined);
   return found;
 }
-
-/** Finds the id of the newest principal with this name; undefined where there is none. @throws ApiProblem, Unreachable */
-export const findPrincipal = async (name: string): Promise<string | undefined> =>
-  (await principalsCalled(name))[0]?.id;

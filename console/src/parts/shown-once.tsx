@@ -24,15 +24,15 @@ const OUTCOMES = {
 
 export function ShownOnce({ label, value, says, rows = 2, onDone }: ShownOnceProps) {
   const text = useRef<HTMLTextAreaElement>(null);
-  const [outcome, setOutcome] = useState<keyof typeof OUTCOMES>();
+  const [outcome, setOutcome] = useState<{ value: string; is: keyof typeof OUTCOMES }>();
   useEffect(() => text.current?.select(), [value]);
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(value);
-      setOutcome('copied');
+      setOutcome({ value, is: 'copied' });
     } catch {
       text.current?.select();
-      setOutcome('selected');
+      setOutcome({ value, is: 'selected' });
     }
   }
   return (
@@ -58,7 +58,7 @@ export function ShownOnce({ label, value, says, rows = 2, onDone }: ShownOncePro
         <button type="button" class="quiet" onClick={onDone}>
           I have it
         </button>
-        <span role="status">{outcome && OUTCOMES[outcome]}</span>
+        <span role="status">{outcome?.value === value ? OUTCOMES[outcome.is] : null}</span>
       </p>
     </section>
   );

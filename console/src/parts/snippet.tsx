@@ -2,18 +2,19 @@
 import { useRef, useState } from 'preact/hooks';
 import './snippet.css';
 
+const SELECTED =
+  'The browser does not let it be copied here. It is selected: copy it by the keyboard.';
+
 export function Snippet({ label, text }: { label: string; text: string }) {
   const place = useRef<HTMLPreElement>(null);
-  const [told, setTold] = useState('');
+  const [told, setTold] = useState({ text, says: '' });
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
-      setTold('Copied.');
+      setTold({ text, says: 'Copied.' });
     } catch {
       if (place.current) getSelection()?.selectAllChildren(place.current);
-      setTold(
-        'The browser does not let it be copied here. It is selected: copy it by the keyboard.',
-      );
+      setTold({ text, says: SELECTED });
     }
   }
   return (
@@ -25,7 +26,7 @@ export function Snippet({ label, text }: { label: string; text: string }) {
         <button type="button" class="quiet" onClick={() => void copy()}>
           Copy
         </button>
-        <span role="status">{told}</span>
+        <span role="status">{told.text === text ? told.says : ''}</span>
       </p>
     </section>
   );

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { accountsQuery } from '../api/accounts.ts';
-import type { Me } from '../api/me.ts';
+import { mayUse, type Me } from '../api/me.ts';
 import {
   heldQuery,
   serverSummaryQuery,
@@ -68,7 +68,7 @@ interface WaitingProps {
 }
 
 function Waiting({ me, seesServers, summary }: WaitingProps) {
-  const hasAccounts = me.scopes.includes('tools:call');
+  const hasAccounts = mayUse(me, 'tools:call');
   const accounts = useQuery({ ...accountsQuery(), enabled: hasAccounts });
   const held = useQuery({ ...heldQuery(), enabled: seesServers });
   const thrown = accounts.error ?? held.error;

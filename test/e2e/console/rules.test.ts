@@ -195,6 +195,13 @@ it('[OPS-1] [ACC-3] asks which of two people with the same name is meant', async
     await page.click(SHOW);
     expect(await page.textContent('.preview h3')).toBe('Ria');
   });
+  const why = await openConsole(browser, gateway.origin, admin, `/console/why?principal=${ria}`);
+  await why.page.fill('label:text-is("Server") + input', 'notes');
+  await why.page.fill('label:text-is("Tool") + input', 'get_note');
+  await why.page.click('text=Explain');
+  await why.page.waitForURL(url => url.searchParams.get('tool') === 'get_note');
+  expect(new URL(why.page.url()).searchParams.get('principal')).toBe(ria);
+  await why.close();
   await gateway.api('DELETE', `/api/v1/principals/${String(json['id'])}`);
 });
 

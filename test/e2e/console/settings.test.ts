@@ -176,7 +176,16 @@ it('[OPS-1] [LLM-4] allows tools for ask, and says why an entry is refused', asy
     await page.getByLabel('Also if the tool may change').check();
     await page.fill('#ask-why', HOSTILE);
     await page.click('text=Allow it');
-    await page.waitForSelector('[role=alert] >> text=Nobody has this name');
+    await page.waitForSelector('[role=alert] >> text=nobody with this name');
+    const names = await Promise.all(
+      [1, 2].map(() => gateway.api('POST', '/api/v1/principals', { name: 'Twice' })),
+    );
+    await page.getByLabel('Name', { exact: true }).fill('Twice');
+    await page.click('text=Allow it');
+    await page.waitForSelector('[role=alert] >> text=Several have this name');
+    for (const { json } of names) {
+      await gateway.api('DELETE', `/api/v1/principals/${String(json['id'])}`);
+    }
     await page.getByLabel('Name', { exact: true }).fill('Bo');
     await page.click('text=Allow it');
     await page.waitForSelector('[role=alert] >> text=name one server and one tool');

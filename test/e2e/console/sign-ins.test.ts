@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console-page.ts';
-import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
+import { makeToken, QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 import { letIn } from '../support/let-in.ts';
 
@@ -210,4 +210,23 @@ it('[OPS-1] [ACC-7] keeps the input when the sign-in ends, and continues after a
     },
     token,
   );
+});
+
+it('[OPS-1] [ACC-7] takes a token for this tab, and asks again for one that the gateway refuses', async () => {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(`${gateway.origin}/console?token`);
+    const give = async (token: string) => {
+      await page.fill('#token', token);
+      await page.press('#token', 'Enter');
+    };
+    await give(makeToken());
+    await page.getByRole('alert').getByText('The gateway refuses this token').waitFor();
+    await give(gateway.adminToken);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await context.cookies()).toEqual([]);
+  } finally {
+    await context.close();
+  }
 });

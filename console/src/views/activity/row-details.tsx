@@ -8,6 +8,8 @@ import { toWhole } from '../../parts/time.tsx';
 import { toWhyPath } from './search.ts';
 import { toDeed, toEnding, toField, toText } from './words.ts';
 
+const GONE = 'somebody whose name is no longer known';
+
 /** Longer values are cut; the export has them whole. */
 const MAX_CHARS = 20_000;
 
@@ -35,7 +37,7 @@ export function RowDetails({ event, explains, onClose }: RowDetailsProps) {
       <dl>
         <Field name="When">{toWhole(event.at)}</Field>
         <Field name="Who">
-          <Named name={event.principal_name} id={principal} />
+          <Named name={event.principal_name ?? GONE} id={principal} />
         </Field>
         <Field name="With the token">
           <Named name={event.token_name} id={token} />
@@ -90,7 +92,7 @@ const Field = ({ name, children }: { name: string; children: ComponentChildren }
 
 const Named = ({ name, id }: { name: string | null; id: string }) => (
   <>
-    {name === null ? 'somebody whose name is no longer known' : <Foreign text={name} />}
+    {name === null ? null : <Foreign text={name} />}
     {name === id ? null : (
       <>
         {' '}

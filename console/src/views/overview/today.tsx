@@ -1,6 +1,6 @@
 /** Refused and slow calls of the last 24 hours, as plots. */
 import { useQuery } from '@tanstack/preact-query';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { auditCountsQuery } from '../../api/audit.ts';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
@@ -10,14 +10,25 @@ import { Plot } from '../activity/plot.tsx';
 
 const HOUR_MS = 3_600_000;
 const HALF_HOUR = 1800;
+/** How often an open page checks whether the next hour has begun, in milliseconds. */
+const CHECK_MS = 60_000;
+
+/** The span starts at a full hour, so that it changes once an hour. */
+function toSince(): string {
+  const hour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
+  return new Date(hour - 23 * HOUR_MS).toISOString();
+}
 
 export function Today() {
-  // The span stays fixed while the page is open, and starts at a full hour.
-  const since = useMemo(() => {
-    const now = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-    return new Date(now - 23 * HOUR_MS).toISOString();
+  const [since, setSince] = useState(toSince);
+  useEffect(() => {
+    const timer = setInterval(() => setSince(toSince()), CHECK_MS);
+    return () => clearInterval(timer);
   }, []);
-  const counts = useQuery(auditCountsQuery({ kind: 'calls', since }, HALF_HOUR));
+  const counts = useQuery({
+    ...auditCountsQuery({ kind: 'calls', since }, HALF_HOUR),
+    placeholderData: before => before,
+  });
   if (counts.error) return <Problem thrown={counts.error} onRetry={() => void counts.refetch()} />;
   if (!counts.data) return <Loading />;
   const { parts } = counts.data;

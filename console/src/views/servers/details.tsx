@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import type { RefObject } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import type { Me } from '../../api/me.ts';
+import { mayUse, type Me } from '../../api/me.ts';
 import { connectServer, deleteServer, disconnectServer, serverQuery } from '../../api/servers.ts';
 import type { Server } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -54,9 +54,7 @@ export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
       {isEdited ? <EditServer server={server} onDone={endEdit} /> : null}
       <Facts server={server} />
       <Health id={id} isAsked={!isDeleted} />
-      {me.scopes.includes('tools:read') ? (
-        <ServerTools server={server} isAsked={!isDeleted} />
-      ) : null}
+      {mayUse(me, 'tools:read') ? <ServerTools server={server} isAsked={!isDeleted} /> : null}
     </>
   );
 }

@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createEntry } from '../../api/ask-allowlist.ts';
-import { findPrincipal, principalsNamed } from '../../api/suggestions.ts';
+import { findOnlyPrincipal } from '../../api/people.ts';
+import { principalsNamed } from '../../api/suggestions.ts';
 import type { CreateAskAllowlistEntry } from '../../generated/types.gen.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -102,14 +103,13 @@ export function AskForm({ back, onSaved }: FormProps) {
   );
 }
 
-/** @throws Error where there is no principal of this name */
+/** @throws Error where there is no principal with this name, or several */
 async function toSubject(
   kind: Kind,
   who: string,
 ): Promise<NonNullable<CreateAskAllowlistEntry['subject']>> {
   if (kind === 'everyone') return { kind };
   if (kind === 'group') return { kind, name: who };
-  const id = await findPrincipal(who);
-  if (id === undefined) throw new Error('Nobody has this name. What you typed is kept.');
+  const { id } = await findOnlyPrincipal(who);
   return { kind, id };
 }

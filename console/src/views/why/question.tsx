@@ -1,7 +1,8 @@
 /** The form of the question: which principal, which token, and which tool of which server. */
 import { useQuery } from '@tanstack/preact-query';
 import { useId, useState } from 'preact/hooks';
-import { findPrincipal, principalsNamed } from '../../api/suggestions.ts';
+import { findOnlyPrincipal } from '../../api/people.ts';
+import { principalsNamed } from '../../api/suggestions.ts';
 import { tokensOf } from '../../api/tokens.ts';
 import { useDraft } from '../../parts/draft.ts';
 import { toShown } from '../../parts/foreign.tsx';
@@ -31,13 +32,14 @@ export function QuestionForm({ asked, name, onAsk }: FormProps) {
   const [tool, setTool] = useDraft(asked.tool);
   const [thrown, setThrown] = useState<unknown>();
   const principals = useQuery(principalsNamed(who)).data?.principals ?? [];
-  const known = principals.find(each => each.name === who)?.id;
-  const id = known ?? (who === name ? asked.principal : '');
+  const [known, other] = principals.filter(each => each.name === who);
+  const isUnchanged = who === name && asked.principal !== '';
+  // Several may have one name.
+  const id = isUnchanged ? asked.principal : known && !other ? known.id : '';
   async function ask(): Promise<void> {
     setThrown(undefined);
     try {
-      const principal = id === '' ? await findPrincipal(who) : id;
-      if (principal === undefined) throw new Error('There is nobody with this name');
+      const principal = id === '' ? (await findOnlyPrincipal(who)).id : id;
       onAsk({ principal, token, server, tool });
     } catch (problem) {
       setThrown(problem);
