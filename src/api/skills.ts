@@ -12,6 +12,7 @@ import {
 } from '../search/skills/skill-schema.ts';
 import { SKILL_SCOPES, type Skill } from '../search/skills/skill.ts';
 import { ONLOOKER } from '../servers/catalog/conditions.ts';
+import { hasScope } from '../shared/identity/principal.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { registerCreate, registerEdits, registerOne } from './records.ts';
 
@@ -77,6 +78,7 @@ export type CountSkills = (snapshot: Snapshot) => Promise<ReadonlyMap<string, nu
 
 export function createCountSkills({ gateway, skillsOf }: ApiPorts): CountSkills {
   return async ({ caller, servers }) => {
+    if (!hasScope(caller, 'tools:read')) return new Map();
     const viewer = { caller, visible: { servers, client: ONLOOKER }, naming: DOT_NAMING };
     const { items } = await gateway.list(viewer, 'tools');
     // A cached list holds the servers as they were when it was made.

@@ -138,10 +138,12 @@ const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS = [
   'accept',
   'authorization',
+  'cache-control',
   'content-type',
   'if-match',
   'if-none-match',
   'last-event-id',
+  'portico-owner',
   'traceparent',
   'tracestate',
 ];

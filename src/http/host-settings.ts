@@ -74,6 +74,26 @@ export function toHostSettings(settings: z.infer<typeof SettingsSchema>): HostSe
     network,
     allowsLoopback: network !== 'public',
     clientDocumentUrl: documentUrl === '' ? undefined : documentUrl,
-    allowedOrigins: settings.PORTICO_ALLOWED_ORIGINS.split(',').filter(origin => origin !== ''),
+    allowedOrigins: toOrigins(settings.PORTICO_ALLOWED_ORIGINS),
   };
+}
+
+/** The origin of a page, as a browser sends it; other schemes than those of the web are those of apps and extensions. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/;
+
+/** @throws Error that names the setting */
+function toOrigins(list: string): string[] {
+  const origins = list
+    .split(',')
+    .map(origin => origin.trim())
+    .filter(origin => origin !== '');
+  for (const origin of origins) {
+    const own = URL.parse(origin)?.origin;
+    if (!ORIGIN.test(origin) || (own !== 'null' && own !== origin)) {
+      throw new Error(
+        `Setting PORTICO_ALLOWED_ORIGINS: '${origin}' is not an origin such as https://app.example.com`,
+      );
+    }
+  }
+  return origins;
 }

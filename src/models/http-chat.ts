@@ -5,6 +5,7 @@
  */
 import { parseWithin } from '../shared/json/json-spans.ts';
 import { BodyTooLarge, readText } from '../http/read-text.ts';
+import { toRetryAfterMs } from '../http/retry-after.ts';
 import { EventTooLarge } from '../http/sse-events.ts';
 import { withoutEnd } from '../shared/util/without-end.ts';
 import type { HttpApi } from './http-api.ts';
@@ -120,7 +121,7 @@ async function readWhole<T>(
 
 async function toFailure(response: Response, api: HttpApi): Promise<ModelFailure> {
   const { status, headers } = response;
-  const retryAfterMs = toRetryAfterMs(headers);
+  const retryAfterMs = toRetryAfterMs(headers, Date.now(), MAX_RETRY_AFTER_MS);
   if (status === 400 && api.isKeyRefusal) {
     const said = await readText(response, headers, MAX_REFUSAL_BYTES).catch(() => '');
     return new ModelFailure(api.isKeyRefusal(said) ? 'auth' : 'refused');
@@ -131,12 +132,4 @@ async function toFailure(response: Response, api: HttpApi): Promise<ModelFailure
   if (status === 429) return new ModelFailure('rate_limited', retryAfterMs);
   if (status === 408 || status >= 500) return new ModelFailure('unavailable', retryAfterMs);
   return new ModelFailure('refused');
-}
-
-/** Parses `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3). */
-function toRetryAfterMs(headers: Headers): number | undefined {
-  const value = headers.get('retry-after')?.trim();
-  if (value === undefined || value === '') return undefined;
-  const wait = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
-  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), MAX_RETRY_AFTER_MS);
 }

@@ -3,14 +3,15 @@
  * status and `Retry-After` of the response are used, and there is a timeout. Problems are described in our own words.
  */
 import { decideAddress } from '../http/address-policy.ts';
+import { toRetryAfterMs } from '../http/retry-after.ts';
 import { IMPLEMENTATION } from '../shared/protocol.ts';
 import { toSignedHeaders } from './signature.ts';
 import { secretsOf, type Target } from './sealed-address.ts';
 
 /** Timeout until the response, in milliseconds. */
 const TIMEOUT_MS = 10_000;
-/** Longest `Retry-After` that is honoured, in seconds. */
-const MAX_RETRY_AFTER_S = 3_600;
+/** Longest `Retry-After` that is honoured, in milliseconds. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** The outcome. */
 export interface Sent {
@@ -61,7 +62,6 @@ export async function send(
 function judge({ ok, status, headers }: Response): Sent {
   if (ok) return { isDelivered: true, status, problem: null, retryAfterMs: 0 };
   if (status >= 300 && status < 400) return failed('it redirects, which is not followed', status);
-  const seconds = /^\d{1,6}$/.exec(headers.get('retry-after') ?? '')?.[0] ?? '0';
-  const waitMs = Math.min(Number(seconds), MAX_RETRY_AFTER_S) * 1_000;
+  const waitMs = toRetryAfterMs(headers, Date.now(), MAX_RETRY_AFTER_MS) ?? 0;
   return failed(`it answered ${status}`, status, waitMs);
 }

@@ -33,6 +33,30 @@ describe('a public URL', () => {
   });
 });
 
+describe('the origins of pages that may call', () => {
+  const allowed = (text: string) =>
+    parseConfig({ PORTICO_MODE: 'local', PORTICO_ALLOWED_ORIGINS: text }).allowedOrigins;
+
+  it('[SEC-5] are separated by commas, with spaces or not', () => {
+    const origins = ['https://a.example', 'http://b.example:8080', 'chrome-extension://abc'];
+    expect(allowed(` ${origins.join(' , ')},`)).toEqual(origins);
+    expect(allowed('')).toEqual([]);
+  });
+
+  it.each([
+    'https://a.example/',
+    'https://a.example:443',
+    'https://A.example',
+    'a.example',
+    '*',
+    'null',
+    'https://user@a.example',
+    'https://a.example https://b.example',
+  ])('[SEC-5] [OPS-5] may not be %j, and the error names the setting', text => {
+    expect(() => allowed(text)).toThrow('Setting PORTICO_ALLOWED_ORIGINS');
+  });
+});
+
 describe('a gateway on a server', () => {
   it('[OPS-5] is as quick as a local gateway, and reaches the public network only', () => {
     const server = parseConfig({ PORTICO_MODE: 'server', ...PUBLIC });

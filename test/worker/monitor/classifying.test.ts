@@ -10,6 +10,7 @@ import { listAssignments } from '../../../src/search/skills/assignment-store.ts'
 import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
 import {
   createPortico,
+  createToken,
   monitorOf,
   PATIENT,
   registerConnected,
@@ -132,6 +133,9 @@ describe('skills over REST', () => {
       portico.api('PATCH', path, { description }, { headers: { 'if-match': etag } });
     expect((await edit('Forging')).status).toBe(200);
     expect((await edit('Casting')).status).toBe(412);
+    const { token } = await createToken(portico, { scopes: ['servers:write'] });
+    const blind = await portico.api('PATCH', path, { description: 'Casting' }, { token });
+    expect([blind.status, await blind.json()]).toMatchObject([200, { tool_count: 0 }]);
     const twice = await portico.api('POST', '/api/v1/skills', { id: 'other', name: 'metal work' });
     expect(twice.status).toBe(409);
     expect((await portico.api('POST', '/api/v1/skills', { name: 'Suggestions' })).status).toBe(422);
