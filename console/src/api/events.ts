@@ -8,7 +8,7 @@ const MAX_EVENT_CHARS = 64_000_000;
 /**
  * Requests a stream of events.
  * @param asked with a body the request is a POST
- * @param hear called with each event, until the stream ends
+ * @param hear called with each event, until the stream ends or breaks off
  * @throws ApiProblem, Unreachable
  */
 export async function streamEvents(
@@ -23,7 +23,11 @@ export async function streamEvents(
   const decoder = new TextDecoder();
   const reader = answer.body.getReader();
   for (;;) {
-    const { done, value } = await reader.read();
+    // A stream that breaks off has ended too, unless the caller ended it.
+    const { done, value } = await reader.read().catch((thrown: unknown) => {
+      if (signal.aborted) throw thrown;
+      return { done: true as const, value: undefined };
+    });
     if (done) return;
     for (const { event, data } of parser.push(decoder.decode(value, { stream: true }))) {
       hear(event, JSON.parse(data));

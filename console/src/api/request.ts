@@ -32,8 +32,12 @@ export class ApiProblem extends Error {
 
 /** There was no response from the gateway. */
 export class Unreachable extends Error {
-  constructor() {
-    super('The gateway cannot be reached. Nothing was lost: try again when the network is back');
+  /** @param isChange the gateway may have done it all the same */
+  constructor(isChange: boolean) {
+    const advice = isChange
+      ? 'It is not known whether this was done: look before you try again'
+      : 'Nothing was lost: try again when the network is back';
+    super(`The gateway cannot be reached. ${advice}`);
   }
 }
 
@@ -113,7 +117,7 @@ export async function send(
     return answer;
   } catch (thrown) {
     if (signal?.aborted) throw thrown;
-    throw new Unreachable();
+    throw new Unreachable(method !== 'GET');
   }
 }
 

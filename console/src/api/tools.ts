@@ -98,7 +98,7 @@ interface Round {
 
 /**
  * Calls a tool once. Returns its result, or its server's requests; a second call with the responses then continues it.
- * @throws ApiProblem, Unreachable
+ * @throws ApiProblem, Unreachable; Error where the answer broke off
  */
 export async function callTool(
   { name, args, answered }: Round,

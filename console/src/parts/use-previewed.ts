@@ -2,7 +2,7 @@
  * Creates, edits or deletes a record after a preview of the change. Nothing is saved without its preview. If somebody else edited the
  * record meanwhile, neither their changes nor what was typed here is lost unnoticed.
  */
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { ApiProblem } from '../api/request.ts';
 import { rebase } from './rebase.ts';
 import { useAct } from './use-act.ts';
@@ -27,11 +27,14 @@ export function usePreviewed<T, V extends object, P>(ports: Ports<T, V, P>) {
   const [shown, setShown] = useState<{ found: P; isDeletion: boolean }>();
   const [theirs, setTheirs] = useState<readonly string[]>();
   const { isBusy, thrown, run } = useAct();
+  /** Counts the changes: a preview that arrives after another one is dropped. */
+  const changes = useRef(0);
 
   async function show(isDeletion: boolean): Promise<void> {
     setShown(undefined);
+    const asked = changes.current;
     const found = await ports.preview(isDeletion ? undefined : values, base);
-    setShown({ found, isDeletion });
+    if (changes.current === asked) setShown({ found, isDeletion });
   }
 
   async function save(): Promise<void> {
@@ -52,6 +55,7 @@ export function usePreviewed<T, V extends object, P>(ports: Ports<T, V, P>) {
     values,
     /** The preview belongs to the former values. */
     change(more: Partial<V>) {
+      changes.current += 1;
       setTyped(before => ({ ...before, ...more }));
       setShown(undefined);
     },

@@ -10,6 +10,7 @@ import { NameFilters } from '../parts/filters.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Told, useTelling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';
+import { useOpened } from '../parts/use-opened.ts';
 import type { ViewProps } from '../view-props.ts';
 import { PutSecret } from './secrets/put.tsx';
 import { SecretTable } from './secrets/table.tsx';
@@ -24,7 +25,8 @@ export default function Secrets({ me }: ViewProps) {
   const [shown, setShown] = useState(STEP);
   const name = search.get('secret');
   const secrets = list.data;
-  const replaced = secrets?.find(secret => secret.name === name);
+  const found = secrets?.find(secret => secret.name === name);
+  const replaced = useOpened(name, found);
   const isAdding = search.get('add') === 'one';
   const [telling, tell] = useTelling(isAdding || replaced !== undefined);
   const onStored = (stored: string) => {

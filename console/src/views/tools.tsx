@@ -5,6 +5,7 @@ import { Foreign } from '../parts/foreign.tsx';
 import { PagedList } from '../parts/paged-list.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { useAddress } from '../parts/use-address.ts';
+import { useOpened } from '../parts/use-opened.ts';
 import { TryTool } from './tools/try-tool.tsx';
 import './tools/tools.css';
 
@@ -89,9 +90,15 @@ const ToolList = ({ tools, chosen, onChoose }: ToolListProps) => (
 );
 
 function Chosen({ name }: { name: string }) {
-  const tool = useQuery(toolQuery(name));
-  if (tool.error) return <Problem thrown={tool.error} onRetry={() => void tool.refetch()} />;
-  if (tool.data === undefined) return <Loading />;
-  if (tool.data === null) return <Empty>There is no such tool for you.</Empty>;
-  return <TryTool tool={tool.data} />;
+  const found = useQuery(toolQuery(name));
+  // The form and its call stay, whatever a refresh brings.
+  const tool = useOpened(name, found.data ?? undefined);
+  return (
+    <div>
+      {found.error ? <Problem thrown={found.error} onRetry={() => void found.refetch()} /> : null}
+      {found.isPending ? <Loading /> : null}
+      {found.data === null ? <Empty>There is no such tool for you.</Empty> : null}
+      {tool ? <TryTool tool={tool} /> : null}
+    </div>
+  );
 }

@@ -5,7 +5,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console-page.ts';
+import { holdRequest, openConsole } from '../support/console-page.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 import { offerTools, toTool, type Offering } from '../support/offered-tools.ts';
@@ -162,6 +162,20 @@ it('[OPS-1] [ACC-3] denies one person a tool, and reverts that', async () => {
     expect(await page.locator('a:has-text("Denies Ria")').count()).toBe(0);
   });
   expect(await toolsOfRia()).toHaveLength(3);
+});
+
+it('[OPS-1] [ACC-3] drops a preview that arrives after the input has changed', async () => {
+  const id = await make(readAllow);
+  await inConsole(`?rule=${id}`, async page => {
+    await page.fill('label:text-is("Tools") + input', 'get_*');
+    const go = await holdRequest(page, /\/rules\/preview$/, () => page.click(SHOW));
+    await page.fill('label:text-is("Tools") + input', 'list_*');
+    await go();
+    await page.waitForSelector(`${SHOW}:enabled`);
+    expect(await page.locator('.preview').count()).toBe(0);
+    await page.click(SHOW);
+    expect(await page.textContent('.changed')).toContain('loses notes.get_note');
+  });
 });
 
 it('[OPS-1] [ACC-3] reports an edit elsewhere, and keeps the input', async () => {

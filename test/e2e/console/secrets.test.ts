@@ -216,6 +216,22 @@ describe('[OPS-1] [SEC-1] the input is kept', () => {
       expect(await isValue('HUB_TOKEN', 'typed-here')).toBe(true);
     });
   });
+
+  it('if somebody else deleted it meanwhile, until the form is closed', async () => {
+    await put('HUB_TOKEN');
+    await inSecrets('?secret=HUB_TOKEN', async page => {
+      await page.fill('#secret-value', 'typed-here');
+      await gateway.api('DELETE', `${SECRETS}/HUB_TOKEN`);
+      await page.click('text=Store it');
+      await page.waitForSelector('[role=alert] >> text=It was deleted meanwhile');
+      expect(await page.inputValue('#secret-value')).toBe('typed-here');
+      expect(await namesOf()).toEqual(['NOTES_TOKEN']);
+      await page.click('text=Cancel');
+      await page.getByText('Add a secret').waitFor();
+      await page.goBack();
+      await page.getByText('This secret no longer exists').waitFor();
+    });
+  });
 });
 
 it('[OPS-1] [ACC-2] is hidden from members, to whom the API shows no secrets', async () => {

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort, startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console-page.ts';
+import { holdRequest, openConsole } from '../support/console-page.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 
@@ -244,6 +244,17 @@ it('[OPS-1] [REG-6] previews an import before it is done', async () => {
     await page.click('th a:text("from-file")');
     await page.waitForSelector('.outcome .badge.good');
     expect(await page.textContent('main')).not.toContain('very-secret-token');
+  });
+});
+
+it('[OPS-1] [REG-6] drops a plan that arrives after the text has changed', async () => {
+  await inConsole('/servers?add=file', async page => {
+    await page.fill('#import-text', '{"mcpServers":{}}');
+    const go = await holdRequest(page, /\/import\?/, () => page.click('main [type=submit]'));
+    await page.fill('#import-text', '{}');
+    await go();
+    await page.waitForSelector('main [type=submit]:enabled');
+    expect(await page.locator('main section').count()).toBe(0);
   });
 });
 

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
 import { startBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console-page.ts';
+import { holdRequest, openConsole } from '../support/console-page.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 import { runPortico } from '../support/portico-command.ts';
@@ -16,7 +16,7 @@ const SECRETS = 60;
 const HOSTILE = '<img src=x onerror="window.hit=1">\u202Egnp';
 const SHOWN = HOSTILE.replace('\u202E', '⟨U+202E⟩');
 /** The browser logs the requests that the gateway refuses on purpose here. */
-const REFUSED = /^Failed to load resource: .* status of 4(01|12|22) /;
+const REFUSED = /^Failed to load resource: .* status of (401|412|422|503) /;
 const RULES = '/api/v1/cache/rules';
 const SECTIONS = [
   'keys',
@@ -108,6 +108,21 @@ it('[OPS-1] look right at 360 px in the dark, and wide', async () => {
       const overflow = 'document.documentElement.scrollWidth - innerWidth';
       expect([section, await page.evaluate<number>(overflow)]).toEqual([section, 0]);
     }
+  });
+});
+
+it('[OPS-1] [SEC-1] keeps what is known of the keys where a refresh fails', async () => {
+  await inSection('keys', async page => {
+    await page.waitForSelector('tbody tr');
+    await holdRequest(page, /\/keys\/rotate$/, () => page.click('text=/^Put 6\\d records/'));
+    const failed = { status: 503, json: { detail: 'Not now' } };
+    await page.route(/\/api\/v1\/keys$/, route => route.fulfill(failed), { times: 1 });
+    await page.click('button:text-is("Stop")');
+    await page.waitForSelector('[role=alert] >> text=Not now');
+    expect(await page.textContent('.notice')).toContain('Records that were moved stay moved');
+    expect(await rowOf(page, 'k2').textContent()).toContain('active');
+    await page.click('text=Try again');
+    await page.waitForSelector('[role=alert]', { state: 'detached' });
   });
 });
 

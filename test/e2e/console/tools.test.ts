@@ -6,10 +6,17 @@ import { startBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console-page.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
+import { startTcpRelay } from '../support/tcp-relay.ts';
+
+const ONE_TOOL = /\/api\/v1\/tools\?tool=/;
+/** Long enough for a busy machine. */
+const SOON = { timeout: 60_000 };
 
 let gateway: Gateway;
 let browser: Browser;
 let everything: Upstream;
+let things = '';
+let admin = '';
 let member = '';
 
 beforeAll(async () => {
@@ -18,7 +25,9 @@ beforeAll(async () => {
     startBrowser(),
     startEverything('streamableHttp'),
   ]);
-  await gateway.register('things', `${everything.origin}/mcp`);
+  things = (await gateway.register('things', `${everything.origin}/mcp`)).id;
+  const scopes = ['admin', 'tools:read', 'tools:call'];
+  admin = (await gateway.createToken({ name: 'Kim', scopes })).token;
   member = (await gateway.createToken({ name: 'Ada' })).token;
 });
 
@@ -115,5 +124,52 @@ it('[OPS-1] answers a question of a server during a call, with the keyboard', as
     expect(view.problems).toEqual([]);
   } finally {
     await view.close();
+  }
+});
+
+it('[OPS-1] keeps what was typed where a refresh fails, or no longer finds the tool', async () => {
+  const path = '/console/tools?tool=things.get-sum';
+  const view = await openConsole(browser, gateway.origin, admin, path);
+  const { page } = view;
+  let answer: object = { status: 503, json: { detail: 'Not now' } };
+  // The page refreshes when an event says that a server has changed.
+  const change = (description: string) =>
+    gateway.api('PATCH', `/api/v1/aggregator/servers/${things}`, { description });
+  try {
+    await page.fill('[name=a]', '3');
+    await page.route(ONE_TOOL, route => route.fulfill(answer));
+    await change('One');
+    await page.waitForSelector('[role=alert] >> text=Not now', SOON);
+    expect(await page.inputValue('[name=a]')).toBe('3');
+    answer = { json: { servers: [] } };
+    await change('Two');
+    await page.waitForSelector('text=There is no such tool for you', SOON);
+    await page.fill('[name=b]', '4');
+    await page.press('[name=b]', 'Enter');
+    await page.waitForSelector('text=The sum of 3 and 4 is 7');
+    expect(view.problems.filter(problem => !problem.includes('status of 503'))).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] says that the outcome is not known where the connection is lost', async () => {
+  const relay = await startTcpRelay(gateway.port);
+  const path = '/console/tools?tool=things.trigger-long-running-operation';
+  const view = await openConsole(browser, relay.origin, member, path);
+  const { page } = view;
+  try {
+    await page.fill('[name=duration]', '60');
+    await page.fill('[name=steps]', '60');
+    await page.click('text=Call it');
+    await page.waitForSelector('progress[value="1"]');
+    relay.cut();
+    await page.waitForSelector('[role=alert] >> text=What the tool did is not known');
+    await page.click('text=Call it');
+    await page.waitForSelector('[role=alert] >> text=It is not known whether this was done');
+    expect(await page.inputValue('[name=duration]')).toBe('60');
+  } finally {
+    await view.close();
+    await relay.close();
   }
 });

@@ -14,7 +14,7 @@ const WAIT_MS = 60_000;
 const HOSTILE = '<img src=x onerror="window.hit=1">\u202Egnp';
 const SHOWN = HOSTILE.replace('\u202E', '⟨U+202E⟩');
 /** The browser logs the requests that the gateway refuses on purpose here. */
-const REFUSED = /^Failed to load resource: .* status of 4(09|12|22) /;
+const REFUSED = /^Failed to load resource: .* status of 4(04|09|12|22) /;
 const BUDGETS = '/api/v1/budgets';
 
 let gateway: Gateway;
@@ -193,4 +193,22 @@ it('[OPS-1] says why a budget is refused, and keeps the input', async () => {
     expect(await page.inputValue('input[type=number]')).toBe('1000');
   });
   await gateway.api('DELETE', `${BUDGETS}/${String(made.json['id'])}`);
+});
+
+it('[OPS-1] keeps the input for a budget that somebody else deletes', async () => {
+  const subject = { kind: 'group', name: 'guests' };
+  const made = await gateway.api('POST', BUDGETS, { subject, calls_per_day: 10 });
+  const id = String(made.json['id']);
+  await inUsage(`?tab=budgets&budget=${id}`, async page => {
+    await page.fill('input[type=number]', '5');
+    const refreshed = page.waitForResponse(
+      async answer => answer.url().includes(`${BUDGETS}?`) && !(await answer.text()).includes(id),
+      { timeout: WAIT_MS },
+    );
+    await gateway.api('DELETE', `${BUDGETS}/${id}`);
+    await refreshed;
+    await page.click('button:text-is("Save")');
+    await page.waitForSelector('form [role=alert]');
+    expect(await page.inputValue('input[type=number]')).toBe('5');
+  });
 });

@@ -1,5 +1,5 @@
 /** The console in a real browser, signed in, with its problems: errors, requests to other origins, and axe's findings. */
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { violationsOf } from './axe.ts';
 import { problemsOf } from './page-problems.ts';
 
@@ -59,4 +59,17 @@ export async function openConsole(
     violations: rules => violationsOf(expression => page.evaluate(expression), rules),
     close: () => context.close(),
   };
+}
+
+/** Holds the request that an action makes. Returns a function that lets it go on. */
+export async function holdRequest(
+  page: Page,
+  address: RegExp,
+  act: () => Promise<unknown>,
+): Promise<() => Promise<void>> {
+  const held = Promise.withResolvers<Route>();
+  await page.route(address, route => held.resolve(route), { times: 1 });
+  await act();
+  const route = await held.promise;
+  return () => route.continue();
 }

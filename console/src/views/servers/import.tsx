@@ -1,6 +1,6 @@
 /** Adds several servers from a client's file. A plan is shown before anything is done. */
 import { useQueryClient } from '@tanstack/preact-query';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { importServers, type OnConflict } from '../../api/servers.ts';
 import type { Import } from '../../generated/types.gen.ts';
@@ -22,9 +22,12 @@ export function ImportServers() {
   const [plan, setPlan] = useState<Import>();
   const [isBusy, setBusy] = useState(false);
   const [thrown, setThrown] = useState<unknown>();
+  /** Counts the changes: a plan that arrives after another one is dropped. */
+  const changes = useRef(0);
 
   // A plan belongs to one text and one rule.
   function change(next: string, nextRule = rule): void {
+    changes.current += 1;
     setText(next);
     setRule(nextRule);
     setPlan(undefined);
@@ -38,11 +41,14 @@ export function ImportServers() {
   async function ask(isPlan: boolean): Promise<void> {
     setBusy(true);
     setThrown(undefined);
+    const asked = changes.current;
+    const isLate = () => isPlan && changes.current !== asked;
     try {
-      setPlan(await importServers(text, rule, isPlan));
+      const found = await importServers(text, rule, isPlan);
+      if (!isLate()) setPlan(found);
       if (!isPlan) void cache.invalidateQueries({ queryKey: ['servers'] });
     } catch (problem) {
-      setThrown(problem);
+      if (!isLate()) setThrown(problem);
     } finally {
       setBusy(false);
     }

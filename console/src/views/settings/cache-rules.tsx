@@ -9,6 +9,7 @@ import { PagedList } from '../../parts/paged-list.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Told, useTelling } from '../../parts/told.tsx';
 import { useAddress } from '../../parts/use-address.ts';
+import { useOpened } from '../../parts/use-opened.ts';
 import { AddCacheRule, EditCacheRule } from './cache-rule-form.tsx';
 
 const HERE = '/settings?section=cache';
@@ -20,7 +21,8 @@ export function CacheRules() {
   const cache = useQueryClient();
   const list = useInfiniteQuery(cacheRulesQuery());
   const id = search.get('rule');
-  const rule = list.data?.pages.flatMap(({ rules }) => rules).find(each => each.id === id);
+  const found = list.data?.pages.flatMap(({ rules }) => rules).find(each => each.id === id);
+  const rule = useOpened(id, found);
   const isAdding = search.get('add') === 'rule';
   const [telling, tell] = useTelling(isAdding || rule !== undefined);
   const changed = (text: string) => {

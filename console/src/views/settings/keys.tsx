@@ -23,12 +23,15 @@ const COLUMNS = [
 
 export function EncryptionKeys() {
   const found = useQuery(keysQuery());
-  if (found.error) return <Problem thrown={found.error} onRetry={() => void found.refetch()} />;
-  if (!found.data) return <Loading />;
+  const problem = found.error ? (
+    <Problem thrown={found.error} onRetry={() => void found.refetch()} />
+  ) : null;
+  if (!found.data) return problem ?? <Loading />;
   const { keys, active, tokens_remaining: tokens } = found.data;
   const lost = keys.filter(key => !key.in_ring && countOf(key) > 0);
   return (
     <>
+      {problem}
       <p>
         Everything that is sealed is under a key of the ring. Add a new key to the ring with{' '}
         <code>portico keys new</code>, or as a secret of the Worker; keys are never shown.

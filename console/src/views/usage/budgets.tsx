@@ -9,6 +9,7 @@ import { PagedList } from '../../parts/paged-list.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Told, useTelling } from '../../parts/told.tsx';
 import { useAddress } from '../../parts/use-address.ts';
+import { useOpened } from '../../parts/use-opened.ts';
 import { AddBudget, EditBudget } from './budget-form.tsx';
 import { UsageHead } from './head.tsx';
 import { useSubjectName } from './subject-name.ts';
@@ -23,7 +24,8 @@ export function Budgets() {
   const cache = useQueryClient();
   const list = useInfiniteQuery(budgetsQuery());
   const id = search.get('budget');
-  const edited = list.data?.pages.flatMap(page => page.budgets).find(each => each.id === id);
+  const found = list.data?.pages.flatMap(page => page.budgets).find(each => each.id === id);
+  const edited = useOpened(id, found);
   const isAdding = search.get('add') === 'one';
   const [telling, tell] = useTelling(isAdding || edited !== undefined);
   const changed = (text: string) => {

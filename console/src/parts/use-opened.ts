@@ -1,0 +1,13 @@
+/** Keeps a record open while somebody may be typing in its form. */
+import { useRef } from 'preact/hooks';
+
+/**
+ * Returns the record that was last found under the id. So its form stays if a refresh no longer finds it, until another id is opened.
+ * @param id from the address; null: none is open
+ * @param found the record, if it is known now
+ */
+export function useOpened<T>(id: string | null, found: T | undefined): T | undefined {
+  const last = useRef({ id, found });
+  if (found !== undefined || last.current.id !== id) last.current = { id, found };
+  return last.current.found;
+}
