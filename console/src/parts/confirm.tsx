@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { Problem } from './states.tsx';
 
-interface ConfirmProps {
+interface ConfirmProps<Done> {
   /** Text of the button. */
   label: string;
   /** One sentence about what will happen. */
@@ -13,12 +13,13 @@ interface ConfirmProps {
   isDisabled?: boolean;
   /** Fields to fill in first. */
   children?: ComponentChildren;
-  act: () => Promise<unknown>;
-  /** Called when it is done; must move the focus if the button disappears. */
-  onDone?: () => void;
+  /** The request. What it shows belongs in `onDone`: nothing outside of an open dialog can take the focus. */
+  act: () => Promise<Done>;
+  /** Called with the result once the dialog is closed; must move the focus if the button disappears. */
+  onDone?: (done: Done) => void;
 }
 
-export function Confirm(props: ConfirmProps) {
+export function Confirm<Done>(props: ConfirmProps<Done>) {
   const { label, says, agrees, isDisabled = false, children, act, onDone } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);
@@ -33,9 +34,9 @@ export function Confirm(props: ConfirmProps) {
     setBusy(true);
     setThrown(undefined);
     try {
-      await act();
+      const done = await act();
       dialog.current?.close();
-      onDone?.();
+      onDone?.(done);
     } catch (problem) {
       setThrown(problem);
     } finally {

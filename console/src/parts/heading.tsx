@@ -1,7 +1,7 @@
 /** Heading of a page within a view: it takes the focus, and a link back stands before it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { useFocus } from './use-focus.ts';
 
 interface HeadingProps {
   /** Address and text of the link back. */
@@ -10,8 +10,7 @@ interface HeadingProps {
 }
 
 export function Heading({ back: [href, text], children }: HeadingProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const heading = useFocus<HTMLHeadingElement>();
   return (
     <>
       <p class="back">

@@ -1,9 +1,9 @@
 /** A preview of what saving would change, and for whom, shown before it is saved. Names of people and tools are outside text. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import type { AccessPreview } from '../generated/types.gen.ts';
 import { Foreign } from './foreign.tsx';
 import './preview.css';
+import { useFocus } from './use-focus.ts';
 
 /** What is gained and lost. */
 export type Change = Pick<AccessPreview['groups'][number], 'gained' | 'lost' | 'tools'>;
@@ -20,8 +20,7 @@ interface PreviewProps {
 }
 
 export function Preview({ title, found, nothing, first, children }: PreviewProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [found]);
+  const heading = useFocus<HTMLHeadingElement>(found);
   const { people, examined, changed, groups } = found;
   const more = changed - groups.reduce((sum, each) => sum + each.people, 0);
   return (

@@ -2,7 +2,7 @@
  * Shows a secret that the gateway returns only once. It is only in the memory of this component until it is dismissed: in no address, no
  * query cache, no storage. It takes the focus.
  */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Field } from './field.tsx';
 
 interface ShownOnceProps {
@@ -25,7 +25,7 @@ const OUTCOMES = {
 export function ShownOnce({ label, value, says, rows = 2, onDone }: ShownOnceProps) {
   const text = useRef<HTMLTextAreaElement>(null);
   const [outcome, setOutcome] = useState<{ value: string; is: keyof typeof OUTCOMES }>();
-  useEffect(() => text.current?.select(), [value]);
+  useLayoutEffect(() => text.current?.select(), [value]);
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(value);

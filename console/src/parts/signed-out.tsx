@@ -1,5 +1,5 @@
 /** What the console shows once the sign-in has ended: a page if nothing was open, a dialog over the view if something was. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 const signInUrl = (back: string): string => `/sign-in?return=${encodeURIComponent(back)}`;
 
@@ -20,7 +20,7 @@ export function SignedOut() {
 /** Hides the view, and keeps what was typed into it, until somebody has signed in in another tab. */
 export function SignedOutDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog
       ref={dialog}

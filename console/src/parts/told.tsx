@@ -1,5 +1,6 @@
 /** The outcome of an action. It takes the focus, since the element that was acted on may be gone. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { useFocus } from './use-focus.ts';
 
 /** A new object for each action, since the same text may come twice. */
 export interface Telling {
@@ -21,8 +22,7 @@ export function useTelling(
 }
 
 export function Told({ telling }: { telling: Telling | undefined }) {
-  const place = useRef<HTMLParagraphElement>(null);
-  useEffect(() => place.current?.focus(), [telling]);
+  const place = useFocus<HTMLParagraphElement>(telling);
   if (!telling) return null;
   return (
     <p ref={place} class="notice" role="status" tabIndex={-1}>

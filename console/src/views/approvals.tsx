@@ -1,6 +1,5 @@
 /** Held definitions by server: shown, and decided on one by one, several at once, or all of a server. */
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
-import { useEffect, useRef } from 'preact/hooks';
 import { approvalsQuery, decide, MAX_ITEMS, type Verb } from '../api/approvals.ts';
 import type { Me } from '../api/me.ts';
 import { serversQuery } from '../api/servers.ts';
@@ -15,6 +14,7 @@ import { ApproveAll } from './approvals/approve-all.tsx';
 import './approvals/approvals.css';
 import { useDecisions, type Decide, type Outcome } from './approvals/decisions.ts';
 import { settling, usePicks, type Picks } from './approvals/picks.ts';
+import { useFocus } from '../parts/use-focus.ts';
 
 const STATES = ['waiting', 'pending', 'changed', 'quarantined', 'rejected'];
 
@@ -170,8 +170,7 @@ function Filter({ server, state, isLate, onSet }: FilterProps) {
 
 /** The outcome of the last decision. It takes the focus, since what was decided on is gone. */
 function Told({ outcome }: { outcome: Outcome | undefined }) {
-  const place = useRef<HTMLParagraphElement>(null);
-  useEffect(() => place.current?.focus(), [outcome]);
+  const place = useFocus<HTMLParagraphElement>(outcome);
   if (!outcome) return null;
   const kind = outcome.isBad ? 'notice problem' : 'notice';
   return (

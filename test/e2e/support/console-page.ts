@@ -1,5 +1,5 @@
 /** The console in a real browser, signed in, with its problems: errors, requests to other origins, and axe's findings. */
-import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request, Route } from 'playwright-core';
 import { violationsOf } from './axe.ts';
 import { problemsOf } from './page-problems.ts';
 
@@ -41,9 +41,15 @@ export async function openConsole(
   const page = await context.newPage();
   const problems = problemsOf(page, origin);
   page.on('pageerror', thrown => problems.push(`throws ${thrown.message}`));
+  const asked = (request: Request) => `asks ${request.url()}`;
   page.on('request', request => {
     const url = request.url();
-    if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(`asks ${url}`);
+    if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(asked(request));
+  });
+  // Chromium also tells of some requests that the policy kept from leaving.
+  page.on('requestfailed', request => {
+    const at = problems.indexOf(asked(request));
+    if (request.failure()?.errorText === 'csp' && at >= 0) problems.splice(at, 1);
   });
   await page.goto(origin + path);
   if (!storageState) {

@@ -1,6 +1,6 @@
 /** All fields of a row in plain words, in a dialog that the URL opens. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AuditEvent } from '../../generated/types.gen.ts';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
@@ -23,7 +23,7 @@ interface RowDetailsProps {
 export function RowDetails({ event, explains, onClose }: RowDetailsProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     dialog.current?.showModal();
     // Focus the heading, not the only button at the end: a long row is read from its start.
     heading.current?.focus();

@@ -27,8 +27,7 @@ export function OwnTokens({ principal, current, onRevoked }: OwnTokensProps) {
   const tokens = list.data.pages.flatMap(page => page.tokens);
   const total = list.data.pages[0]?.total ?? 0;
   if (tokens.length === 0) return <Empty>You have none.</Empty>;
-  async function revoke({ id, name }: Token): Promise<void> {
-    await revokeToken(id);
+  function forget({ name }: Token): void {
     void cache.invalidateQueries({ queryKey: ['tokens'] });
     onRevoked(name);
   }
@@ -43,7 +42,7 @@ export function OwnTokens({ principal, current, onRevoked }: OwnTokensProps) {
             key={token.id}
             token={token}
             isCurrent={token.id === current}
-            onRevoke={() => revoke(token)}
+            onRevoked={() => forget(token)}
           />
         ))}
       </Table>
@@ -55,10 +54,10 @@ export function OwnTokens({ principal, current, onRevoked }: OwnTokensProps) {
 interface RowProps {
   token: Token;
   isCurrent: boolean;
-  onRevoke(): Promise<void>;
+  onRevoked(): void;
 }
 
-function Row({ token, isCurrent, onRevoke }: RowProps) {
+function Row({ token, isCurrent, onRevoked }: RowProps) {
   const { name, created_at: made, last_used_at: used, expires_at: ends } = token;
   const says = `Whatever uses the token ${toShown(name, 60)} is refused within a second, and so are the tokens that were made with it.`;
   return (
@@ -80,7 +79,8 @@ function Row({ token, isCurrent, onRevoke }: RowProps) {
         <Confirm
           label="Revoke"
           says={isCurrent ? `${says} You are signed out.` : says}
-          act={onRevoke}
+          act={() => revokeToken(token.id)}
+          onDone={onRevoked}
         />
       </td>
     </tr>

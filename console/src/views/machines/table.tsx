@@ -54,15 +54,14 @@ function Acts({ machine: { id, name, status }, onChanged }: ActsProps) {
         says={`${name} gets a new token, for a machine that lost its own or a new machine in its place. ${
           isThere ? 'It is disconnected now, and connects' : 'It connects'
         } again only with the new command. Its servers stay.`}
-        act={async () => onChanged({ enrolled: await rotateConnector(id) })}
+        act={() => rotateConnector(id)}
+        onDone={enrolled => onChanged({ enrolled })}
       />
       <Confirm
         label="Revoke"
         says={`${name} ${isThere ? 'is disconnected at once' : 'can no longer connect'}. Its servers stay registered, but cannot be reached: delete those under Servers that are no longer needed.`}
-        act={async () => {
-          await revokeConnector(id);
-          onChanged({ says: `${name} is revoked.` });
-        }}
+        act={() => revokeConnector(id)}
+        onDone={() => onChanged({ says: `${name} is revoked.` })}
       />
     </div>
   );

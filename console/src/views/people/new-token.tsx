@@ -1,6 +1,6 @@
 /** The form of a principal's new token. */
 import { useQuery } from '@tanstack/preact-query';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Me } from '../../api/me.ts';
 import { serversNamed } from '../../api/suggestions.ts';
 import { createToken } from '../../api/tokens.ts';
@@ -13,6 +13,7 @@ import { useAct } from '../../parts/use-act.ts';
 import { EXPIRIES, toExpiresAt, type Expiry } from './expiry.ts';
 import { ScopeChoice } from './scope-choice.tsx';
 import { MEMBER_SCOPES, scopesToGive, within } from './scopes.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 interface NewTokenProps {
   me: Me;
@@ -35,8 +36,7 @@ export function NewToken({ me, principal, onMade, onCancel }: NewTokenProps) {
   const [day, setDay] = useState('');
   const [limits, setLimits] = useState(NO_LIMITS);
   const { isBusy, thrown, run } = useAct();
-  const first = useRef<HTMLInputElement>(null);
-  useEffect(() => first.current?.focus(), []);
+  const first = useFocus<HTMLInputElement>();
   const make = async () => {
     const expires = toExpiresAt(expiry, day, Date.now());
     const given = Object.entries(limits)

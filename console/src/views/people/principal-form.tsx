@@ -1,6 +1,5 @@
 /** The form of a principal, new or edited. What was typed stays, whatever the gateway responds. */
 import { useQuery } from '@tanstack/preact-query';
-import { useEffect, useRef } from 'preact/hooks';
 import type { Me } from '../../api/me.ts';
 import { groupsQuery } from '../../api/people.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
@@ -9,6 +8,7 @@ import { ListField } from '../../parts/list-field.tsx';
 import type { PrincipalValues } from './principal-values.ts';
 import { ScopeChoice } from './scope-choice.tsx';
 import { scopesToGive } from './scopes.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 interface FormProps extends Sending {
   me: Me;
@@ -19,13 +19,10 @@ interface FormProps extends Sending {
 }
 
 export function PrincipalForm(props: FormProps) {
-  const { me, values, onValues, takesFocus, ...sending } = props;
+  const { me, values, onValues, takesFocus = false, ...sending } = props;
   const { thrown } = sending;
-  const first = useRef<HTMLInputElement>(null);
+  const first = useFocus<HTMLInputElement>(undefined, takesFocus);
   const groups = useQuery(groupsQuery()).data?.groups ?? [];
-  useEffect(() => {
-    if (takesFocus) first.current?.focus();
-  }, [takesFocus]);
   const set = (more: Partial<PrincipalValues>) => onValues({ ...values, ...more });
   return (
     <Form {...sending}>

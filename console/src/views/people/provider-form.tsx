@@ -1,11 +1,12 @@
 /** The form of a sign-in provider, new or edited. What was typed stays, whatever the gateway responds. */
 import { useQuery } from '@tanstack/preact-query';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { secretsQuery } from '../../api/secrets.ts';
 import { Field, messageFor, Select } from '../../parts/field.tsx';
 import { Form, type Sending } from '../../parts/form.tsx';
 import { ProviderClaims } from './provider-claims.tsx';
 import { findBadLine, GITHUB, type ProviderValues } from './provider-values.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 interface FormProps extends Sending {
   values: ProviderValues;
@@ -24,11 +25,8 @@ export function ProviderForm(props: FormProps) {
   const { values, onValues, isKnown = false, ...sending } = props;
   const { onSend, thrown } = sending;
   const [hasTried, setTried] = useState(false);
-  const first = useRef<HTMLInputElement>(null);
+  const first = useFocus<HTMLInputElement>(undefined, isKnown);
   const secrets = useQuery(secretsQuery()).data ?? [];
-  useEffect(() => {
-    if (isKnown) first.current?.focus();
-  }, [isKnown]);
   const set = (more: Partial<ProviderValues>) => onValues({ ...values, ...more });
   const isBad =
     findBadLine(values.group_map, 'last') ?? findBadLine(values.required_claims, 'first');

@@ -70,12 +70,12 @@ const GRACES = [
 
 function Rotate({ token, onRotated }: Pick<RowProps, 'token' | 'onRotated'>) {
   const [grace, setGrace] = useState<(typeof GRACES)[number][0]>('0');
-  const rotate = async () => onRotated(await rotateToken(token.id, Number(grace)));
   return (
     <Confirm
       label="New value"
       says={`The token ${toShown(token.name, 100)} gets a new value, which is shown once. What it may do stays the same.`}
-      act={rotate}
+      act={() => rotateToken(token.id, Number(grace))}
+      onDone={onRotated}
     >
       <Select label="The old value ends" value={grace} options={GRACES} onValue={setGrace} />
     </Confirm>

@@ -62,10 +62,6 @@ export function RuleEditor({ rule, whose, onDone }: EditorProps) {
     read: ({ id }) => readRule(id),
   });
   const { shown, theirs, isBusy } = edit;
-  const remove = async () => {
-    await deleteRule(rule?.id ?? '');
-    done('The rule is deleted. That takes effect within a second.');
-  };
   return (
     <>
       <Heading back={['/rules', 'All rules']}>
@@ -103,7 +99,8 @@ export function RuleEditor({ rule, whose, onDone }: EditorProps) {
             <Confirm
               label="Delete the rule"
               says="The rule is gone for good, and what is shown here changes within a second."
-              act={remove}
+              act={() => deleteRule(rule?.id ?? '')}
+              onDone={() => done('The rule is deleted. That takes effect within a second.')}
             />
           ) : (
             <button type="button" disabled={isBusy} onClick={() => edit.save()}>

@@ -41,6 +41,8 @@ function SecretRow({ secret, seesServers, onDeleted }: RowProps) {
       }
       throw thrown;
     }
+  }
+  function forget(): void {
     cache.setQueryData<Secret[]>(SECRETS, all => all?.filter(each => each.name !== name));
     onDeleted(name);
   }
@@ -80,7 +82,7 @@ function SecretRow({ secret, seesServers, onDeleted }: RowProps) {
           >
             Replace
           </Link>
-          <Confirm label="Delete" says={toWarning(secret)} act={remove} />
+          <Confirm label="Delete" says={toWarning(secret)} act={remove} onDone={forget} />
         </div>
       </td>
     </tr>

@@ -1,9 +1,9 @@
 /** The form of a server, new or edited. What was typed stays, whatever the gateway responds. */
 import type { ComponentProps } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import * as field from '../../parts/field.tsx';
 import { Form, type Sending } from '../../parts/form.tsx';
 import type { CredentialChoice, FormValues } from './form-values.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 interface FormProps extends Sending {
   values: FormValues;
@@ -31,8 +31,7 @@ const FIELDS = {
 
 export function ServerForm(props: FormProps) {
   const { values, onValues, of: kind, ...sending } = props;
-  const first = useRef<HTMLInputElement>(null);
-  useEffect(() => first.current?.focus(), [kind]);
+  const first = useFocus<HTMLInputElement>(kind);
   const set = (more: Partial<FormValues>) => onValues({ ...values, ...more });
   const messageOf = (key: keyof typeof FIELDS) => field.messageFor(sending.thrown, ...FIELDS[key]);
   const takesSecret = values.credential === 'bearer' || values.credential === 'header';

@@ -1,10 +1,10 @@
 /** What an import would do, or did, entry by entry. */
-import { useEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Import } from '../../generated/types.gen.ts';
 import { toShown } from '../../parts/foreign.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
+import { useFocus } from '../../parts/use-focus.ts';
 
 type Entry = Import['entries'][number];
 
@@ -37,8 +37,7 @@ interface PlanProps {
 }
 
 export function Plan({ plan: { dry_run: isPlan, entries }, isBusy, onGo }: PlanProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [isPlan]);
+  const heading = useFocus<HTMLHeadingElement>(isPlan);
   const count = entries.filter(isActed).length;
   const isWrong = entries.some(({ action }) => action === 'invalid');
   const words = isPlan ? WOULD : DID;

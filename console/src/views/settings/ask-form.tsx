@@ -1,6 +1,6 @@
 /** Adds tools to the allow-list of ask. */
 import { useQuery } from '@tanstack/preact-query';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { createEntry } from '../../api/ask-allowlist.ts';
 import { findOnlyPrincipal } from '../../api/people.ts';
 import { principalsNamed } from '../../api/suggestions.ts';
@@ -10,6 +10,7 @@ import { Form } from '../../parts/form.tsx';
 import { ServerAndTool } from '../../parts/server-and-tool.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 type Kind = 'everyone' | 'group' | 'principal';
 
@@ -39,8 +40,7 @@ export function AskForm({ back, onSaved }: FormProps) {
   const [description, setDescription] = useState('');
   const { isBusy, thrown, run } = useAct();
   const principals = useQuery({ ...principalsNamed(who), enabled: kind === 'principal' });
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const heading = useFocus<HTMLHeadingElement>();
 
   const save = () =>
     run(async () => {

@@ -92,10 +92,8 @@ function EntryRow({ entry, onDeleted }: { entry: AskAllowlistEntry; onDeleted: (
         <Confirm
           label="Delete"
           says="This entry no longer lets ask call these tools."
-          act={async () => {
-            await deleteEntry(id);
-            onDeleted();
-          }}
+          act={() => deleteEntry(id)}
+          onDone={onDeleted}
         />
       </td>
     </tr>

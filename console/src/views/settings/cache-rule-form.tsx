@@ -1,5 +1,5 @@
 /** The form of a result cache rule, new or edited. What was typed stays, whatever the gateway responds. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { createCacheRule, readCacheRule, updateCacheRule } from '../../api/cache-rules.ts';
 import type { CacheRule } from '../../generated/types.gen.ts';
 import { Amount, messageFor, Text } from '../../parts/field.tsx';
@@ -8,6 +8,7 @@ import { toShown } from '../../parts/foreign.tsx';
 import { ServerAndTool } from '../../parts/server-and-tool.tsx';
 import { useAct } from '../../parts/use-act.ts';
 import { useEdit } from '../../parts/use-edit.tsx';
+import { useFocus } from '../../parts/use-focus.ts';
 
 interface AddProps {
   /** Address of the list. */
@@ -92,8 +93,7 @@ interface FormProps extends Sending {
 
 function RuleForm({ title, isNew = false, values, onValues, ...sending }: FormProps) {
   const { thrown } = sending;
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const heading = useFocus<HTMLHeadingElement>();
   const set = (more: Partial<RuleValues>) => onValues({ ...values, ...more });
   return (
     <Form {...sending}>

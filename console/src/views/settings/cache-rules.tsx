@@ -100,10 +100,8 @@ function RuleRow({ rule, onDeleted }: { rule: CacheRule; onDeleted: () => void }
           <Confirm
             label="Delete"
             says={`Calls of ${of} are sent to the server again, and cached results are no longer used.`}
-            act={async () => {
-              await deleteCacheRule(id);
-              onDeleted();
-            }}
+            act={() => deleteCacheRule(id)}
+            onDone={onDeleted}
           />
         </div>
       </td>

@@ -58,10 +58,8 @@ function GrantRow({ grant, onEnded }: { grant: Grant; onEnded: () => void }) {
         <Confirm
           label="End"
           says={`Tokens of ${toShown(name, 100)} for ${toShown(who, 100)} are refused everywhere within a second. The program has to ask again.`}
-          act={async () => {
-            await endGrant(id);
-            onEnded();
-          }}
+          act={() => endGrant(id)}
+          onDone={onEnded}
         />
       </td>
     </tr>

@@ -1,10 +1,11 @@
 /** Registers an OAuth client that has no metadata document and does not register itself. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { createClient } from '../../api/oauth-clients.ts';
 import type { IssuedOAuthClient } from '../../generated/types.gen.ts';
 import { messageFor, Text } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { useAct } from '../../parts/use-act.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 interface FormProps {
   /** Address of the list. */
@@ -23,8 +24,7 @@ export function ProgramForm({ back, onMade }: FormProps) {
   const [redirects, setRedirects] = useState('');
   const [isPublic, setPublic] = useState(false);
   const { isBusy, thrown, run } = useAct();
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const heading = useFocus<HTMLHeadingElement>();
   const make = () =>
     run(async () => {
       const body = { name, redirect_uris: linesOf(redirects), public: isPublic };

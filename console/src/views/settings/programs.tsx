@@ -113,10 +113,8 @@ function ProgramRow({ client, onDeleted }: { client: OAuthClient; onDeleted: () 
           says={`What people allowed ${toShown(name, 100)} ends everywhere within a second.${
             kind === 'manual' ? ' Its secret is gone.' : ' It can come back and ask again.'
           }`}
-          act={async () => {
-            await deleteClient(id);
-            onDeleted();
-          }}
+          act={() => deleteClient(id)}
+          onDone={onDeleted}
         />
       </td>
     </tr>

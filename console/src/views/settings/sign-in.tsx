@@ -126,10 +126,8 @@ function PasskeyRow({ passkey, onDeleted }: { passkey: Passkey; onDeleted: () =>
         <Confirm
           label="Delete"
           says={`Nobody signs in by ${toShown(name, 100)} any more. Browsers and programs that signed in with it are signed out at once.`}
-          act={async () => {
-            await deletePasskey(id);
-            onDeleted();
-          }}
+          act={() => deletePasskey(id)}
+          onDone={onDeleted}
         />
       </td>
     </tr>
@@ -151,10 +149,8 @@ function SignInRow({ signIn, onEnded }: { signIn: SignIn; onEnded: () => void })
         <Confirm
           label="Sign it out"
           says="The browser is signed out at once; it may be this one. What programs were allowed stays."
-          act={async () => {
-            await endSignIn(id);
-            onEnded();
-          }}
+          act={() => endSignIn(id)}
+          onDone={onEnded}
         />
       </td>
     </tr>

@@ -1,5 +1,5 @@
 /** Adds or edits a webhook. What was typed stays, whatever the gateway responds; the address is not shown again. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import {
   createWebhook,
   keyOf,
@@ -15,6 +15,7 @@ import { useAct } from '../../parts/use-act.ts';
 import { useEdit } from '../../parts/use-edit.tsx';
 import { NEW, toCreate, toUpdate, toValues, type WebhookValues } from './webhook-values.ts';
 import { EVENT_TYPES, EVENT_WORDS, WEBHOOKS_PATH } from './webhook-words.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 const FORMATS = [
   ['portico', 'A program, by Standard Webhooks'],
@@ -70,8 +71,7 @@ interface FormProps extends Sending {
 
 function WebhookForm({ title, isKnown = false, values, onValues, ...sending }: FormProps) {
   const { thrown } = sending;
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const heading = useFocus<HTMLHeadingElement>();
   const set = (more: Partial<WebhookValues>) => onValues({ ...values, ...more });
   const toggle = (type: (typeof EVENT_TYPES)[number]) =>
     set({ events: EVENT_TYPES.filter(each => values.events.includes(each) !== (each === type)) });

@@ -1,6 +1,6 @@
 /** One webhook: its actions and deliveries. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import {
   deleteWebhook,
@@ -20,6 +20,7 @@ import { useAct } from '../../parts/use-act.ts';
 import { Deliveries } from './deliveries.tsx';
 import { EditWebhook } from './webhook-form.tsx';
 import { toEventWords, WEBHOOKS_PATH } from './webhook-words.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 interface DetailsProps {
   id: string;
@@ -47,8 +48,7 @@ export function WebhookDetails({ id, onDeleted }: DetailsProps) {
 function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void }) {
   const { id, name, origin, format, events, enabled, revision } = webhook;
   const cache = useQueryClient();
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const heading = useFocus<HTMLHeadingElement>();
   const [secret, setSecret] = useState<string>();
   const [isEdited, setEdited] = useState(false);
   const editButton = useRef<HTMLButtonElement>(null);
@@ -112,15 +112,14 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
         <Confirm
           label="New secret"
           says={`${toShown(name, 100)} gets a new secret. Events are signed with both for a day: give it to the receiver meanwhile.`}
-          act={async () => setSecret((await rotateWebhook(id)).secret)}
+          act={() => rotateWebhook(id)}
+          onDone={rotated => setSecret(rotated.secret)}
         />
         <Confirm
           label="Delete"
           says={`${toShown(name, 100)} gets no more events, and those that wait for it are not sent.`}
-          act={async () => {
-            await deleteWebhook(id);
-            onDeleted();
-          }}
+          act={() => deleteWebhook(id)}
+          onDone={onDeleted}
         />
       </div>
       {isEdited ? (

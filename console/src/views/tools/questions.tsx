@@ -1,9 +1,10 @@
 /** A server's requests during a call: a form to fill in, or a page to open. All texts are the server's. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Answer, Asked, Question } from '../../api/tools.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { FieldInput } from './field-input.tsx';
 import { toArguments, toFields, type Field } from './fields.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 interface QuestionsProps {
   /** Name of the requesting server. */
@@ -19,8 +20,7 @@ const fieldsOf = ({ params }: Question): readonly Field[] =>
 
 export function Questions({ server, asked: { questions }, onAnswer }: QuestionsProps) {
   const all = Object.entries(questions);
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const heading = useFocus<HTMLHeadingElement>();
   const [typed, setTyped] = useState<Record<string, Record<string, string>>>(() =>
     Object.fromEntries(
       all.map(([key, question]) => [

@@ -1,5 +1,5 @@
 /** One tool: its description, and a form to call it. What was typed stays, whatever comes back. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { callTool, type Answer, type Asked, type ListedTool, type News } from '../../api/tools.ts';
 import { ApiProblem } from '../../api/request.ts';
 import type { ToolResult } from '../../generated/types.gen.ts';
@@ -10,6 +10,7 @@ import { toArguments, toFields, type Field } from './fields.ts';
 import { Questions } from './questions.tsx';
 import { Result } from './result.tsx';
 import { addNews, Working } from './working.tsx';
+import { useFocus } from '../../parts/use-focus.ts';
 
 /** For a schema without a form: all arguments as JSON. */
 const WHOLE: Field = {
@@ -36,8 +37,7 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
   const called = useRef<Record<string, unknown>>({});
   const [isRunning, setRunning] = useState(false);
   // Focus moves here after the choice, since the list may be long.
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const heading = useFocus<HTMLHeadingElement>();
 
   function begin(): void {
     const made = toArguments(fields, typed);

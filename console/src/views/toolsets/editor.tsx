@@ -48,10 +48,6 @@ export function ToolsetEditor({ toolset, onDone }: EditorProps) {
     read: ({ id }) => readToolset(id),
   });
   const { shown, theirs, isBusy } = edit;
-  const remove = async () => {
-    await deleteToolset(toolset?.id ?? '');
-    done(undefined);
-  };
   const moves = toolset && toolset.name !== edit.values.name.trim();
   return (
     <>
@@ -91,7 +87,8 @@ export function ToolsetEditor({ toolset, onDone }: EditorProps) {
             <Confirm
               label="Delete the toolset"
               says="Its URL is gone for good, and tokens that are limited to it alone can use nothing."
-              act={remove}
+              act={() => deleteToolset(toolset?.id ?? '')}
+              onDone={() => done(undefined)}
             />
           ) : (
             <button type="button" disabled={isBusy} onClick={() => edit.save()}>

@@ -1,11 +1,12 @@
 /** Other names and descriptions of tools, only at the toolset's endpoint. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { findTool } from '../../api/tools.ts';
 import { Field } from '../../parts/field.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
 import type { Override } from './form-values.ts';
+import { useFocus } from '../../parts/use-focus.ts';
 
 const toName = ({ server, tool }: Pick<Override, 'server' | 'tool'>) => `${server}.${tool}`;
 
@@ -76,10 +77,7 @@ interface RowProps {
 }
 
 function OverrideRow({ override, isNew, wrong, onOverride, onRemove }: RowProps) {
-  const first = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (isNew) first.current?.focus();
-  }, [isNew]);
+  const first = useFocus<HTMLInputElement>(undefined, isNew);
   const text = toName(override);
   return (
     <fieldset class="override">

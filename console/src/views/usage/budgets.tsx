@@ -106,10 +106,8 @@ function BudgetRow({ budget, onDeleted }: { budget: Budget; onDeleted: () => voi
           <Confirm
             label="Delete"
             says={`Calls of ${toShown(name, 100)} no longer have a budget of their own, within a second.`}
-            act={async () => {
-              await deleteBudget(id);
-              onDeleted();
-            }}
+            act={() => deleteBudget(id)}
+            onDone={onDeleted}
           />
         </div>
       </td>
