@@ -71,7 +71,8 @@ export interface Deadline {
   /** Restarts the time, within the ceiling; has no effect while a server request waits. */
   restart(): void;
   /**
-   * Applies `limitMs` while a server request waits. When the last waiting one is answered, the time restarts.
+   * Applies `limitMs` while a server request waits, within a ceiling for all waits of the call. When the last waiting one is answered, the
+   * time restarts.
    * @returns to be called when the server request is answered
    */
   hold(limitMs: number): () => void;
@@ -82,7 +83,10 @@ export interface Deadline {
   release(): void;
 }
 
-/** However often its time restarts, a call ends after this many times its timeout, not counting the waits for server requests. */
+/**
+ * However often its time restarts, a call ends after this many times its timeout, not counting the waits for server requests; these may
+ * take this many times the limit of one.
+ */
 const CEILING_FACTOR = 10;
 
 /**
@@ -104,6 +108,8 @@ export function createDeadline(
   let isOver = false;
   let held = 0;
   let heldAt = 0;
+  /** Length of all earlier waits for server requests. */
+  let waitedMs = 0;
   const end = () => {
     if (signal.aborted) return;
     controller.abort();
@@ -138,13 +144,17 @@ export function createDeadline(
     hold(questionMs) {
       if (held === 0) heldAt = Date.now();
       held += 1;
-      set(questionMs);
+      const leftMs = questionMs * CEILING_FACTOR - waitedMs - (Date.now() - heldAt);
+      set(Math.max(0, Math.min(questionMs, leftMs)));
       let isHeld = true;
       return () => {
         if (!isHeld) return;
         isHeld = false;
         held -= 1;
-        if (held === 0) endsAt += Date.now() - heldAt;
+        if (held === 0) {
+          waitedMs += Date.now() - heldAt;
+          endsAt += Date.now() - heldAt;
+        }
         restart();
       };
     },

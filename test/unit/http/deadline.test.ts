@@ -42,3 +42,18 @@ it('[UP-3] counts the waits of two server requests at once only once', () => {
   expect(deadline.signal.aborted).toBe(true);
   deadline.release();
 });
+
+it('[UP-3] ends by itself, even if the server always asks again before its last request is answered', () => {
+  const startedAt = Date.now();
+  const deadline = createDeadline(100);
+  let answered = deadline.hold(1_000);
+  for (let at = 0; at < 60_000 && !deadline.signal.aborted; at += 500) {
+    vi.advanceTimersByTime(500);
+    const next = deadline.hold(1_000);
+    answered();
+    answered = next;
+  }
+  expect(deadline.signal.aborted).toBe(true);
+  expect(Date.now() - startedAt).toBe(10_000);
+  deadline.release();
+});
