@@ -1,5 +1,4 @@
 /** `portico connect`: offers the stdio servers of this machine through a gateway, over one connection that this machine dials. */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig, type ConnectConfig } from '../connect/config.ts';
@@ -10,7 +9,7 @@ import { startRun } from '../connect/run.ts';
 import { readSeconds } from '../connect/seconds.ts';
 import { untilSignalled } from '../connect/signals.ts';
 import type { View } from '../connect/view.ts';
-import { watchConfig } from '../connect/watch-config.ts';
+import { readConfigFile, watchConfig } from '../connect/watch-config.ts';
 import { createView } from '../connect/view-of-terminal.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { readGatewayUrl, readTarget, readToken } from '../gateway-options.ts';
@@ -93,10 +92,11 @@ export function addConnect(program: Command): void {
 
 async function runConnect(options: ConnectOptions): Promise<void> {
   const { origin } = readGatewayUrl(options, process.env);
-  const config = loadConfig(options.config);
+  const text = readConfigFile(options.config);
+  const read = (content: string) => readConfig(content, resolve(options.config), process.env);
+  const config = read(text);
   const view = createView(options, origin);
-  for (const { key, reason } of config.skipped) view.note(`${key}: skipped: ${reason}`, 'faint');
-  for (const warning of config.warnings) view.note(`warning: ${warning}`, 'busy');
+  tellNotes(config, view);
   const token = await findToken(options, origin, view);
   const run = startRun({
     origin,
@@ -110,27 +110,20 @@ async function runConnect(options: ConnectOptions): Promise<void> {
   });
   const stopWatching = watchConfig(
     options.config,
-    async text => {
-      const { servers, skipped, warnings } = readConfig(text, resolve(options.config), process.env);
-      for (const { key, reason } of skipped) view.note(`${key}: skipped: ${reason}`, 'faint');
-      for (const warning of warnings) view.note(`warning: ${warning}`, 'busy');
-      return run.update(servers);
+    text,
+    async edited => {
+      const next = read(edited);
+      tellNotes(next, view);
+      return run.update(next.servers);
     },
     view,
   );
   await untilSignalled(run).finally(stopWatching);
 }
 
-function loadConfig(path: string): ConnectConfig {
-  const file = resolve(path);
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Failure(`${path} cannot be read (${code}); name a file with --config`, EXIT.usage);
-  }
-  return readConfig(text, file, process.env);
+function tellNotes({ skipped, warnings }: ConnectConfig, view: View): void {
+  for (const { key, reason } of skipped) view.note(`${key}: skipped: ${reason}`, 'faint');
+  for (const warning of warnings) view.note(`warning: ${warning}`, 'busy');
 }
 
 /** Finds the device token: in a file, in the environment, or stored by an earlier `--enroll`. */

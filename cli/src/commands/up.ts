@@ -1,10 +1,9 @@
 /** `portico up`: gateway, programs and stdio adapter on one machine, with one command. */
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { readSeconds } from '../connect/seconds.ts';
-import { watchConfig } from '../connect/watch-config.ts';
+import { readConfigFile, watchConfig } from '../connect/watch-config.ts';
 import { createView } from '../connect/view-of-terminal.ts';
 import { untilSignalled } from '../connect/signals.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -85,7 +84,8 @@ export function addUp(program: Command): void {
 async function runUp(options: Options): Promise<void> {
   const { readEntries } = await import('../up/entries.ts');
   const file = resolve(options.config);
-  const entries = readEntries(readFile(options.config), file, process.env);
+  const text = readConfigFile(options.config);
+  const entries = readEntries(text, file, process.env);
   const started = untilStarted();
   const up = await startOrJoin(options, entries);
   if (!('view' in up)) {
@@ -98,7 +98,8 @@ async function runUp(options: Options): Promise<void> {
   }
   const stopWatching = watchConfig(
     options.config,
-    text => up.update(readEntries(text, file, process.env)),
+    text,
+    edited => up.update(readEntries(edited, file, process.env)),
     up.view,
   );
   const ended = untilSignalled(up).finally(stopWatching);
@@ -164,15 +165,6 @@ async function load(): Promise<typeof import('../up/run-up.ts')> {
     throw new Failure(
       'the package miniflare is missing; install portico-cli with its optional dependencies',
     );
-  }
-}
-
-function readFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Failure(`${path} cannot be read (${code}); name a file with --config`, EXIT.usage);
   }
 }
 

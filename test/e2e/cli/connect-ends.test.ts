@@ -204,6 +204,17 @@ it('[CLI-1] enrols a machine once, and finds its token later', async () => {
   expect(exposed.output()).toContain('run `chmod 600` on it');
 });
 
+it('[CLI-1] applies an edit that was made while it started', async () => {
+  gateway.onEnrolment = () => {
+    stand.write('mcp.json', { mcpServers: { tools: stand.tools('tools'), b: stand.tools('b') } });
+  };
+  const connecting = stand.start(['--url', gateway.origin, '--enroll', 'desk'], {
+    PORTICO_TOKEN: ADMIN,
+  });
+  const output = await connecting.says('mcp.json was edited:');
+  expect(output).toContain('mcp.json was edited: started b');
+});
+
 it('[CLI-1] reports what is missing before anything is started', async () => {
   const without = stand.start(['--url', gateway.origin]);
   await expect(without.ended).resolves.toBe(2);

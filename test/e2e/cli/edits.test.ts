@@ -96,16 +96,20 @@ it('[CLI-3] programs and URLs are added with the file of portico up', async () =
   const ended = once(child, 'close');
   const says = (pattern: RegExp) =>
     until(`${String(pattern)} is said`, WAIT_MS, async () => pattern.exec(said) ?? undefined);
+  await until('one is started', WAIT_MS, async () => startsOf('one') === 1 || undefined);
+  write({ one: stand.tools('one'), early: stand.tools('early') });
   const [, origin = ''] = await says(/ready: (\S+)\/mcp/);
   const secrets = readFileSync(join(data, 'secrets.json'), 'utf8');
   const { adminToken } = JSON.parse(secrets) as { adminToken: string };
   await becomes(origin, adminToken, 'one', 'CONNECTED');
+  await says(/was edited: started early/);
   const url = `${upstream.origin}/mcp`;
-  write({ one: stand.tools('one'), two: stand.tools('two'), web: { url } });
+  const programs = { one: stand.tools('one'), early: stand.tools('early') };
+  write({ ...programs, two: stand.tools('two'), web: { url } });
   await says(/was edited: started two; registered web/);
   await becomes(origin, adminToken, 'two', 'CONNECTED');
   await becomes(origin, adminToken, 'web', 'CONNECTED');
-  write({ one: stand.tools('one'), two: stand.tools('two'), web: { url: `${url}?x=1` } });
+  write({ ...programs, two: stand.tools('two'), web: { url: `${url}?x=1` } });
   await says(/web keeps its registered settings; see portico servers edit/);
   expect(startsOf('one')).toBe(1);
   child.kill('SIGTERM');

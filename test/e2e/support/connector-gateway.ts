@@ -22,6 +22,8 @@ export interface ConnectorGateway {
   told: { servers: { name: string; description: string }[] }[];
   /** Enrolment requests so far, with their tokens. */
   enrolments: { name: string; authorization: string | undefined }[];
+  /** Called before an enrolment is answered. */
+  onEnrolment(): void;
   /** Names that the registry refuses. */
   taken: Set<string>;
   /** The status that a registration is refused with. */
@@ -42,6 +44,7 @@ export async function startConnectorGateway(
     links: [],
     told: [],
     enrolments: [],
+    onEnrolment() {},
     taken: new Set(),
     refuseWith: undefined,
   };
@@ -76,7 +79,7 @@ const isAuthorized = ({ headers }: IncomingMessage, token: string): boolean =>
   headers.authorization === `Bearer ${token}`;
 
 async function answer(
-  state: Pick<ConnectorGateway, 'told' | 'enrolments' | 'taken' | 'refuseWith'>,
+  state: Omit<ConnectorGateway, 'origin' | 'nextLink' | 'close'>,
   token: string,
   request: IncomingMessage,
   response: ServerResponse,
@@ -90,6 +93,7 @@ async function answer(
   if (request.method === 'POST' && request.url === '/api/v1/connectors') {
     const name = String(body['name']);
     state.enrolments.push({ name, authorization: request.headers.authorization });
+    state.onEnrolment();
     const isTaken = state.taken.has(name);
     return isTaken
       ? send(409, { title: 'Taken' })
