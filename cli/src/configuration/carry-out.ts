@@ -34,19 +34,36 @@ export async function carryOut(changes: readonly Change[], work: Work): Promise<
   const ids = idsOfPrincipals(changes, work);
   const written = new Map<string, number>();
   const outcomes: Outcome[] = [];
+  let hasStopped = false;
   const tell = (outcome: Outcome) => {
     outcomes.push(outcome);
     work.onDone(outcome);
   };
+  /** Returns why the work failed. */
+  const attempt = async (make: () => Promise<void>): Promise<string | undefined> => {
+    try {
+      await make();
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      hasStopped ||= error instanceof Unanswered || error.exitCode === EXIT.denied;
+      return error.message;
+    }
+  };
   /** Records to replace are deleted before the first new one of their kind is created, since a new record may need the place of another. */
-  const removed = new Map<Change, Failure | undefined>();
+  const removed = new Map<Change, string | undefined>();
   const removeReplaced = async (kind: Change['kind']) => {
     for (const change of changes) {
       if (change.kind !== kind || change.verb !== 'replace' || removed.has(change)) continue;
+      if (hasStopped) return;
       removed.set(change, await attempt(() => remove(change, work)));
     }
   };
-  let stopped: string | undefined;
+  const whyStopped = (change: Change): string | undefined => {
+    if (!hasStopped) return undefined;
+    const what = removed.has(change) ? 'deleted, but not created again' : 'not tried';
+    return `${what}, since an earlier request failed`;
+  };
   let isUnseen = false;
   for (const change of changes) {
     if (change.kind !== 'server' && isUnseen) {
@@ -56,16 +73,10 @@ export async function carryOut(changes: readonly Change[], work: Work): Promise<
     const hasFailed = outcomes.some(({ problem }) => problem !== undefined);
     const kept =
       change.verb === 'delete' && hasFailed ? 'not deleted, since other changes failed' : undefined;
-    if (change.verb === 'replace' && stopped === undefined) await removeReplaced(change.kind);
+    if (change.verb === 'replace') await removeReplaced(change.kind);
     const make = () => attempt(() => makeOne(change, work, ids, written));
-    const problem = stopped ?? kept ?? removed.get(change) ?? (await make());
-    if (problem instanceof Failure) {
-      const isEnd = problem instanceof Unanswered || problem.exitCode === EXIT.denied;
-      if (isEnd) stopped = 'not tried, since an earlier request failed';
-      tell({ change, problem: problem.message });
-    } else {
-      tell(problem === undefined ? { change } : { change, problem });
-    }
+    const problem = removed.get(change) ?? whyStopped(change) ?? kept ?? (await make());
+    tell(problem === undefined ? { change } : { change, problem });
     isUnseen ||= change.kind === 'server' && change.verb === 'create';
   }
   return outcomes;
@@ -84,16 +95,6 @@ function idsOfPrincipals(changes: readonly Change[], { known, owner }: Work): Id
     kind === 'principal' && before ? [[key, before.id] as const] : [],
   );
   return new Map([...names, ...own, ...found]);
-}
-
-async function attempt(work: () => Promise<void>): Promise<Failure | undefined> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
 }
 
 const pathOf = ({ kind, before }: Change): string =>
