@@ -10,6 +10,7 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 import { buildAssets } from './local/assets.ts';
 import { answerOutbound } from './test/fixtures/outbound.ts';
+import { PATIENT } from './test/fixtures/patient.ts';
 
 /** What tests that draw random values read (`test/unit/seeded.ts`). The workers of a project do not see the process's variables. */
 const DRAWS = ['PORTICO_TEST_SEED', 'PORTICO_TEST_SHARE', 'PORTICO_TEST_INTERLEAVINGS'];
@@ -67,6 +68,7 @@ const endToEnd = {
   globalSetup: './test/e2e/setup.ts',
   testTimeout: 180_000,
   hookTimeout: 300_000,
+  expect: { poll: PATIENT },
 };
 
 /** What runs the tests of the Worker, in workerd. */
@@ -104,6 +106,7 @@ export const workerTests = {
   // For a machine that is busy; nothing here measures time.
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  expect: { poll: PATIENT },
   restoreMocks: true,
   sequence: { groupOrder: 2 },
 };
@@ -132,6 +135,7 @@ export default defineConfig({
           // For a machine that is busy; nothing here measures time.
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          expect: { poll: PATIENT },
           restoreMocks: true,
           sequence: { groupOrder: 1 },
         },

@@ -5,6 +5,7 @@ import { createChannels } from '../../../cli/src/connect/channels.ts';
 import { OutboundFetch } from '../../../cli/src/connect/outbound-fetch.ts';
 import type { HttpAdapter } from '../../../cli/src/connect/stdio-http.ts';
 import * as frames from '../../../src/upstream/connector/frames.ts';
+import { PATIENT } from '../../fixtures/patient.ts';
 
 const CHUNK = 50_000;
 
@@ -55,7 +56,10 @@ describe('[CLI-1] a channel', () => {
     for (const part of ['one ', 'two']) take(frames.toFrame('data', 7, Buffer.from(part)));
     expect(requests).toEqual([]);
     take(frames.toFrame('end', 7));
-    await vi.waitFor(() => expect(types()).toEqual(['head 7', 'data 7', 'data 7', 'end 7']));
+    await vi.waitFor(
+      () => expect(types()).toEqual(['head 7', 'data 7', 'data 7', 'end 7']),
+      PATIENT,
+    );
     expect(requests).toMatchObject([{ method: 'POST', headers: { accept: 'x' } }]);
     expect(Buffer.from(requests[0]?.body ?? []).toString()).toBe('one two');
     expect(frames.parsePayload('head', sent[0]?.payload ?? new Uint8Array())).toEqual({
@@ -71,10 +75,10 @@ describe('[CLI-1] a channel', () => {
     const stand = createStand(async () => answerOf(ofBytes(100, () => (read += 1))));
     stand.ask(1);
     const window = Math.floor(frames.WINDOW_BYTES / CHUNK);
-    await vi.waitFor(() => expect(stand.types()).toHaveLength(1 + window));
+    await vi.waitFor(() => expect(stand.types()).toHaveLength(1 + window), PATIENT);
     expect(read).toBe(window + 1);
     stand.take(frames.toJsonFrame('credit', 1, { bytes: CHUNK }));
-    await vi.waitFor(() => expect(stand.types()).toHaveLength(2 + window));
+    await vi.waitFor(() => expect(stand.types()).toHaveLength(2 + window), PATIENT);
     expect(read).toBe(window + 2);
   });
 
@@ -94,11 +98,11 @@ describe('[CLI-1] a channel', () => {
       );
     });
     stand.ask(1);
-    await vi.waitFor(() => expect(stand.sent.length).toBeGreaterThan(20));
+    await vi.waitFor(() => expect(stand.sent.length).toBeGreaterThan(20), PATIENT);
     const before = stand.sent.length;
     stand.take(frames.toJsonFrame('reset', 1, { code: 'cancelled', message: '' }));
     expect(signal?.aborted).toBe(true);
-    await vi.waitFor(() => expect(hasReturned).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(hasReturned).toHaveBeenCalledOnce(), PATIENT);
     stand.take(frames.toJsonFrame('credit', 1, { bytes: CHUNK }));
     expect(stand.sent).toHaveLength(before);
     expect(stand.channels.size).toBe(0);
@@ -131,7 +135,7 @@ describe('[CLI-1] a channel', () => {
   ])('whose server %s is reset, and the reason is not sent', async (_what, handle) => {
     const stand = createStand(handle);
     stand.ask(1);
-    await vi.waitFor(() => expect(stand.types()).toContain('reset 1'));
+    await vi.waitFor(() => expect(stand.types()).toContain('reset 1'), PATIENT);
     const payload = stand.sent.at(-1)?.payload ?? new Uint8Array();
     expect(frames.parsePayload('reset', payload)?.code).toBe('failed');
     expect(Buffer.from(payload).toString()).not.toContain('secret');
@@ -202,7 +206,7 @@ describe('[CLI-1] all channels', () => {
     );
     stand.ask(1, { method: 'GET' });
     stand.ask(2);
-    await vi.waitFor(() => expect(stand.types()).toEqual(['head 1']));
+    await vi.waitFor(() => expect(stand.types()).toEqual(['head 1']), PATIENT);
     const drained = vi.fn<() => void>();
     const draining = stand.channels.drain().then(drained);
     expect(stand.types()).toEqual(['head 1', 'end 1']);

@@ -7,6 +7,7 @@ import { orAborted } from '../../../cli/src/connect/or-aborted.ts';
 import { MOST_QUEUED_BYTES, OutboundFetch } from '../../../cli/src/connect/outbound-fetch.ts';
 import { MAX_FRAME_BYTES, WINDOW_BYTES } from '../../../src/upstream/connector/frames.ts';
 import { createRandom, SEED } from '../seeded.ts';
+import { PATIENT } from '../../fixtures/patient.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -174,7 +175,7 @@ describe('[CLI-1] an abortable wait', () => {
     stopped.abort();
     await expect(waiting).resolves.toBe('aborted');
     resolve('a');
-    await vi.waitFor(() => expect(late).toHaveBeenCalledWith('a'));
+    await vi.waitFor(() => expect(late).toHaveBeenCalledWith('a'), PATIENT);
     const failing = orAborted(Promise.reject(new Error('late')), stopped.signal);
     await expect(failing).resolves.toBe('aborted');
   });

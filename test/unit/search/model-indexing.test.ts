@@ -8,6 +8,7 @@ import type { IndexPartPort } from '../../../src/search/index/index-parts.ts';
 import { ModelIndexing } from '../../../src/search/index/model-indexing.ts';
 import { readModelVectors } from '../../../src/search/index/model-vectors.ts';
 import { createRecord } from '../gateway/fakes.ts';
+import { PATIENT } from '../../fixtures/patient.ts';
 
 type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<number[][]>;
 const good: Embed = async texts => texts.map(({ length }) => [length, 1, 2, 3]);
@@ -112,7 +113,7 @@ describe('vectors of a server’s tools', () => {
         }),
     );
     const following = indexing.follow(await world.serve('a'));
-    await vi.waitFor(() => expect(world.embed).toHaveBeenCalled());
+    await vi.waitFor(() => expect(world.embed).toHaveBeenCalled(), PATIENT);
     await indexing.stop();
     expect([world.stored.size, world.kept.size, world.wakes]).toEqual([0, 0, []]);
     await following;

@@ -15,6 +15,7 @@ import {
   whoami,
 } from '../support/signed-in-accounts.ts';
 import { useTwoAccounts } from '../support/two-accounts.ts';
+import { PATIENT } from '../support/portico.ts';
 
 const LIFE_MS = 3_600_000;
 const CALLS = 200;
@@ -62,11 +63,11 @@ describe('when a token expires', () => {
     pass(LIFE_MS * 0.9);
     issuer.outage = () => new Response('busy', { status: 503 });
     expect(await who(ada)).toBe('you are ada');
-    await vi.waitFor(() => expect(issuer.renewals).toBe(1));
+    await vi.waitFor(() => expect(issuer.renewals).toBe(1), PATIENT);
     issuer.outage = undefined;
     pass(20_000);
     expect(await who(ada)).toBe('you are ada');
-    await vi.waitFor(() => expect(issuer.renewals).toBe(2));
+    await vi.waitFor(() => expect(issuer.renewals).toBe(2), PATIENT);
     pass(LIFE_MS * 0.3);
     expect(await who(ada)).toBe('you are ada');
     expect([issuer.renewals, await endOf(ada)]).toEqual([2, null]);
@@ -130,7 +131,7 @@ describe('a lost response', () => {
       issuer.pause = new Promise<void>(resolve => (answer = resolve));
       issuer.takesFormer = takesFormer;
       const call = who(ada);
-      await vi.waitFor(() => expect(issuer.renewals).toBe(1));
+      await vi.waitFor(() => expect(issuer.renewals).toBe(1), PATIENT);
       await loseMemory(objectOf(ada));
       expect(await call).toMatch(/^credential_unavailable: /);
       answer();

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { createPerson, type Person } from '../support/call-rows.ts';
 import { signIn } from '../support/oauth-client.ts';
-import { register, SERVERS } from '../support/portico.ts';
+import { register, SERVERS, PATIENT } from '../support/portico.ts';
 import { comeBack, leave, whoami } from '../support/signed-in-accounts.ts';
 import { useTwoAccounts } from '../support/two-accounts.ts';
 
@@ -22,7 +22,7 @@ const whenWanted = ({ principalId }: Person, scope: string) =>
       .bind(principalId)
       .first('wanted_scope');
     expect(wanted).toBe(scope);
-  });
+  }, PATIENT);
 
 describe('a server that requires more scopes of an account', () => {
   it('[ACC-8] makes the gateway ask the owner for these and the granted ones, three times in all', async () => {

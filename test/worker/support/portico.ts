@@ -12,16 +12,14 @@ import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import worker from '../../../src/index.ts';
 import { SseParser } from '../../../src/http/sse-events.ts';
+import { PATIENT } from '../../fixtures/patient.ts';
+
+export { PATIENT };
 
 export const ADMIN = env.PORTICO_ADMIN_TOKEN ?? '';
 export const ORIGIN = 'http://127.0.0.1:8787';
 export const SERVERS = '/api/v1/aggregator/servers';
 export const MODERN = '2026-07-28';
-/**
- * For waits on what must happen: the timeout only prevents waiting for ever. It is shorter than a monitor's interval between two
- * discoveries, so that nothing passes only because of the interval.
- */
-export const PATIENT = { timeout: 20_000, interval: 10 };
 /** For a server whose tools change in a test that is not about their approval. */
 export const TRUSTED = { tool_approval: 'trust' };
 

@@ -3,7 +3,7 @@ import { evictDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { counterOf, groupName } from '../support/budgets.ts';
 import { createPerson } from '../support/call-rows.ts';
-import { createPortico } from '../support/portico.ts';
+import { createPortico, PATIENT } from '../support/portico.ts';
 import {
   createReceiver,
   deliveriesOf,
@@ -42,8 +42,8 @@ it('[OPS-7] [ACC-6] is sent once a day, also when the object loses its memory', 
   await draw('group', group, 2);
   expect(await told()).toBe(0);
   await draw('group', group, 1);
-  await vi.waitFor(async () => expect(await told()).toBe(1));
-  await vi.waitFor(() => expect(receiver.got).toHaveLength(1));
+  await vi.waitFor(async () => expect(await told()).toBe(1), PATIENT);
+  await vi.waitFor(() => expect(receiver.got).toHaveLength(1), PATIENT);
   expect(receiver.got[0]?.body).toMatchObject({
     type: 'budget.reached',
     data: { group: { name: group }, calls_per_day: 2 },
@@ -53,12 +53,12 @@ it('[OPS-7] [ACC-6] is sent once a day, also when the object loses its memory', 
   // The event of another budget came after it, so no second one was sent for this one.
   const { principalId } = await createPerson(portico);
   await draw('principal', principalId, 3);
-  await vi.waitFor(async () => expect(await told()).toBe(2));
-  await vi.waitFor(() => expect(receiver.got).toHaveLength(2));
+  await vi.waitFor(async () => expect(await told()).toBe(2), PATIENT);
+  await vi.waitFor(() => expect(receiver.got).toHaveLength(2), PATIENT);
   expect(receiver.got[1]?.body.data).toMatchObject({ principal: { id: principalId } });
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
   await draw('group', group, 3);
-  await vi.waitFor(async () => expect(await told()).toBe(3));
+  await vi.waitFor(async () => expect(await told()).toBe(3), PATIENT);
   const subjects = (await deliveriesOf(portico, webhook.id)).map(({ subject }) => subject);
   expect(subjects.toSorted()).toEqual([group, group, principalId].toSorted());
 });
