@@ -134,7 +134,8 @@ it('[OPS-1] [SEC-1] puts everything under the active key, with the keyboard', as
     await press(page, /^Put 6\d records under the active key$/);
     await told(page, 'everything that is sealed is under k2');
     await look('rotated');
-    expect(await rowOf(page, 'k2').textContent()).toContain(`active${SECRETS}`);
+    const row = rowOf(page, 'k2');
+    await expect.poll(() => row.textContent()).toContain(`active${SECRETS}`);
     const { json } = await gateway.api('GET', '/api/v1/keys');
     expect(json).toMatchObject({ active: 'k2', remaining: 0 });
   });
