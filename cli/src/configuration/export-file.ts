@@ -15,10 +15,7 @@ export interface Exported {
 type Sections = Record<string, Record<string, Content>>;
 
 const MAX_KEY_CHARS = 60;
-const NO_NAMES = createNames(
-  { servers: [], connectors: [] },
-  { servers: [], connectors: [], principals: [] },
-);
+const NO_NAMES = createNames({}, { servers: [], connectors: [], principals: [] });
 
 /** @param owner whose records keep their keys @param origin of the gateway, where editors find the schema */
 export function exportFile(known: readonly Known[], owner: string, origin: string): Exported {

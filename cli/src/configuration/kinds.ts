@@ -52,17 +52,16 @@ const sorted = (texts: readonly string[]): string[] => [...new Set(texts)].toSor
 const orAbsent = <T extends object>(value: T | undefined | null): T | undefined =>
   value && Object.keys(value).length > 0 ? value : undefined;
 
-type SubjectView = z.infer<typeof RuleViewSchema>['subject'];
-const subjectOf = (subject: SubjectView, names: Names): Content =>
+type Subject = z.infer<typeof RuleViewSchema>['subject'] | RecordOf<'rules'>['subject'];
+const subjectOf = (subject: Subject, names: Names): Content =>
   subject.kind === 'principal'
-    ? { kind: subject.kind, name: names.principalOf(subject.id) }
+    ? { kind: subject.kind, name: names.principal('id' in subject ? subject.id : subject.name) }
     : subject;
 
 /** Drops absent members of a toolset; empty lists stay. */
 const toolsetOf = (
   name: string,
-  toolset: Omit<RecordOf<'toolsets'>, 'members'>,
-  members: { principals: readonly string[]; groups: readonly string[] } | undefined,
+  { members, ...toolset }: RecordOf<'toolsets'> | Omit<z.infer<typeof ToolsetViewSchema>, 'name'>,
   names: Names,
 ): Content =>
   compact({
@@ -76,7 +75,7 @@ const toolsetOf = (
     name_style: toolset.name_style,
     tools: toolset.tools,
     members: members && {
-      principals: sorted(members.principals),
+      principals: sorted(members.principals.map(each => names.principal(each))),
       groups: sorted(members.groups),
     },
   });
@@ -178,7 +177,11 @@ export const KINDS: readonly Kind[] = [
     fixed: EDITABLE,
     hasOneOfEach: false,
     identityOf: sayingOf,
-    ofFile: (_key, { server, ...rule }, names) => ({ ...rule, server: names.server(server) }),
+    ofFile: (_key, { server, subject, ...rule }, names) => ({
+      ...rule,
+      subject: subjectOf(subject, names),
+      server: names.server(server),
+    }),
     ofView: ({ effect, subject, server, tool, read_only, description }, names) => ({
       effect,
       subject: subjectOf(subject, names),
@@ -197,7 +200,10 @@ export const KINDS: readonly Kind[] = [
     fixed: { fields: ['subject'], isReplaced: true },
     hasOneOfEach: true,
     identityOf: ({ subject }) => canonical(subject),
-    ofFile: (_key, { subject, calls_per_day }) => ({ subject, calls_per_day }),
+    ofFile: (_key, { subject, calls_per_day }, names) => ({
+      subject: subjectOf(subject, names),
+      calls_per_day,
+    }),
     ofView: ({ subject, calls_per_day }, names) => ({
       subject: subjectOf(subject, names),
       calls_per_day,
@@ -212,14 +218,8 @@ export const KINDS: readonly Kind[] = [
     fixed: EDITABLE,
     hasOneOfEach: true,
     identityOf: nameOfAnyCase,
-    ofFile: (name, { members, ...toolset }, names) => toolsetOf(name, toolset, members, names),
-    ofView({ name, members, ...toolset }, names) {
-      const named = members && {
-        principals: members.principals.map(id => names.principalOf(id)),
-        groups: members.groups,
-      };
-      return toolsetOf(name, toolset, named, names);
-    },
+    ofFile: (name, toolset, names) => toolsetOf(name, toolset, names),
+    ofView: ({ name, ...toolset }, names) => toolsetOf(name, toolset, names),
   }),
   describe<'cache_rules', z.infer<typeof CacheRuleViewSchema>>({
     kind: 'cache_rule',
@@ -251,7 +251,11 @@ export const KINDS: readonly Kind[] = [
     },
     hasOneOfEach: false,
     identityOf: sayingOf,
-    ofFile: (_key, { server, ...entry }, names) => ({ ...entry, server: names.server(server) }),
+    ofFile: (_key, { server, subject, ...entry }, names) => ({
+      ...entry,
+      subject: subjectOf(subject, names),
+      server: names.server(server),
+    }),
     ofView: ({ subject, server, tool, side_effects, description }, names) => ({
       subject: subjectOf(subject, names),
       server,

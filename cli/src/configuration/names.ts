@@ -1,4 +1,5 @@
 /** Maps names in a file to the gateway's servers, connectors and principals, and ids to names. Pure. */
+import type { Configuration } from '../../../src/api/configuration-file.ts';
 
 export interface Named {
   id: string;
@@ -16,13 +17,13 @@ export interface Names {
   connector(text: string): string;
   /** Name of the connector with this id; the id where there is none. */
   connectorOf(id: string): string;
-  /** The file's name for the principal with this id. */
-  principalOf(id: string): string;
+  /** The one name for a principal, whether its id, its key in the file or its name is given; the text itself where there is none. */
+  principal(text: string): string;
 }
 
-/** @param file names in the file, whose spelling wins */
+/** @param file the spelling of its names wins */
 export function createNames(
-  file: { servers: readonly string[]; connectors: readonly string[] },
+  file: Pick<Configuration, 'servers' | 'connectors' | 'principals'>,
   gateway: {
     servers: readonly Named[];
     connectors: readonly Named[];
@@ -30,22 +31,32 @@ export function createNames(
   },
 ): Names {
   const nameOf = ({ name }: Named) => name;
-  const servers = spellings([...gateway.servers.map(nameOf), ...file.servers]);
-  const connectors = spellings([...gateway.connectors.map(nameOf), ...file.connectors]);
+  const servers = spellings([...gateway.servers.map(nameOf), ...Object.keys(file.servers ?? {})]);
+  const connectors = spellings([
+    ...gateway.connectors.map(nameOf),
+    ...Object.keys(file.connectors ?? {}),
+  ]);
   const connectorNames = new Map(gateway.connectors.map(({ id, name }) => [id, name]));
   const keys = new Set(gateway.principals.flatMap(({ key }) => key ?? []));
-  const counts = Map.groupBy(gateway.principals, nameOf);
+  const named = Map.groupBy(gateway.principals, nameOf);
+  const inFile = new Map(Object.entries(file.principals ?? {}));
   const principals = new Map(
     gateway.principals.map(({ id, name, key }) => {
-      const isClear = counts.get(name)?.length === 1 && !keys.has(name);
-      return [id, key ?? (isClear ? name : id)];
+      // A key of the file may be the name of another principal.
+      const isKey = keys.has(name) || (inFile.get(name)?.name ?? name) !== name;
+      return [id, key ?? (named.get(name)?.length === 1 && !isKey ? name : id)];
     }),
   );
+  const idOf = (text: string): string => {
+    const [only, other] = named.get(text) ?? [];
+    return only && !other ? only.id : text;
+  };
   return {
     server: text => servers.get(text.toLowerCase()) ?? text,
     connector: text => connectors.get(text.toLowerCase()) ?? text,
     connectorOf: id => connectorNames.get(id) ?? id,
-    principalOf: id => principals.get(id) ?? id,
+    principal: text =>
+      principals.get(text) ?? (inFile.has(text) ? text : principals.get(idOf(text))) ?? text,
   };
 }
 

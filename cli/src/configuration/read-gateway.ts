@@ -43,10 +43,7 @@ export async function readGateway(
     const owner = owners.get(`principal ${principal.id}`);
     return owner && owner.owner === file.owner ? { ...principal, key: owner.key } : principal;
   });
-  const names = createNames(
-    { servers: Object.keys(file.servers ?? {}), connectors: Object.keys(file.connectors ?? {}) },
-    { servers, connectors, principals },
-  );
+  const names = createNames(file, { servers, connectors, principals });
   const secrets = named('secret').map(({ name }) => name);
   const same = await compare(api, values, secrets);
   const known = KINDS.flatMap(kind =>

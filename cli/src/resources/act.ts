@@ -122,8 +122,7 @@ async function namesFor(api: Api, views: readonly View[]): Promise<Names> {
   const isNeeded = views.some(({ subject }) => subject?.kind === 'principal');
   const { path, list } = kindOf('principal');
   const principals = isNeeded ? await api.list<Named>(path, list) : [];
-  const nobody = { servers: [], connectors: [] };
-  return createNames(nobody, { ...nobody, principals });
+  return createNames({}, { servers: [], connectors: [], principals });
 }
 
 /** Returns the id of the principal with this name or id. @throws Failure where there is none, or more than one */

@@ -6,12 +6,9 @@ import { EXIT, Failure } from '../failure.ts';
 export type { Subject };
 
 /** A principal is written by name, or by id where the name is ambiguous. */
-export function toSubjectText(
-  subject: Subject,
-  { principalOf }: Pick<Names, 'principalOf'>,
-): string {
+export function toSubjectText(subject: Subject, { principal }: Pick<Names, 'principal'>): string {
   if (subject.kind === 'everyone') return subject.kind;
-  const name = subject.kind === 'group' ? subject.name : principalOf(subject.id);
+  const name = subject.kind === 'group' ? subject.name : principal(subject.id);
   return `${subject.kind}:${name}`;
 }
 

@@ -164,23 +164,18 @@ export class ModelGateway {
   }
 
   /** The records in the form of a file. */
-  see({ owner, secrets = {}, servers = {}, connectors = {} }: Configuration): {
-    known: Known[];
-    names: Names;
-  } {
+  see(file: Configuration): { known: Known[]; names: Names } {
+    const { owner, secrets = {} } = file;
     const of = (kind: OwnedKind) => this.#records.filter(each => each.kind === kind);
     const toNamed = ({ id, body }: Stored) => ({ id, name: String(body['name']) });
-    const names = createNames(
-      { servers: Object.keys(servers), connectors: Object.keys(connectors) },
-      {
-        servers: of('server').map(toNamed),
-        connectors: of('connector').map(toNamed),
-        principals: of('principal').map(each => ({
-          ...toNamed(each),
-          ...(each.owner?.owner === owner ? { key: each.owner.key } : {}),
-        })),
-      },
-    );
+    const names = createNames(file, {
+      servers: of('server').map(toNamed),
+      connectors: of('connector').map(toNamed),
+      principals: of('principal').map(each => ({
+        ...toNamed(each),
+        ...(each.owner?.owner === owner ? { key: each.owner.key } : {}),
+      })),
+    });
     const known = KINDS.flatMap(kind =>
       of(kind.kind)
         .toReversed()

@@ -208,6 +208,33 @@ describe('a file', () => {
     }
   });
 
+  it('[OPS-6] may name a principal by key, name or id', async () => {
+    const gateway = new ModelGateway();
+    const make = async (name: string) => {
+      const body = JSON.stringify({ name, groups: [], scopes: null });
+      return (await gateway.json<{ id: string }>('POST', '/api/v1/principals', body)).id;
+    };
+    const [bob, eve] = [await make('Bob'), await make('Eve')];
+    const subject = (name: string) => ({ kind: 'principal', name });
+    const budget = (name: string) => ({ subject: subject(name), calls_per_day: 9 });
+    const file = ConfigurationSchema.parse({
+      owner: 'mine',
+      // A key that is the name of another principal.
+      principals: { ada: { name: 'Ada' }, Eve: { name: 'Evelyn' } },
+      rules: { r: { effect: 'allow', subject: subject('Ada'), server: '*', tool: '*' } },
+      budgets: { b: budget(bob), e: budget(eve), f: budget('Eve') },
+      toolsets: { t: { include: ['*.*'], members: { principals: ['ada', bob, eve], groups: [] } } },
+      ask_allowlist: { a: { subject: subject(bob), server: '*', tool: '*' } },
+    });
+    await apply(gateway, { owner: file.owner, principals: file.principals });
+    expect((await apply(gateway, file)).failed).toEqual([]);
+    expect(planOf(gateway, file).changes).toEqual([]);
+    const budgets = gateway.see(file).known.filter(({ kind }) => kind === 'budget');
+    expect(budgets.map(({ content }) => content['subject'])).toEqual(
+      ['Eve', eve, 'Bob'].map(subject),
+    );
+  });
+
   it(`[OPS-6] is exported unchanged (seed ${SEED})`, async () => {
     const random = createRandom();
     for (let i = 0; i < CASES; i += 1) {

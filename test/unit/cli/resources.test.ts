@@ -57,7 +57,7 @@ describe('fields', () => {
 });
 
 describe('a subject', () => {
-  const principalOf = (id: string) => id.replace('id-of-', '');
+  const principal = (id: string) => id.replace('id-of-', '');
 
   it.each([
     ['everyone', { kind: 'everyone' }],
@@ -67,7 +67,7 @@ describe('a subject', () => {
   ])('[OPS-8] is written %s', async (text, subject) => {
     const found = await readSubject(text, findPrincipal);
     expect(found).toEqual(subject);
-    expect(toSubjectText(found, { principalOf })).toBe(text);
+    expect(toSubjectText(found, { principal })).toBe(text);
   });
 
   it.each([
