@@ -1,14 +1,15 @@
 /** Accounts at servers: the user's own, and for administrators those of everybody. */
 import type { AccountPage, AccountServers } from '../generated/types.gen.ts';
-import { request } from './request.ts';
 import { LIVE_MS } from './live.ts';
+import { paged } from './paged.ts';
+import { request } from './request.ts';
 
-export const accountsQuery = () => ({
-  queryKey: ['accounts'],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    request<AccountPage>('accounts', { query: { limit: 200 }, signal }),
-  refetchInterval: LIVE_MS,
-});
+/** Lists accounts, newest first. @param principal id of their owner; empty: everybody's, if the user may see them */
+export const accountsQuery = (principal = '') =>
+  paged<AccountPage>(['accounts', principal], 'accounts', {
+    query: { principal },
+    every: LIVE_MS,
+  });
 
 /** Servers at which users can have an account. */
 export const accountServersQuery = () => ({

@@ -1,39 +1,52 @@
 /** Accounts at servers: the user's own, to connect and end, and for administrators those of everybody. */
-import { useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/preact-query';
 import { accountServersQuery, accountsQuery, endAccount } from '../api/accounts.ts';
 import type { Account, AccountServers } from '../generated/types.gen.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { More } from '../parts/more.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import type { ViewProps } from '../view-props.ts';
 
 export default function Accounts({ me }: ViewProps) {
-  const accounts = useQuery(accountsQuery());
+  const own = useInfiniteQuery(accountsQuery(me.principal));
   const servers = useQuery(accountServersQuery());
-  const thrown = accounts.error ?? undefined;
-  if (thrown) return <Problem thrown={thrown} onRetry={() => void accounts.refetch()} />;
-  if (!accounts.data) return <Loading />;
-  const all = accounts.data.accounts;
-  const own = all.filter(({ principal }) => principal === me.principal);
-  const others = all.filter(({ principal }) => principal !== me.principal);
-  const taking = servers.data?.servers ?? [];
-  const missing = taking.filter(({ id }) => !own.some(({ server }) => server === id));
+  const accounts = own.data?.pages.flatMap(page => page.accounts);
+  const total = own.data?.pages[0]?.total ?? 0;
+  // Until all are loaded it is not known at which servers there is none.
+  const taking = own.hasNextPage ? [] : (servers.data?.servers ?? []);
+  const missing = taking.filter(({ id }) => !accounts?.some(({ server }) => server === id));
   return (
     <>
       <h1>Accounts</h1>
       <p>Your accounts at servers where everybody has an account of their own.</p>
-      {own.length + missing.length === 0 ? (
+      {own.error ? <Problem thrown={own.error} onRetry={() => void own.refetch()} /> : null}
+      {accounts || own.error ? null : <Loading />}
+      {accounts && accounts.length + missing.length === 0 ? (
         <Empty>No server that you may use accepts personal accounts.</Empty>
-      ) : (
-        <AccountTable accounts={own} missing={missing} />
-      )}
-      {others.length === 0 ? null : (
-        <>
-          <h2>Of others</h2>
-          <AccountTable accounts={others} showsWhose />
-        </>
-      )}
+      ) : null}
+      {accounts && accounts.length + missing.length > 0 ? (
+        <AccountTable accounts={accounts} missing={missing} />
+      ) : null}
+      <More list={own} />
+      {me.scopes.includes('admin') && !me.limited ? <Everybody own={total} /> : null}
+    </>
+  );
+}
+
+/** The accounts of everybody, if there are more than the user's own. @param own how many those are */
+function Everybody({ own }: { own: number }) {
+  const list = useInfiniteQuery(accountsQuery());
+  const total = list.data?.pages[0]?.total ?? 0;
+  if (!list.error && total <= own) return null;
+  return (
+    <>
+      <h2>Of everybody</h2>
+      <PagedList list={list} itemsOf={page => page.accounts} none="Nobody has one.">
+        {accounts => <AccountTable accounts={accounts} showsWhose />}
+      </PagedList>
     </>
   );
 }
@@ -49,7 +62,7 @@ const COLUMNS = ['Server', 'State', 'Since', { hidden: 'What can be done' }];
 function AccountTable({ accounts, missing = [], showsWhose = false }: TableProps) {
   return (
     <Table
-      label={showsWhose ? 'Accounts of others' : 'Accounts'}
+      label={showsWhose ? 'Accounts of everybody' : 'Accounts'}
       columns={[...(showsWhose ? ['Whose'] : []), ...COLUMNS]}
     >
       {accounts.map(account => (

@@ -1,5 +1,5 @@
 /** The state of the servers, and what needs attention. */
-import { useQuery } from '@tanstack/preact-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
 import { accountsQuery } from '../api/accounts.ts';
 import { mayUse, type Me } from '../api/me.ts';
@@ -69,15 +69,14 @@ interface WaitingProps {
 
 function Waiting({ me, seesServers, summary }: WaitingProps) {
   const hasAccounts = mayUse(me, 'tools:call');
-  const accounts = useQuery({ ...accountsQuery(), enabled: hasAccounts });
+  const accounts = useInfiniteQuery({ ...accountsQuery(me.principal), enabled: hasAccounts });
   const held = useQuery({ ...heldQuery(), enabled: seesServers });
   const thrown = accounts.error ?? held.error;
   if (thrown) return <Problem thrown={thrown} />;
   const isLoading = (hasAccounts && !accounts.data) || (seesServers && !(summary && held.data));
   if (isLoading) return <Loading />;
-  const ended = (accounts.data?.accounts ?? []).filter(
-    ({ principal, needs_sign_in: why }) => principal === me.principal && why !== null,
-  );
+  const own = accounts.data?.pages.flatMap(page => page.accounts) ?? [];
+  const ended = own.filter(({ needs_sign_in: why }) => why !== null);
   const servers = summary?.broken ?? [];
   const more = summary ? summary.counts.ERROR + summary.counts.DEGRADED - servers.length : 0;
   const holds = held.data?.total ?? 0;

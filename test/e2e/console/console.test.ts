@@ -121,3 +121,30 @@ it('[OPS-1] [ACC-8] connects and disconnects an account, with the keyboard', asy
     await view.close();
   }
 });
+
+it('[OPS-1] [ACC-8] shows an administrator their own accounts, and those of everybody page by page', async () => {
+  const connect = (token: string) =>
+    gateway.api('POST', '/api/v1/accounts', { server: 'tickets', token: 'a-token' }, token);
+  const { token } = await gateway.createToken({ name: 'Bo' });
+  expect([(await connect(admin)).status, (await connect(token)).status]).toEqual([201, 201]);
+  const view = await openConsole(browser, gateway.origin, admin, '/console/settings');
+  const { page } = view;
+  try {
+    // Pages of one account: the newest is not the administrator's.
+    await page.route('**/api/v1/accounts?**', route => {
+      const url = new URL(route.request().url());
+      url.searchParams.set('limit', '1');
+      return route.continue({ url: url.href });
+    });
+    await page.click('nav a:text-is("Accounts")');
+    await page.waitForSelector('[aria-label="Accounts"] tbody button:text-is("Disconnect")');
+    await page.waitForSelector('main >> text=1 of 2');
+    await page.click('button:text-is("Load more")');
+    await page.waitForSelector('main >> text=2 of 2');
+    const whose = page.locator('[aria-label="Accounts of everybody"] tbody td:first-child');
+    expect(await whose.allTextContents()).toEqual(['Bo', 'Ada']);
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
