@@ -12,14 +12,18 @@ const MAX_AGAIN_MS = 60_000;
 /** The stream starts after the first paint. */
 const FIRST_MS = 1_000;
 
+type Kind = ChangeEvent['changed'][number];
+const EXPLAIN = ['explain'];
+
 /**
  * Query keys to refresh for each kind of change. For access only lists: a single rule may be gone, and its editor reads it again before
  * saving.
  */
-const QUERIES: Readonly<Record<ChangeEvent['changed'][number], readonly string[][]>> = {
-  servers: [['servers'], ['approvals'], ['tools'], ['explain']],
-  access: [['rules', 'list'], ['toolsets', 'list'], ['budgets'], ['explain']],
+const QUERIES: Readonly<Record<Kind, readonly string[][]>> = {
+  servers: [['servers'], ['approvals'], ['tools'], EXPLAIN],
+  access: [['rules', 'list'], ['toolsets', 'list'], ['budgets'], EXPLAIN],
 };
+const KINDS = Object.keys(QUERIES) as Kind[];
 
 export interface LivePorts {
   /** Refreshes the data under a query key. */
@@ -42,8 +46,8 @@ export function beginLive({ cache, page, listen }: LivePorts): () => void {
   let stream: AbortController | undefined;
   let timer = 0;
   let again = AGAIN_MS;
-  const ask = (kinds: readonly (keyof typeof QUERIES)[]) => {
-    for (const queryKey of kinds.flatMap(kind => QUERIES[kind])) {
+  const ask = (kinds: readonly Kind[]) => {
+    for (const queryKey of new Set(kinds.flatMap(kind => QUERIES[kind]))) {
       void cache.invalidateQueries({ queryKey });
     }
   };
@@ -53,7 +57,7 @@ export function beginLive({ cache, page, listen }: LivePorts): () => void {
     isTold = true;
     again = AGAIN_MS;
     // Earlier changes were not announced.
-    ask(['servers']);
+    ask(KINDS);
   };
   async function begin(): Promise<void> {
     const own = new AbortController();
@@ -63,7 +67,7 @@ export function beginLive({ cache, page, listen }: LivePorts): () => void {
     const wasTold = isTold;
     isTold = false;
     // This refresh also makes the queries use the new polling interval.
-    if (wasTold) ask(['servers']);
+    if (wasTold) ask(KINDS);
     timer = setTimeout(() => void begin(), again) as unknown as number;
     again = Math.min(again * 2, MAX_AGAIN_MS);
   }
