@@ -1,8 +1,8 @@
-/** Keeps a record open while somebody may be typing in its form. */
+/** Keeps a record open while somebody may be reading it, or typing in its form. */
 import { useRef } from 'preact/hooks';
 
 /**
- * Returns the record that was last found under the id. So its form stays if a refresh no longer finds it, until another id is opened.
+ * Returns the record that was last found under the id. So it stays open if a refresh no longer finds it, until another id is opened.
  * @param id from the address; null: none is open
  * @param found the record, if it is known now
  */

@@ -10,6 +10,7 @@ import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
+import { useOpened } from '../parts/use-opened.ts';
 import type { ViewProps } from '../view-props.ts';
 import './activity.css';
 import { byOutcome } from './activity/bars.ts';
@@ -37,7 +38,10 @@ export default function Activity({ me }: ViewProps) {
   const counts = useQuery({ ...auditCountsQuery(search), placeholderData: keepPreviousData });
   const events = found.data?.pages.flatMap(page => page.events);
   const row = params.get(ROW);
-  const open = events?.find(({ id }) => id === row);
+  const open = useOpened(
+    row,
+    events?.find(({ id }) => id === row),
+  );
   return (
     <>
       <h1>Activity</h1>

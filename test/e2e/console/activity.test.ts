@@ -174,6 +174,26 @@ it('[OPS-1] loads more rows and exports all matches', async () => {
   }
 });
 
+it('[OPS-1] [SEC-6] keeps a row open that is no longer among the newest', async () => {
+  const { page, close } = await open('/activity?kind=calls&server=notes');
+  try {
+    await rows(page).last().getByText('Details').click();
+    const id = new URL(page.url()).searchParams.get('row') ?? '';
+    await page.waitForSelector(`dialog[open] >> text=${id}`);
+    const isRead = page.waitForResponse(async answer =>
+      /\/audit\?/.test(answer.url()) ? !(await answer.text()).includes(id) : false,
+    );
+    await call('notes.echo', admin);
+    await isRead;
+    await expect.poll(() => page.locator(`tbody tr`).count()).toBe(100);
+    expect(await page.locator('dialog[open]').textContent()).toContain(id);
+    await page.click('dialog[open] button:text-is("Close")');
+    await page.waitForSelector('dialog', { state: 'detached' });
+  } finally {
+    await close();
+  }
+});
+
 it('[OPS-1] [SEC-6] shows on the overview what was refused today, to each person what they may see', async () => {
   for (const [token, refused] of [
     [admin, 2],
