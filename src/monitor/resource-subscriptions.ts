@@ -26,7 +26,10 @@ export interface ResourceSubscriptionsPorts {
 
 export class ResourceSubscriptions {
   readonly #ports: ResourceSubscriptionsPorts;
-  /** The last subscription in progress for each URI; the next waits for it, since the server may refuse. */
+  /**
+   * The last change in progress of each URI's subscribers; the next waits for it, since the server may refuse, and a subscription cannot be
+   * ended before it was made.
+   */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #updates = createUpdates(change => this.#notify(change));
 
@@ -42,16 +45,8 @@ export class ResourceSubscriptions {
   ): Promise<WatchFailure | undefined> {
     if (!server) return { code: 'resource_not_found', detail: `Resource not found: ${uri}` };
     const deadline = this.#ports.createDeadline(SUBSCRIBE_MS);
-    const before = this.#turns.get(uri) ?? Promise.resolve();
-    const result = before.then(() => this.#subscribeNow(server, owner, uri, deadline));
-    const turn = result.catch(() => {});
-    this.#turns.set(uri, turn);
-    try {
-      return await result;
-    } finally {
-      deadline.release();
-      if (this.#turns.get(uri) === turn) this.#turns.delete(uri);
-    }
+    const subscribing = () => this.#subscribeNow(server, owner, uri, deadline);
+    return this.#inTurn(uri, subscribing).finally(() => deadline.release());
   }
 
   async #subscribeNow(
@@ -76,11 +71,25 @@ export class ResourceSubscriptions {
   }
 
   /** Ends an object's subscription to a resource. */
-  async unsubscribe(owner: string, uri: string): Promise<void> {
+  unsubscribe(owner: string, uri: string): Promise<void> {
     const { subscribers, watch, waitUntil } = this.#ports;
-    const wasLast = await subscribers.remove(owner, uri);
-    const { current } = watch;
-    if (wasLast && current) waitUntil(current.unsubscribe(uri));
+    return this.#inTurn(uri, async () => {
+      const wasLast = await subscribers.remove(owner, uri);
+      const { current } = watch;
+      if (wasLast && current) waitUntil(current.unsubscribe(uri));
+    });
+  }
+
+  async #inTurn<T>(uri: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(uri) ?? Promise.resolve();
+    const result = before.then(work);
+    const turn = result.catch(() => {});
+    this.#turns.set(uri, turn);
+    try {
+      return await result;
+    } finally {
+      if (this.#turns.get(uri) === turn) this.#turns.delete(uri);
+    }
   }
 
   /** Forwards a server's update of a resource to the subscribed objects, in batches. */

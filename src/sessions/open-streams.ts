@@ -189,11 +189,11 @@ export class OpenStreams {
     });
   }
 
-  /** Ends the session's subscription to a resource. */
+  /** Ends the session's subscription to a resource, where it was made. */
   unsubscribe(owner: string, subscription: Subscription): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#session.unsubscribe(subscription);
-      await this.#options.onUnwanted(owner, [subscription]);
+      const made = await this.#session.unsubscribe(subscription);
+      await this.#options.onUnwanted(owner, [made ?? subscription]);
     });
   }
 

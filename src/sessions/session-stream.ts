@@ -169,8 +169,12 @@ export class SessionStream {
     return true;
   }
 
-  async unsubscribe(subscription: Subscription): Promise<void> {
-    await this.#storage.delete(await subscriptionKey(subscription));
+  /** @returns the subscription as it was made, if there was one */
+  async unsubscribe(subscription: Subscription): Promise<Subscription | undefined> {
+    const key = await subscriptionKey(subscription);
+    const made = await this.#storage.get<Subscription>(key);
+    await this.#storage.delete(key);
+    return made;
   }
 
   async subscriptions(): Promise<Subscription[]> {

@@ -261,10 +261,11 @@ export class UpstreamWatch {
     };
     const { signal } = listener.controller;
     const stream = await listen(this.#endpoint, protocol, wanted, onNotification, signal);
-    if (!stream) return false;
+    // If the channel was replaced meanwhile, the stream belongs to the session that ended.
+    if (this.#negotiated !== negotiated) listener.controller.abort();
+    if (!stream || signal.aborted) return false;
     this.#listener = listener;
     void this.#follow(listener, stream.ended);
-    if (this.#closed) listener.controller.abort();
     return true;
   }
 

@@ -104,11 +104,16 @@ export class SessionSubscriptions {
   /** Removes an owner's subscription to a resource; unsubscribes at the server if no owner is left. */
   async unsubscribe({ serverId, uri, owner }: Omit<SessionSubscription, 'capabilities'>) {
     await this.#remove(await keyOf({ serverId, uri, owner }));
-    const left = [...(await this.#entries()).values()].filter(
+    await this.#endUnwanted(serverId, uri);
+  }
+
+  /** Unsubscribes at the server if no owner wants the resource. */
+  async #endUnwanted(serverId: string, uri: string): Promise<void> {
+    const isWanted = [...(await this.#entries()).values()].some(
       entry => entry.serverId === serverId && entry.uri === uri,
     );
     const subscribed = this.#subscribed.get(serverId);
-    if (left.length > 0 || !subscribed?.uris.delete(uri)) return;
+    if (isWanted || !subscribed?.uris.delete(uri)) return;
     await request(subscribed.session, 'resources/unsubscribe', uri).catch(() => {});
   }
 
@@ -158,6 +163,8 @@ export class SessionSubscriptions {
       try {
         await request(session, 'resources/subscribe', uri);
         subscribed.uris.add(uri);
+        // The last owner may have left while the server was asked.
+        await this.#endUnwanted(serverId, uri);
         return;
       } catch (error) {
         if (!(error instanceof SessionForgotten)) throw error;
