@@ -117,7 +117,10 @@ export function startDialler(options: DiallerOptions): Dialler {
     stop: () => stopping.abort(),
     sendEvent: server => current?.sendEvent(server),
     refresh: async () => {
-      if (current) fill((await tell(options, stopping.signal)).adapters);
+      if (!current) return;
+      // The program of an accepted name is another one now, also where the gateway cannot be told.
+      fill(new Map([...options.adapters].filter(([name]) => live.has(name))));
+      fill((await tell(options, stopping.signal)).adapters);
     },
     counts: () => current?.counts(),
   };

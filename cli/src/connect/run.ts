@@ -114,9 +114,12 @@ export function startRun(options: RunOptions): Run {
       show(name, { state: 'stopped', reason: 'no longer in the file' });
     }
     [...change.added, ...change.changed].forEach(open);
-    await started.refresh();
-    // Have the gateway discover new and changed servers.
-    for (const { name } of [...change.added, ...change.changed]) started.sendEvent(name);
+    try {
+      await started.refresh();
+    } finally {
+      // Have the gateway discover new and changed servers.
+      for (const { name } of [...change.added, ...change.changed]) started.sendEvent(name);
+    }
     return toWords(change);
   };
 

@@ -104,6 +104,16 @@ it('[CLI-1] refuses unknown servers and requests that are too large', async () =
   expect(stand.log('tools').filter(line => line.startsWith('echo'))).toHaveLength(1);
 });
 
+it('[CLI-1] a changed program is reached, also while the gateway refuses the new list', async () => {
+  const [link, connecting] = await connect();
+  gateway.refuseWith = 503;
+  stand.write('mcp.json', { mcpServers: { tools: stand.tools('tools', { MORE: '1' }) } });
+  await connecting.says('mcp.json was edited, but not applied');
+  await expect(textOf(callTool(link, 'tools', 'echo', { text: 'new' }))).resolves.toBe('new');
+  expect(stand.log('tools').filter(line => line.startsWith('started'))).toHaveLength(2);
+  expect(link.news).toContain('tools');
+});
+
 it('[CLI-1] reconnects when the connection is cut, and sends nothing twice', async () => {
   const [first, connecting] = await connect();
   const lost = callTool(first, 'tools', 'wait', { text: 'once' });
