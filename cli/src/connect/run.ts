@@ -110,6 +110,7 @@ export function startRun(options: RunOptions): Run {
       return adapter?.stop();
     });
     await Promise.all(ending);
+    if (isEnding) return 'nothing';
     for (const { name } of change.gone) {
       show(name, { state: 'stopped', reason: 'no longer in the file' });
     }

@@ -1,4 +1,4 @@
-/** The states of the programs of a run, for a caller that waits until they are ready. */
+/** The programs of a run: their states, for a caller that waits until they are ready, and that none outlives the run. */
 import { expect, it } from 'vitest';
 import { startRun } from '../../../cli/src/connect/run.ts';
 import type { ServerState } from '../../../cli/src/connect/server-adapter.ts';
@@ -43,4 +43,31 @@ it('[CLI-3] [UP-5] a program that failed stays failed while it is restarted, unt
   expect(seen).toEqual(['starting', 'failed', 'failed', 'ready', 'starting']);
   run.stop();
   await run.done;
+});
+
+it('[CLI-1] an edit whose programs end after the run starts no new ones', async () => {
+  let created = 0;
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  const run = startRun({
+    origin: 'http://127.0.0.1:9',
+    token: 'none',
+    servers: [SLACK],
+    createAdapter: () => {
+      created += 1;
+      return {
+        handle: () => Promise.reject(new Error('not asked')),
+        stop: () => stopped,
+        kill: () => {},
+      };
+    },
+    view: QUIET,
+    isVerbose: false,
+    keepaliveMs: 20_000,
+    drainMs: 0,
+  });
+  const updated = run.update([{ ...SLACK, args: ['--new'] }]);
+  run.stop();
+  await run.done;
+  resolve();
+  expect([await updated, created]).toEqual(['nothing', 1]);
 });
