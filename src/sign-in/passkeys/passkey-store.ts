@@ -36,11 +36,11 @@ export async function findByCredential(
   return found === null ? undefined : PasskeySchema.parse(found);
 }
 
-/** Lists all passkeys of a principal, oldest first. */
-export async function listOfPrincipal(db: D1Database, principalId: string): Promise<Passkey[]> {
+/** Lists the passkeys for which a condition holds, oldest first. */
+export async function listPasskeys(db: D1Database, { sql, params }: Condition): Promise<Passkey[]> {
   const { results } = await db
-    .prepare(`SELECT * FROM ${SHOWN} WHERE principal_id = ? ORDER BY created_at, id`)
-    .bind(principalId)
+    .prepare(`SELECT * FROM ${SHOWN} WHERE ${sql} ORDER BY created_at, id`)
+    .bind(...params)
     .all();
   return results.map(row => PasskeySchema.parse(row));
 }

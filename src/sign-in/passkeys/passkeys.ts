@@ -5,11 +5,12 @@
  * A response signs in only once: each must answer a younger challenge than the one before, which is written in the batch of its sign-in.
  * The authenticator's counter alone is not enough, since passkeys that are synced between devices have none.
  */
-import { insertRecord, deleteRecord } from '../../records/record-store.ts';
+import { insertRecord, deleteRecord, whereEqual } from '../../records/record-store.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { toOwnActor } from '../../shared/identity/principal.ts';
 import { makeSignIn, NOBODY, refused, type SignInPorts } from '../make-sign-in.ts';
 import { isCookieSafe } from '../sign-in-cookie.ts';
+import { whereOwn } from '../sign-in-store.ts';
 import type { SignedIn } from '../signed-in.ts';
 import { CHALLENGE_MS, makeChallenge, openChallenge } from './passkey-challenge.ts';
 import {
@@ -22,7 +23,7 @@ import {
 import { MAX_NAME_CHARS, MAX_PASSKEYS, type Passkey } from './passkey-schema.ts';
 import {
   findByCredential,
-  listOfPrincipal,
+  listPasskeys,
   noteUse,
   PASSKEYS,
   whenNew,
@@ -101,15 +102,20 @@ export class Passkeys {
     });
   }
 
-  /** Lists the passkeys of the signed-in person, oldest first. */
-  listOf({ principalId }: SignedIn): Promise<Passkey[]> {
-    return listOfPrincipal(this.#ports.db, principalId);
+  /** Lists the passkeys that belong to what the person is signed in by, as the API does, oldest first. */
+  listOf(signedIn: SignedIn): Promise<Passkey[]> {
+    return listPasskeys(this.#ports.db, whereOwn(this.#actorOf(signedIn)));
+  }
+
+  /** Lists all passkeys of the person: they count together, and an authenticator would replace one by another. */
+  #allOf({ principalId }: SignedIn): Promise<Passkey[]> {
+    return listPasskeys(this.#ports.db, whereEqual({ principal_id: principalId }));
   }
 
   /** Begins to add a passkey. @throws PorticoError `forbidden`, `conflict` if there are too many */
   async addOptions(url: URL, signedIn: SignedIn): Promise<PasskeyOptions> {
     if (!canHavePasskeys(url)) throw refused(NOT_HERE);
-    const known = await this.listOf(signedIn);
+    const known = await this.#allOf(signedIn);
     if (known.length >= MAX_PASSKEYS) throw tooMany();
     const { principalId, name } = signedIn;
     const { keys } = this.#ports;
@@ -173,11 +179,11 @@ export class Passkeys {
         detail: { name: passkey.name, principal: principalId },
       });
       if (isDone) return;
-      throw (await this.listOf(signedIn)).length >= MAX_PASSKEYS ? tooMany() : refused(NOT_ADDED);
+      throw (await this.#allOf(signedIn)).length >= MAX_PASSKEYS ? tooMany() : refused(NOT_ADDED);
     });
   }
 
-  /** Deletes a passkey of the signed-in person; what came from it ends. @throws PorticoError `not_found` */
+  /** Deletes one of the passkeys that `listOf` lists; what came from it ends. @throws PorticoError `not_found` */
   async remove(signedIn: SignedIn, id: string): Promise<void> {
     const { db, adminAudit, onAccessChanged } = this.#ports;
     const { principalId } = signedIn;

@@ -115,6 +115,24 @@ it.each(KINDS)(
   },
 );
 
+it('[ACC-7] [ACC-9] the page of passkeys shows and removes those of the sign-in only', async () => {
+  const idsIn = async (browser: Browser) => {
+    const page = await (await browser.get('/sign-in/passkeys')).text();
+    return [...page.matchAll(/name="id" value="([^"]+)"/g)].map(([, id]) => id);
+  };
+  const all = await allOf('passkeys', 'passkeys');
+  const own = all.find(row => row.token === weak.id)?.id;
+  const other = all.find(row => row.token === strong.id)?.id ?? '';
+  const without = all.find(row => row.token === null && row.principal === ada.id)?.id;
+  const browser = await signedIn(portico, weak.token);
+  expect([await idsIn(browser), await idsIn(invited)]).toEqual([[own], [without]]);
+  for (const at of [browser, invited]) {
+    const refused = await at.post('/sign-in/passkeys/remove', { id: other });
+    expect(refused.status).toBe(404);
+  }
+  expect(await allOf('passkeys', 'passkeys')).toEqual(all);
+});
+
 it.each(KINDS)('[ACC-9] %s: not for limits, nor without a tool scope', async path => {
   const limited = await tokenOf(['tools:read'], { tools: ['*.get_*'] });
   const other = await tokenOf(['servers:read']);
