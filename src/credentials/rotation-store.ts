@@ -1,7 +1,7 @@
 /**
  * Which sealed values are under which key of the ring: counts, the next records to rotate, and the writes that rotate them. Covers every
- * column that holds an envelope, and counts tokens and secrets of clients by the key of their HMAC. A write names the text it replaces, so
- * a concurrent edit is never overwritten.
+ * column that holds an envelope, and counts tokens, refresh tokens and secrets of clients by the key of their HMAC. A write names the text
+ * it replaces, so a concurrent edit is never overwritten.
  */
 import { z } from 'zod';
 import { onEitherSchema, type SchemaAge } from '../shared/util/either-schema.ts';
@@ -196,12 +196,14 @@ export async function countByKey(db: D1Database, now: number): Promise<KeyCount[
     return `SELECT '${kind}' AS kind, ${id} AS key_id, count(*) AS n FROM ${table}
       WHERE ${column} <> '' GROUP BY 2`;
   };
-  const clients = 'UNION ALL SELECT key_id FROM oauth_clients WHERE secret_hmac IS NOT NULL';
+  const ofPrograms = `UNION ALL SELECT key_id FROM oauth_clients WHERE secret_hmac IS NOT NULL
+      UNION ALL SELECT key_id FROM oauth_refresh_tokens WHERE used_at IS NULL
+        AND grant_id IN (SELECT id FROM oauth_grants WHERE expires_at > ?1)`;
   const tokens = (
     age: SchemaAge,
   ) => `SELECT 'token' AS kind, coalesce(key_id, '') AS key_id, count(*) AS n
-    FROM (SELECT key_id FROM tokens WHERE expires_at IS NULL OR expires_at > ?
-      UNION ALL SELECT key_id FROM connectors ${age === 'this' ? clients : ''}) GROUP BY 2`;
+    FROM (SELECT key_id FROM tokens WHERE expires_at IS NULL OR expires_at > ?1
+      UNION ALL SELECT key_id FROM connectors ${age === 'this' ? ofPrograms : ''}) GROUP BY 2`;
   const found = await onEitherSchema(age =>
     db.batch([
       ...inTerms(kindsOf(age).map(sealedOf)).map(terms => db.prepare(terms.join(' UNION ALL '))),

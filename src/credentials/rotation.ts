@@ -3,7 +3,8 @@
  * interruption leaves every record readable; continuing or starting over does the rest.
  *
  * Tokens are not sealed: an HMAC can only be computed from the token itself, so each token is moved when it is used
- * (`access/admission/snapshots.ts`) and only counted here. The same holds for the secrets of clients (`oauth/clients/authenticate.ts`).
+ * (`access/admission/snapshots.ts`) and only counted here. The same holds for the secrets of clients (`oauth/clients/authenticate.ts`);
+ * a refresh token is replaced when it is used.
  */
 import { ALWAYS, type AdminAudit } from '../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';

@@ -5,6 +5,7 @@ import { parseEvents } from '../../../src/audit/audit-store.ts';
 import { findServer, updateServer } from '../../../src/servers/registry/server-store.ts';
 import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
 import { findStale, replaceSealed } from '../../../src/credentials/rotation-store.ts';
+import { connect, createClient, refresh, send } from '../support/oauth-client.ts';
 import { createPortico, createToken, SERVERS, type ServerView } from '../support/portico.ts';
 
 const key = (fill: number) => btoa(String.fromCharCode(...new Uint8Array(32).fill(fill)));
@@ -216,6 +217,21 @@ describe('a client token', () => {
     expect(after).toMatchObject({ tokens_remaining: 0 });
     expect((await use(createPortico({ PORTICO_KEYS: ring('k2', 2) }))).status).toBe(200);
     expect((await use(createPortico({ PORTICO_KEYS: ring('k3', 3) }))).status).toBe(401);
+  });
+
+  it('[SEC-1] [ACC-5] of a program counts until its refresh token is used, which needs the former key', async () => {
+    const { token } = await createToken(first);
+    const clientId = await createClient();
+    const program = await connect(first, clientId, token);
+    for (const value of [token, program.access_token]) {
+      expect((await send(both, value)).status).toBe(200);
+      await both.settle();
+    }
+    expect(await report()).toMatchObject({ tokens_remaining: 1 });
+    const only = createPortico({ PORTICO_KEYS: ring('k2', 2) });
+    expect((await refresh(only, clientId, program.refresh_token)).status).toBe(400);
+    expect((await refresh(both, clientId, program.refresh_token)).status).toBe(200);
+    expect(await report()).toMatchObject({ tokens_remaining: 0 });
   });
 
   it('[SEC-1] from before keys were counted is counted once it is used', async () => {
