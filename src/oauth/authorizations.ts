@@ -58,7 +58,7 @@ export class Authorizations {
     if (scopes.length === 0) return refused(request, issuer, noScope());
     const { db, keys, now } = this.#ports;
     const isWeb = describeRedirect(request.redirectUri).kind === 'web';
-    if (isWeb && (await isAllowedBefore(db, signedIn.principalId, request))) {
+    if (isWeb && (await isAllowedBefore(db, signedIn, request, now()))) {
       return this.#allow(client, request, issuer, signedIn);
     }
     const handle = toBase64Url(randomBytes(32));

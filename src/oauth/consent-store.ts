@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { jsonOf } from '../records/record-schema.ts';
 import { ScopeSchema } from '../shared/identity/principal.ts';
+import type { SignedIn } from '../sign-in/signed-in.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
 /** Lifetime of a pending request, in milliseconds, and the maximum number per sign-in. */
@@ -57,17 +58,23 @@ const ConsentRowSchema = z.object({
   redirect_uri: z.string(),
 });
 
-/** Whether a person allowed this client the same before, with the same redirect. */
+/**
+ * Whether a person allowed this client the same before, with the same redirect. It counts only while there is a grant for it by the same
+ * token, or by none: what is allowed with a weak token, by whoever has it, must not be given out later with the rights of a strong one.
+ */
 export async function isAllowedBefore(
   db: D1Database,
-  principalId: string,
+  { principalId, tokenId }: SignedIn,
   { clientId, audience, scopes, redirectUri }: AuthorizationRequest,
+  now: number,
 ): Promise<boolean> {
   const row = await db
     .prepare(
-      'SELECT scopes, redirect_uri FROM oauth_consents WHERE principal_id = ? AND client_id = ? AND audience = ?',
+      `SELECT c.scopes, c.redirect_uri FROM oauth_consents AS c WHERE c.principal_id = ? AND c.client_id = ? AND c.audience = ?
+         AND EXISTS (SELECT 1 FROM oauth_grants AS g WHERE g.principal_id = c.principal_id AND g.client_id = c.client_id
+           AND g.audience = c.audience AND g.token_id IS ? AND g.code_hmac IS NOT NULL AND g.expires_at > ?)`,
     )
-    .bind(principalId, clientId, audience)
+    .bind(principalId, clientId, audience, tokenId, now)
     .first();
   if (row === null) return false;
   const allowed = ConsentRowSchema.parse(row);

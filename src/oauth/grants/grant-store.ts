@@ -234,7 +234,10 @@ export function deleteAccessToken(
     .bind(...hmacs, clientId);
 }
 
-/** Maximum number of grants of one person with one client; beyond it the oldest end. */
+/**
+ * Maximum number of grants of one person with one client; beyond it the oldest end. Those whose code was not redeemed count by themselves:
+ * any page can make a signed-in browser open `/authorize` again and again.
+ */
 const MAX_OF_CLIENT = 50;
 
 /** Ends the grants beyond the limit. */
@@ -245,8 +248,9 @@ export function limitGrants(
 ): D1PreparedStatement {
   return db
     .prepare(
-      `DELETE FROM oauth_grants WHERE id IN (SELECT id FROM oauth_grants WHERE principal_id = ? AND client_id = ?
-         ORDER BY coalesce(last_used_at, created_at) DESC LIMIT -1 OFFSET ${MAX_OF_CLIENT})`,
+      `DELETE FROM oauth_grants WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY redeemed_at IS NULL
+         ORDER BY coalesce(last_used_at, created_at) DESC) AS place FROM oauth_grants WHERE principal_id = ? AND client_id = ?)
+         WHERE place > ${MAX_OF_CLIENT})`,
     )
     .bind(principalId, clientId);
 }
