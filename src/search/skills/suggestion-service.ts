@@ -26,7 +26,9 @@ import { cosine, toSkillVector } from './skill-vectors.ts';
 import {
   decideSuggestion,
   SUGGESTIONS,
+  whenDecided,
   whenPending,
+  type Decision,
   type StoredSuggestion,
 } from './suggestion-store.ts';
 
@@ -83,12 +85,15 @@ export class SuggestionService {
       const now = Date.now();
       const stamp = { revision: 1, created_at: now, updated_at: now };
       const skill = toNewSkill({ id, name, description, examples }, stamp);
-      const when = allOf(whenPending(id), whenSkillPossible(skill));
+      const decision: Decision = { id, state: 'approved', skillId: id, at: now };
+      const whenPossible = whenSkillPossible(skill);
+      const when = allOf(whenPending(id), whenPossible);
       const isDone = await commit({
         when,
+        // The skill comes second: the condition no longer holds once it is written.
         statements: [
-          insertRecord(db, SKILLS, skill, when),
-          ...decideSuggestion(db, id, 'approved', id, now),
+          ...decideSuggestion(db, decision, when),
+          insertRecord(db, SKILLS, skill, allOf(whenDecided(decision), whenPossible)),
         ],
         detail: { name: skill.name },
       });
@@ -113,12 +118,14 @@ export class SuggestionService {
       const before = await requireRecord(db, { table: SKILLS, missing: NO_SKILL }, skillId);
       const now = Date.now();
       const skill = { ...before, examples: withExample(before.examples, name), updated_at: now };
-      const when = allOf(whenPending(id), whenUnchanged(SKILLS, skill));
+      const decision: Decision = { id, state: 'merged', skillId, at: now };
+      const whenSame = whenUnchanged(SKILLS, skill);
+      const when = allOf(whenPending(id), whenSame);
       const isDone = await commit({
         when,
         statements: [
-          updateRecord(db, SKILLS, skill, when),
-          ...decideSuggestion(db, id, 'merged', skillId, now),
+          ...decideSuggestion(db, decision, when),
+          updateRecord(db, SKILLS, skill, allOf(whenDecided(decision), whenSame)),
         ],
         detail: { skill: skillId },
       });
@@ -139,9 +146,11 @@ export class SuggestionService {
     const act = { action: 'skill_suggestion.reject', subject: id };
     return adminAudit.perform(caller, 'servers:write', act, async commit => {
       const { name } = await this.#pending(id);
+      const decision: Decision = { id, state: 'rejected', skillId: null, at: Date.now() };
+      const when = whenPending(id);
       const isDone = await commit({
-        when: whenPending(id),
-        statements: decideSuggestion(db, id, 'rejected', null, Date.now()),
+        when,
+        statements: decideSuggestion(db, decision, when),
         detail: { name },
       });
       if (!isDone) throw decided();

@@ -99,21 +99,36 @@ export function whenPending(id: string): Condition {
   };
 }
 
-/** Records the decision on a pending suggestion. */
+/** A decision on a suggestion; its time is in milliseconds since the epoch. */
+export interface Decision {
+  id: string;
+  state: SuggestionState;
+  /** The skill it became or was merged into. */
+  skillId: string | null;
+  at: number;
+}
+
+/** Holds once the decision is recorded. */
+export function whenDecided({ id, state, skillId, at }: Decision): Condition {
+  return {
+    sql: 'EXISTS (SELECT 1 FROM skill_suggestions WHERE id = ? AND state = ? AND skill_id IS ? AND updated_at = ?)',
+    params: [id, state, skillId, at],
+  };
+}
+
+/** Records the decision on a pending suggestion. @param when condition of the whole change */
 export function decideSuggestion(
   db: D1Database,
-  id: string,
-  state: SuggestionState,
-  skillId: string | null,
-  now: number,
+  { id, state, skillId, at }: Decision,
+  when: Condition,
 ): D1PreparedStatement[] {
   return [
     db
       .prepare(
         `UPDATE skill_suggestions SET state = ?, skill_id = ?, updated_at = ?, revision = revision + 1
-         WHERE id = ? AND state = 'pending'`,
+         WHERE id = ? AND ${when.sql}`,
       )
-      .bind(state, skillId, now, id),
+      .bind(state, skillId, at, id, ...when.params),
     db
       .prepare(
         `DELETE FROM suggested_tools WHERE suggestion_id = ?1
