@@ -19,6 +19,7 @@ import {
   ACCOUNTS,
   findAccountId,
   whenConnectable,
+  whenWritten,
   whereAmong,
   writeAccount,
 } from './account-store.ts';
@@ -147,7 +148,10 @@ export function createAccounts(ports: AccountPorts): Accounts {
         const when = whenConnectable(written, isKnown);
         const isDone = await commit({
           when,
-          statements: [writeAccount(db, written, isKnown, when), deleteGrant(db, id)],
+          statements: [
+            writeAccount(db, written, isKnown, when),
+            deleteGrant(db, id, whenWritten(written)),
+          ],
           detail: { server: server.id, account: id },
         });
         const account = isDone ? await findRecord(db, ACCOUNTS, id) : undefined;

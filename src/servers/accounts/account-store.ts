@@ -61,6 +61,12 @@ export const whenConnectable = (
   params: [principalId, serverId, url, ...(isKnown ? [id] : [principalId, serverId])],
 });
 
+/** Condition for what belongs to the credential: the account was written with it, so it is false if the write was not possible. */
+export const whenWritten = ({ id, sealed }: Pick<Written, 'id' | 'sealed'>): Condition => ({
+  sql: 'EXISTS (SELECT 1 FROM accounts WHERE id = ? AND auth_sealed = ?)',
+  params: [id, sealed],
+});
+
 /** Inserts an account, or replaces its credential. */
 export function writeAccount(
   db: D1Database,
@@ -71,9 +77,10 @@ export function writeAccount(
   return isKnown
     ? db
         .prepare(
-          'UPDATE accounts SET auth_sealed = ?, revision = revision + 1, updated_at = ?, own_lists_of = NULL WHERE id = ?',
+          `UPDATE accounts SET auth_sealed = ?, revision = revision + 1, updated_at = ?, own_lists_of = NULL
+           WHERE id = ? AND ${when.sql}`,
         )
-        .bind(sealed, now, id)
+        .bind(sealed, now, id, ...when.params)
     : db
         .prepare(
           `INSERT INTO accounts (id, principal_id, server_id, auth_sealed, created_at, updated_at)

@@ -12,7 +12,7 @@ import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { requireScope, type Actor } from '../../shared/identity/principal.ts';
 import type { Server } from '../registry/server-schema.ts';
-import { findAccountId, whenConnectable, writeAccount } from './account-store.ts';
+import { findAccountId, whenConnectable, whenWritten, writeAccount } from './account-store.ts';
 import { clientColumns, goesBeyond, unionOf, type Grant } from './grant-schema.ts';
 import { deleteOfOtherIssuers, findGrant, writeGrant } from './grant-store.ts';
 import { keepPending, takePending, type Pending } from './pending-connection.ts';
@@ -171,7 +171,7 @@ export class Connecting {
         statements: [
           deleteOfOtherIssuers(db, serverId, grant, when),
           writeAccount(db, written, isKnown, when),
-          writeGrant(db, grant),
+          writeGrant(db, grant, whenWritten(written)),
         ],
         detail: { server: serverId, account: id, issuer, ...(scope === null ? {} : { scope }) },
       });

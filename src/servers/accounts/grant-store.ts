@@ -25,20 +25,26 @@ export type NewGrant = Omit<
   'principal_id' | 'server_id' | 'auth_sealed' | 'wanted_scope' | 'sent_serial' | 'ended'
 >;
 
-/** Replaces the account's former grant. It runs in the batch that writes the account, and does nothing if that account is missing. */
-export function writeGrant(db: D1Database, grant: NewGrant): D1PreparedStatement {
+/** Replaces the account's former grant, after the batch has written the account. @param when it was written */
+export function writeGrant(db: D1Database, grant: NewGrant, when: Condition): D1PreparedStatement {
   const columns = Object.keys(grant);
   return db
     .prepare(
       `INSERT OR REPLACE INTO account_grants (${columns.join(', ')})
-       SELECT ${columns.map(() => '?').join(', ')} WHERE EXISTS (SELECT 1 FROM accounts WHERE id = ?)`,
+       SELECT ${columns.map(() => '?').join(', ')} WHERE ${when.sql}`,
     )
-    .bind(...Object.values(grant), grant.account_id);
+    .bind(...Object.values(grant), ...when.params);
 }
 
-/** Deletes the grant of an account that now has a pasted token. */
-export const deleteGrant = (db: D1Database, accountId: string): D1PreparedStatement =>
-  db.prepare('DELETE FROM account_grants WHERE account_id = ?').bind(accountId);
+/** Deletes the grant of an account that now has a pasted token. @param when the account was written */
+export const deleteGrant = (
+  db: D1Database,
+  accountId: string,
+  when: Condition,
+): D1PreparedStatement =>
+  db
+    .prepare(`DELETE FROM account_grants WHERE account_id = ? AND ${when.sql}`)
+    .bind(accountId, ...when.params);
 
 /** Notes that a renewal request is about to be sent. @returns whether the token is still this one */
 export async function noteSent(db: D1Database, { account_id, serial }: Grant): Promise<boolean> {

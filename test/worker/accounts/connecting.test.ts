@@ -1,7 +1,12 @@
 /** An account is bound to the person who started the sign-in, in the same browser, once, and at the same issuer. */
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AdminAudit } from '../../../src/audit/admin-audit.ts';
+import { createAccounts } from '../../../src/servers/accounts/account-service.ts';
 import { deleteOfOtherIssuers } from '../../../src/servers/accounts/grant-store.ts';
+import { findServer } from '../../../src/servers/registry/server-store.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
+import { toOwnActor } from '../../../src/shared/identity/principal.ts';
 import { createBrowser } from '../support/browser.ts';
 import { createPerson, type Person } from '../support/call-rows.ts';
 import { fakeUpstreams } from '../support/fake-upstreams.ts';
@@ -149,6 +154,71 @@ it('[ACC-8] [SEC-1] nothing is connected if the server moves while the issuer an
   expect(await comeBack(browser, back)).toMatch(/^503 .*changed meanwhile/);
   expect(await accountRows()).toEqual([]);
   await move(tickets.origin);
+});
+
+describe('an account that is connected already', () => {
+  const path = () => `${SERVERS}/${ids['tickets']}`;
+  /** Accounts stay when their server moves within its origin. */
+  const move = (end: string) =>
+    portico.api('PATCH', path(), { connection_config: { url: tickets.origin + end } });
+  afterEach(async () => void (await move('/mcp')));
+  const stored = () =>
+    Promise.all(
+      ['SELECT id, revision, auth_sealed FROM accounts', 'SELECT * FROM account_grants'].map(
+        async select => (await env.DB.prepare(select).all()).results,
+      ),
+    );
+
+  it('[ACC-8] [SEC-1] stays as it is if the server moves while the issuer answers', async () => {
+    expect(await connect(ada, tickets, 'ada-there')).toContain('Connected');
+    const before = await stored();
+    const browser = await signIn(portico, ada.token);
+    const back = tickets.issuer.agree(await leave(browser, 'tickets'), 'ada-anew');
+    const moving = async (request: Request) => {
+      if (request.url.endsWith('/token')) await move('/other');
+      return tickets.issuer.handle(request);
+    };
+    fakeUpstreams({ [tickets.origin]: tickets.handle, [tickets.issuer.url]: moving });
+    expect(await comeBack(browser, back)).toMatch(/^503 .*changed meanwhile/);
+    expect(await stored()).toEqual(before);
+    await move('/mcp');
+    serveIssued(tickets, notes);
+    expect(await connect(ada, tickets, 'ada-anew')).toContain('Connected');
+    await whenServer(portico, ids['tickets'] ?? '', ({ status }) => status === 'CONNECTED');
+    expect(await whoami(portico, ada, 'tickets')).toBe('you are ada-anew');
+  });
+
+  it('[ACC-8] [SEC-1] keeps its sign-in if the server moves while a token is pasted', async () => {
+    expect(await connect(ada, tickets, 'ada-there')).toContain('Connected');
+    const before = await stored();
+    const server = await findServer(env.DB, ids['tickets'] ?? '');
+    if (!server) throw new Error('no such server');
+    const batch = async (statements: D1PreparedStatement[]) => {
+      // A write includes the audit row of its change.
+      if (statements.length > 1) await move('/other');
+      return env.DB.batch(statements);
+    };
+    const db = { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database;
+    const accounts = createAccounts({
+      db,
+      keys: createKeyRing(env.PORTICO_KEYS),
+      adminAudit: new AdminAudit(db),
+      onConnected: async () => {},
+      revoke: async () => {},
+    });
+    const pasting = accounts.connect(
+      toOwnActor(ada.principalId, 'token'),
+      { server: 'tickets', token: 'pasted' },
+      [server],
+    );
+    await expect(pasting).rejects.toMatchObject({ code: 'busy' });
+    expect(await stored()).toEqual(before);
+    await move('/mcp');
+    const sent = { token: ada.token };
+    const pasted = { server: 'tickets', token: 'pasted' };
+    expect((await portico.api('POST', '/api/v1/accounts', pasted, sent)).status).toBe(201);
+    expect(await accountRows()).toMatchObject([{ principal: ada.principalId, issuer: null }]);
+  });
 });
 
 it('[ACC-8] starting requires a sign-in, a form of the page, and the right to call', async () => {
