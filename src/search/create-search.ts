@@ -63,7 +63,7 @@ export function createSearch({
       model: embedder && createModelSearch(parts.modelVectorsOf(embedder.name), embedder),
     }),
     uses: learning?.uses,
-    learning: new LearningService({ ...deps, learned: learning?.learned }),
+    learning: new LearningService({ ...deps, learning }),
     skillsOf,
     skills: createSkills(deps),
     suggestions: new SuggestionService({ ...deps, embedding }),

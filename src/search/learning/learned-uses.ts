@@ -42,6 +42,8 @@ export class LearnedUses {
   readonly #ports: LearnedUsesPorts;
   #held: Held | undefined;
   #triedAt = Number.NEGATIVE_INFINITY;
+  /** How many times the uses were forgotten. */
+  #forgotten = 0;
 
   constructor(ports: LearnedUsesPorts) {
     this.#ports = ports;
@@ -49,6 +51,7 @@ export class LearnedUses {
 
   /** Drops the copy, after the stored uses were deleted. */
   forget(): void {
+    this.#forgotten += 1;
     this.#held = undefined;
     this.#triedAt = Number.NEGATIVE_INFINITY;
   }
@@ -80,8 +83,11 @@ export class LearnedUses {
   }
 
   async #read(at: number): Promise<void> {
+    const forgotten = this.#forgotten;
     try {
-      this.#held = { ...toHeld(await this.#ports.list(dayOf(at))), readAt: at };
+      const held = { ...toHeld(await this.#ports.list(dayOf(at))), readAt: at };
+      // A read that began before the uses were deleted may still have them.
+      if (this.#forgotten === forgotten) this.#held = held;
     } catch {
       // The search goes on without uses; a later one tries again.
     }

@@ -67,7 +67,7 @@ export function addUses(
          SELECT pins.id, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?1)
            CROSS JOIN pins ON pins.id = value ->> 0 AND state = 'approved' AND approved_fingerprint = value ->> 1
          WHERE value ->> 3 = ?2 OR EXISTS (SELECT 1 FROM principals WHERE principals.id = value ->> 3)
-         ON CONFLICT DO UPDATE SET day = max(day, excluded.day)`,
+         ON CONFLICT DO UPDATE SET day = excluded.day WHERE excluded.day > day`,
       )
       .bind(JSON.stringify(rows), SETUP_TOKEN.principalId),
     db.prepare('DELETE FROM learned_uses WHERE day <= ?').bind(today - KEPT_DAYS),

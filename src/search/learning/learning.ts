@@ -24,6 +24,8 @@ export interface LearningPorts {
 export interface Learning {
   uses: Uses;
   learned: LearnedUses;
+  /** Drops what this isolate knows of the stored uses, after they were deleted. */
+  forget(): void;
 }
 
 /** How many digests are cached. */
@@ -47,8 +49,13 @@ export function createLearning({ db, keys, gatherMs, wait, now }: LearningPorts)
   });
   const list = (today: number) =>
     onEitherSchema(async age => (age === 'this' ? listUses(db, today) : []));
+  const learned = new LearnedUses({ list, digest, wait, now });
   return {
-    learned: new LearnedUses({ list, digest, wait, now }),
+    learned,
+    forget() {
+      learned.forget();
+      gathered.forget();
+    },
     uses: {
       searched(principalId, query, hits) {
         const tools = hits.map(({ server, item }) => toolId(server.id, item.key));

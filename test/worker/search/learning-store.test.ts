@@ -59,6 +59,8 @@ describe('the table of uses', () => {
   it('[FIND-4] has one row per word, tool and principal, with the last day', async () => {
     await write([useOf('a'), useOf('a', { day: TODAY - 1 }), useOf('b', { day: TODAY - 3 })]);
     await write([useOf('b')]);
+    const [again] = await write([useOf('b')]);
+    expect(again?.meta.rows_written).toBe(0);
     const rows = await listUses(env.DB, TODAY);
     expect(rows.map(({ word, day }) => [word, day]).toSorted()).toEqual([
       ['a', TODAY],

@@ -68,8 +68,12 @@ async function rpc(
 }
 
 /** Searches and calls, in an isolate that learns. */
-async function use(person: Person, name: string, query = QUERY): Promise<void> {
-  const through = createPortico(ON);
+async function use(
+  person: Person,
+  name: string,
+  query = QUERY,
+  through = createPortico(ON),
+): Promise<void> {
   await search(through, person, query);
   await rpc(through, person, 'modern', name, {});
   await through.settle();
@@ -188,6 +192,18 @@ describe('learning from use', () => {
     const { token } = one;
     const refused = await portico.api('DELETE', '/api/v1/learning', undefined, { token });
     expect(refused.status).toBe(403);
+  });
+
+  it('[FIND-4] learns anew after it forgot, also what was used on the same day', async () => {
+    const [person] = await people(1);
+    if (!person) throw new Error('nobody');
+    const through = createPortico(ON);
+    await use(person, B, QUERY, through);
+    expect(await learned()).toEqual({ [person.principalId]: 2 });
+    expect((await through.api('DELETE', '/api/v1/learning')).status).toBe(204);
+    expect(await learned()).toEqual({});
+    await use(person, B, QUERY, through);
+    expect(await learned()).toEqual({ [person.principalId]: 2 });
   });
 
   it('[FIND-4] [EDGE-3] asks no store for a known use, and none at all if it is off', async () => {

@@ -1,21 +1,21 @@
-/** Uses on their way to the database: batched, written once a day, and bounded. */
+/** Uses on their way to the database: batched, written once an hour, and bounded. */
 import { describe, expect, it } from 'vitest';
 
 import { rawMembers } from '../../../../src/shared/json/json-spans.ts';
 import { DAY_MS } from '../../../../src/shared/util/utc-day.ts';
-import { GatheredUses } from '../../../../src/search/learning/gathered-uses.ts';
+import { GatheredUses, WRITTEN_MS } from '../../../../src/search/learning/gathered-uses.ts';
 import type { NewUse } from '../../../../src/search/learning/uses.ts';
 import { createRecord } from '../../gateway/fakes.ts';
 
 const item = { key: 'echo', raw: rawMembers('{"name":"echo"}') };
 const TOOL = { server: createRecord('desk'), item };
 
-function createWorld(fails: () => boolean = () => false) {
+function createWorld(write: () => void | Promise<void> = () => {}) {
   const world = { now: 100 * DAY_MS, written: [] as (readonly NewUse[])[] };
   const left: Promise<unknown>[] = [];
   const gathered = new GatheredUses({
     write: async uses => {
-      if (fails()) throw new Error('D1');
+      await write();
       world.written.push(uses);
     },
     digest: async word => `k1.${word}`,
@@ -26,7 +26,7 @@ function createWorld(fails: () => boolean = () => false) {
   const add = (who: string, words: string[], tool = TOOL) =>
     gathered.add(who, tool, words, work => void left.push(work));
   const settle = () => Promise.all(left.splice(0));
-  return { world, add, settle, left };
+  return { world, gathered, add, settle, left };
 }
 
 describe('gathered uses', () => {
@@ -47,7 +47,7 @@ describe('gathered uses', () => {
     expect(batch[0]?.fingerprint).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('[FIND-4] are written once a day, and again if the catalog changed', async () => {
+  it('[FIND-4] are written once an hour and day, and again if the catalog changed', async () => {
     const { world, add, settle } = createWorld();
     for (let n = 0; n < 3; n += 1) {
       add('ada', ['a']);
@@ -60,15 +60,40 @@ describe('gathered uses', () => {
     add('ada', ['a'], { ...TOOL, server: { ...TOOL.server, catalogHash: 'another' } });
     await settle();
     expect(world.written).toHaveLength(3);
-    world.now += DAY_MS;
-    add('ada', ['a']);
-    await settle();
-    expect(world.written[3]?.map(({ day }) => day)).toEqual([101]);
+    const later = async (ms: number) => {
+      world.now += ms;
+      add('ada', ['a']);
+      await settle();
+      return world.written.slice(3).map(uses => uses.map(({ day }) => day));
+    };
+    // Another isolate may have been told to forget.
+    expect(await later(WRITTEN_MS - 1)).toEqual([]);
+    expect(await later(1)).toEqual([[100]]);
+    await later(DAY_MS - WRITTEN_MS - 1);
+    expect(await later(1)).toEqual([[100], [100], [101]]);
+  });
+
+  it('[FIND-4] are written again once what was learned is forgotten, also if a write was under way', async () => {
+    let onWrite = () => {};
+    const { world, gathered, add, settle } = createWorld(() => onWrite());
+    const written = async () => {
+      add('ada', ['a']);
+      await settle();
+      return world.written.length;
+    };
+    expect([await written(), await written()]).toEqual([1, 1]);
+    gathered.forget();
+    onWrite = () => gathered.forget();
+    expect(await written()).toBe(2);
+    onWrite = () => {};
+    expect([await written(), await written()]).toEqual([3, 3]);
   });
 
   it('[FIND-4] that could not be written are written with the next call', async () => {
     let isFailing = true;
-    const { world, add, settle } = createWorld(() => isFailing);
+    const { world, add, settle } = createWorld(() => {
+      if (isFailing) throw new Error('D1');
+    });
     add('ada', ['a']);
     await settle();
     isFailing = false;

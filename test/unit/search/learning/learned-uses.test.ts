@@ -79,6 +79,20 @@ describe('learned uses', () => {
     expect(world.reads).toBe(2);
   });
 
+  it('[FIND-4] are forgotten, also if they are being read meanwhile', async () => {
+    const { promise, resolve } = Promise.withResolvers<LearnedUse[]>();
+    let stored = () => promise;
+    const { world, learned, liftFor } = createWorld(() => stored());
+    expect(await liftFor('ada')).toBe(0);
+    learned.forget();
+    stored = async () => [];
+    expect(await liftFor('ada')).toBe(0);
+    resolve(bothWords('ada'));
+    await promise;
+    expect(await liftFor('ada')).toBe(0);
+    expect(world.reads).toBe(2);
+  });
+
   it('[FIND-4] [SEC-7] give no lift for another catalog, another tool, or another query', async () => {
     const { liftFor } = createWorld(async () => bothWords('ada'));
     expect(await liftFor('ada')).toBeCloseTo(0.25);
