@@ -156,6 +156,7 @@ export function createReadRecords<T extends { id: string }, Query>(
         const isDone = await commit({
           when: whenRecord(table, id),
           statements: deleteRecord(db, table, id),
+          subject: id,
           detail: kind.toDeletionDetail?.(record) ?? {},
         });
         if (!isDone) throw new PorticoError('not_found', kind.missing);
@@ -221,6 +222,7 @@ export function createEditedRecords<T extends StoredRecord, Created, Query, Patc
           const isDone = await commit({
             when: whenUnchanged(table, record),
             statements: [updateRecord(db, table, record), ...(kind.withEdit?.(record) ?? [])],
+            subject: record.id,
             detail: kind.toEditDetail?.(record, patch) ?? kind.toDetail(record),
           });
           if (!isDone && table.whenEditable && (await find()).revision === before.revision) {

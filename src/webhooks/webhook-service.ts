@@ -144,6 +144,7 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
         const isDone = await commit({
           when: whenUnchanged(WEBHOOKS, record),
           statements: [updateRecord(db, WEBHOOKS, record)],
+          subject: webhook.id,
           detail: { name: webhook.name },
         });
         if (!isDone) throw new PorticoError('busy', 'It was changed meanwhile; try again');
@@ -163,7 +164,7 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
         };
         const sent = await send(await open(webhook), message, allowsLoopback);
         const detail = { name: webhook.name, delivered: sent.isDelivered, status: sent.status };
-        await commit({ when: ALWAYS, statements: [], detail });
+        await commit({ when: ALWAYS, statements: [], subject: webhook.id, detail });
         return sent;
       });
     },
@@ -182,6 +183,7 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
         const isDone = await commit({
           when: whenDead(id, deliveryId),
           statements: [reviveDelivery(db, id, deliveryId, { now, giveUpAt: now + GIVE_UP_MS })],
+          subject: id,
           detail: { delivery: deliveryId },
         });
         const delivery = await findDelivery(db, id, deliveryId);

@@ -152,6 +152,7 @@ export function createAccounts(ports: AccountPorts): Accounts {
             writeAccount(db, written, isKnown, when),
             deleteGrant(db, id, whenWritten(written)),
           ],
+          subject: server.id,
           detail: { server: server.id, account: id },
         });
         const account = isDone ? await findRecord(db, ACCOUNTS, id) : undefined;

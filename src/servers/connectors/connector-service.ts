@@ -115,6 +115,7 @@ export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts
         const change = {
           when: whenRecord(CONNECTORS, id),
           statements: [rotateConnector(db, id, { hmac, keyId: keys.active, now })],
+          subject: id,
           detail: { name },
         };
         if (!(await commit(change))) throw new PorticoError('not_found', kind.missing);
