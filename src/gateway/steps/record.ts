@@ -116,6 +116,7 @@ class AuditedCall implements CallRecord {
   #open: OpenCall | undefined;
   /** `asked`: whether the call may be sent is being decided, or was refused. */
   #state: 'new' | 'asked' | 'left' | 'over' = 'new';
+  #lacksAccount = false;
   #end: CallEnd | undefined;
   #timer: ReturnType<typeof setInterval> | 0 = 0;
   readonly #onGone = () => this.#finish('cancelled', null, {}, true);
@@ -142,6 +143,7 @@ class AuditedCall implements CallRecord {
       : toQualifiedName(server.name, name, 'dot');
     const facts = { ...this.#facts(subject), item };
     this.#state = 'asked';
+    this.#lacksAccount = server.needsAccount === true;
     const { signal, waitUntil } = this.#context;
     this.#open = await this.#ledger.begin({ ...this.#call(facts), server }, waitUntil);
     if (!this.#open) return;
@@ -167,8 +169,11 @@ class AuditedCall implements CallRecord {
   async fail(thrown: unknown): Promise<unknown> {
     const { signal, waitUntil } = this.#context;
     if (this.#state !== 'new') {
-      // It was refused after it had been admitted, so nothing was sent.
-      if (failureCode(thrown) === 'circuit_open') this.#ledger.refund(this.#caller, waitUntil);
+      // It was refused after it had been admitted, so nothing was sent. A server that refuses an account was asked.
+      const code = failureCode(thrown);
+      const isUnsent =
+        code === 'circuit_open' || (code === 'account_required' && this.#lacksAccount);
+      if (isUnsent) this.#ledger.refund(this.#caller, waitUntil);
       return this.#failsWith(thrown);
     }
     const call = this.#call(this.#facts(this.#request.reference.name));

@@ -178,6 +178,25 @@ describe('a budget of calls', () => {
     },
   );
 
+  it.each(['batched', 'off'])(
+    '[ACC-6] counts no call of a caller that lacks the account for it, with calls recorded %s',
+    async mode => {
+      const { name } = await connect('modern', false, portico, { accounts: 'per_principal' });
+      const through = createPortico({ PORTICO_AUDIT_CALLS: mode });
+      const person = await createPerson(portico);
+      const { id } = await toPrincipal(person, 2);
+      expect(await made(through, person, name, 3)).toEqual([0, 'account_required']);
+      await through.settle();
+      await vi.waitFor(
+        async () => expect(await budgets.get(id)).toMatchObject({ used_today: 0 }),
+        PATIENT,
+      );
+      const account = { server: name, token: 'of-them' };
+      await portico.api('POST', '/api/v1/accounts', account, { token: person.token });
+      expect(await made(createPortico(), person, name, 3)).toEqual([2, 'budget_reached']);
+    },
+  );
+
   it.each(ERAS)('[ACC-6] is reported to a %s client, and over REST, with its end', async era => {
     const { name } = await connect('modern');
     const group = groupName();

@@ -11,12 +11,12 @@ export const portico = createPortico();
 let made = 0;
 
 /** A connected server with its own name, and a call to it. */
-export async function connect(era: Era, sessionful = false, through = portico) {
+export async function connect(era: Era, sessionful = false, through = portico, more = {}) {
   made += 1;
   const name = `calls-${made}`;
   const server = new FakeServer({ era, sessionful });
   serve({ [name]: server });
-  const { id } = await registerConnected(through, name);
+  const { id } = await registerConnected(through, name, more);
   return { name, server, id };
 }
 
