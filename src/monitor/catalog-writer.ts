@@ -4,6 +4,7 @@
  */
 import type { DiscoveryResult } from '../upstream/discovery/discover.ts';
 import type { IndexCatalog } from '../search/index/search-index.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
 import { catalogHash, parseCatalog, toCatalogText } from '../servers/catalog/catalog.ts';
 
 /** Storage of catalogs. */
@@ -56,12 +57,16 @@ export class CatalogWriter {
   }
 
   /**
-   * Retires the catalogs that a row no longer names.
-   * @param replaced hash of the one it named before
-   * @param current hash of the one it names now
+   * Retires the catalog that a row no longer names, or the found one if the row, by now of another generation, does not name that.
+   * @param server as it was before
    */
-  async retire(serverId: string, replaced: string | null, current: string): Promise<void> {
+  async retire(
+    { id: serverId, catalogHash: before }: Pick<Server, 'id' | 'catalogHash'>,
+    found: string,
+    isNamed: boolean,
+  ): Promise<void> {
     const { storage, catalogs } = this.#ports;
+    const [replaced, current] = isNamed ? [before, found] : [found, before];
     const older = await storage.get<string>(REPLACED_KEY);
     if (older !== undefined && older !== replaced && older !== current) {
       await catalogs.delete(serverId, older);

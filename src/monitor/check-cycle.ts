@@ -272,16 +272,15 @@ export class CheckCycle {
     const isShown =
       isJudged || discovery || isNewToShow(await findServerHealth(db, server.id), shown);
     if (isJudged) await this.#ports.expectEvents();
-    if (isShown) {
-      await db.batch([
-        ...(discovery ? [updateDiscovered(db, server, discovery, judged, now)] : []),
-        ...(isJudged && !discovery ? [updateJudged(db, server, judged, now)] : []),
-        upsertServerHealth(db, shown),
-      ]);
-    }
+    if (!isShown) return;
+    const [written] = await db.batch([
+      ...(discovery ? [updateDiscovered(db, server, discovery, judged, now)] : []),
+      ...(isJudged && !discovery ? [updateJudged(db, server, judged, now)] : []),
+      upsertServerHealth(db, shown),
+    ]);
     this.#isCircuitWritten = false;
     if (discovery && discovery.catalogHash !== server.catalogHash) {
-      await catalogs.retire(server.id, server.catalogHash, discovery.catalogHash);
+      await catalogs.retire(server, discovery.catalogHash, written?.meta.changes !== 0);
     }
   }
 
