@@ -6,6 +6,7 @@ import { STEPS, type Step } from '../gateway/explain/explain-steps.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
+export const EXPLAIN_PATH = '/api/v1/access/explain';
 const text = z.string().min(1).max(300);
 const asked = {
   server: text.meta({ description: 'Name or id of the server' }),
@@ -61,7 +62,7 @@ const passing = (step: Step['step'], detail: string) => ({ step, passes: true, d
 
 const explain = createRoute({
   method: 'post',
-  path: '/api/v1/access/explain',
+  path: EXPLAIN_PATH,
   operationId: 'explainAccess',
   tags: ['access'],
   summary: 'Explain a decision',

@@ -7,6 +7,11 @@ import { CreateAccessRule } from './access-rules.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { CreateToolset } from './toolsets.ts';
 
+export const PREVIEW_PATHS = {
+  rule: '/api/v1/access/rules/preview',
+  toolset: '/api/v1/toolsets/preview',
+} as const;
+
 /** Maximum number of groups in a preview, of principals named in one group, and of tools named in one change. */
 const MAX_GROUPS = 20;
 const MAX_NAMED = 20;
@@ -97,7 +102,7 @@ const errors = [...BODY_ERRORS, 'forbidden', 'not_found'] as const;
 
 const previewRule = createRoute({
   method: 'post',
-  path: '/api/v1/access/rules/preview',
+  path: PREVIEW_PATHS.rule,
   operationId: 'previewAccessRule',
   tags: ['access'],
   summary: 'Preview a rule',
@@ -113,7 +118,7 @@ const previewRule = createRoute({
 
 const previewToolset = createRoute({
   method: 'post',
-  path: '/api/v1/toolsets/preview',
+  path: PREVIEW_PATHS.toolset,
   operationId: 'previewToolset',
   tags: ['toolsets'],
   summary: 'Preview a toolset',

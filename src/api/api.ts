@@ -14,8 +14,8 @@ import { coversUrl } from '../shared/identity/principal.ts';
 import { toEnding } from '../telemetry/operation.ts';
 import { boundedJson } from './bounded-json.ts';
 import { registerAccessRules } from './access-rules.ts';
-import { registerAccessExplain } from './access-explain.ts';
-import { registerAccessPreview } from './access-preview.ts';
+import { EXPLAIN_PATH, registerAccessExplain } from './access-explain.ts';
+import { PREVIEW_PATHS, registerAccessPreview } from './access-preview.ts';
 import { registerApprovals } from './approvals.ts';
 import { ASK_PATH, registerAsk } from './ask.ts';
 import { registerAskAllowlist } from './ask-allowlist.ts';
@@ -61,7 +61,13 @@ import { registerUsage } from './usage.ts';
 import { registerWebhooks } from './webhooks.ts';
 
 /** Paths whose POST changes nothing. */
-const READING: ReadonlySet<string> = new Set([SEARCH_PATH, ASK_PATH]);
+const READING: ReadonlySet<string> = new Set([
+  SEARCH_PATH,
+  ASK_PATH,
+  EXPLAIN_PATH,
+  ...Object.values(PREVIEW_PATHS),
+]);
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Builds the API. */
 export function createApi(ports: ApiPorts): Api {
@@ -81,7 +87,7 @@ export function createApi(ports: ApiPorts): Api {
     context.env.operation?.ends(toEnding(thrown.code));
     // Administrative changes record their own denials.
     const { method, path } = context.req;
-    if (thrown.code !== 'forbidden' || (method !== 'GET' && !READING.has(path))) {
+    if (thrown.code !== 'forbidden' || (!READS.has(method) && !READING.has(path))) {
       return toProblemResponse(thrown);
     }
     return toProblemResponse(await noteDenial(ports, context, path, thrown));
