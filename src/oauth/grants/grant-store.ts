@@ -116,6 +116,9 @@ export function redeemCode(
   return [redeem, insertRefresh(db, grant.id, answer)];
 }
 
+/** Maximum number of tokens that a grant keeps, however often its program refreshes; beyond it the oldest are deleted. */
+const MAX_OF_GRANT = { refresh: 1_000, access: 50 } as const;
+
 /** Uses a refresh token: writes the response, unless the token was used before. */
 export function rotateRefresh(
   db: D1Database,
@@ -138,9 +141,17 @@ export function rotateRefresh(
       .bind(now, grant.refresh_hmac, grant.id, sealed),
     insertRefresh(db, grant.id, answer),
     db
-      .prepare('DELETE FROM oauth_refresh_tokens WHERE grant_id = ? AND expires_at <= ?')
+      .prepare(
+        `DELETE FROM oauth_refresh_tokens WHERE grant_id = ?1 AND (expires_at <= ?2 OR hmac IN (SELECT hmac FROM oauth_refresh_tokens
+           WHERE grant_id = ?1 ORDER BY used_at IS NULL DESC, used_at DESC LIMIT -1 OFFSET ${MAX_OF_GRANT.refresh}))`,
+      )
       .bind(grant.id, now),
-    db.prepare('DELETE FROM tokens WHERE grant_id = ? AND expires_at <= ?').bind(grant.id, now),
+    db
+      .prepare(
+        `DELETE FROM tokens WHERE grant_id = ?1 AND (expires_at <= ?2 OR id IN (SELECT id FROM tokens
+           WHERE grant_id = ?1 ORDER BY created_at DESC LIMIT -1 OFFSET ${MAX_OF_GRANT.access - 1}))`,
+      )
+      .bind(grant.id, now),
   ];
 }
 

@@ -56,6 +56,31 @@ describe('a refresh token', () => {
     expect((await refresh(portico, clientId, second.refresh_token)).status).toBe(200);
   });
 
+  it('[ACC-5] [SEC-4] leaves a bounded number of tokens, however often it is used', async () => {
+    const { token } = await createToken(portico);
+    const clientId = await createClient();
+    const first = await connect(portico, clientId, token);
+    const [grant] = await grantsOf(clientId);
+    await env.DB.prepare(
+      `WITH RECURSIVE n (at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 1200)
+       INSERT INTO oauth_refresh_tokens (hmac, key_id, grant_id, created_at, expires_at, used_at)
+       SELECT 'old ' || at, 'k1', ?, at, ?, at FROM n`,
+    )
+      .bind(grant?.id, Date.now() + 86_400_000)
+      .run();
+    let last = first;
+    for (let uses = 0; uses < 55; uses += 1) {
+      last = await (await refresh(portico, clientId, last.refresh_token)).json<TokenAnswer>();
+    }
+    const countOf = (table: string) =>
+      env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE grant_id = ?`)
+        .bind(grant?.id)
+        .first('n');
+    expect([await countOf('tokens'), await countOf('oauth_refresh_tokens')]).toEqual([50, 1000]);
+    expect([await status(first.access_token), await status(last.access_token)]).toEqual([401, 200]);
+    expect((await refresh(portico, clientId, last.refresh_token)).status).toBe(200);
+  });
+
   it('[ACC-5] gives concurrent users the same tokens, and a later use ends the grant', async () => {
     const { token } = await createToken(portico);
     const clientId = await createClient();
