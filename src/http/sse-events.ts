@@ -26,11 +26,16 @@ export class SseParser {
   #size = 0;
   #started = false;
   #endedInCr = false;
-  #lastEventId = '';
+  /** The id that counts once its event is complete. */
+  #id: string;
+  #lastEventId: string;
   #retryMs: number | undefined;
 
-  constructor(maxChars: number) {
+  /** @param from what an earlier part of the same stream sent, which holds until it is replaced */
+  constructor(maxChars: number, from: Partial<Resumption> = {}) {
     this.#maxChars = maxChars;
+    this.#id = this.#lastEventId = from.lastEventId ?? '';
+    this.#retryMs = from.retryMs;
   }
 
   /** @throws EventTooLarge if one event exceeds the limit */
@@ -62,7 +67,7 @@ export class SseParser {
     return this.#pending.length + this.#size;
   }
 
-  /** From where the stream can be resumed. */
+  /** From where the stream can be resumed: after its last complete event. */
   get resumption(): Resumption {
     return { lastEventId: this.#lastEventId, retryMs: this.#retryMs };
   }
@@ -75,7 +80,7 @@ export class SseParser {
     const rest = colon === -1 ? '' : line.slice(colon + 1);
     const value = rest.startsWith(' ') ? rest.slice(1) : rest;
     if (field === 'event') this.#event = value;
-    if (field === 'id' && !value.includes('\0')) this.#lastEventId = value;
+    if (field === 'id' && !value.includes('\0')) this.#id = value;
     if (field === 'retry' && /^\d{1,9}$/.test(value)) this.#retryMs = Number(value);
     if (field === 'data') {
       this.#data.push(value);
@@ -90,6 +95,7 @@ export class SseParser {
       this.#data.length === 0
         ? undefined
         : { event: this.#event || 'message', data: this.#data.join('\n') };
+    this.#lastEventId = this.#id;
     this.#event = '';
     this.#data = [];
     this.#size = 0;

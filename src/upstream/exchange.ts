@@ -186,8 +186,9 @@ async function* readMessages(
   const { bytes } = request;
   const onHeld = bytes && toEventMeter(bytes, maxBytes, deadline.signal);
   let failure: ErrorCode = 'upstream_no_response';
+  let resumption: Resumption | undefined;
   for (let resumed = 0; body && resumed <= MAX_RESUMED; resumed += 1) {
-    const parser = new SseParser(maxBytes);
+    const parser = new SseParser(maxBytes, resumption);
     try {
       for await (const event of readEvents(body, maxBytes, parser, deadline.onEnd, onHeld)) {
         if (event.event !== 'message' || event.data === '') continue;
@@ -202,7 +203,8 @@ async function* readMessages(
       if (error instanceof EventTooLarge) throw new PorticoError('upstream_too_large');
       failure = 'upstream_truncated';
     }
-    body = await resume(request, parser.resumption, deadline);
+    resumption = parser.resumption;
+    body = await resume(request, resumption, deadline);
   }
   throw deadline.explain(new PorticoError(failure));
 }

@@ -5,7 +5,7 @@
  * Invariants: one request at a time; a server that offers no stream is not asked again; a server may not know yet that its former stream
  * was closed, so a conflict is retried for a moment.
  */
-import { readEvents, whenAborted, SseParser } from '../../http/sse-events.ts';
+import { readEvents, whenAborted, SseParser, type Resumption } from '../../http/sse-events.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type UpstreamMessage } from '../protocol/message.ts';
 import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
@@ -92,18 +92,17 @@ async function getOnce(
 async function read(opened: ReadableStream<Uint8Array>, reading: StreamReading): Promise<void> {
   const { signal, maxBytes, maxFailures, maxRestMs, onEnd } = reading;
   let body: Opened = opened;
-  let lastEventId = '';
-  let retryMs = REST_MS;
+  let resumption: Resumption = { lastEventId: '', retryMs: undefined };
   for (let failures = 0; failures < maxFailures && body !== 'none'; failures += 1) {
     if (body instanceof ReadableStream) {
       const openedAt = Date.now();
-      const parser = new SseParser(maxBytes);
+      const parser = new SseParser(maxBytes, resumption);
       const hasMessage = await readMessages(body, parser, reading);
       if (hasMessage || Date.now() - openedAt >= LASTING_MS) failures = 0;
-      lastEventId = parser.resumption.lastEventId || lastEventId;
-      retryMs = parser.resumption.retryMs ?? retryMs;
+      resumption = parser.resumption;
     }
     if (signal.aborted) return;
+    const { lastEventId, retryMs = REST_MS } = resumption;
     await pause(Math.min(retryMs * 2 ** failures, maxRestMs), signal);
     if (signal.aborted) return;
     body = await get(reading, lastEventId);
