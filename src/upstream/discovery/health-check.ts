@@ -6,7 +6,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Deadline } from '../../http/deadline.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { decideAddress } from '../../http/address-policy.ts';
-import { statusError } from '../protocol/status-error.ts';
+import { refusalOf } from '../protocol/status-error.ts';
 
 /** @throws PorticoError with an `upstream_*` code if the answer is not 2xx */
 export async function getHealthUrl(
@@ -29,11 +29,5 @@ export async function getHealthUrl(
     throw deadline.explain(new PorticoError('upstream_unreachable'));
   }
   response.body?.cancel().catch(() => {});
-  if (response.ok) return;
-  const error = statusError(response.status, response.headers, '', {
-    id: 0,
-    inSession: false,
-    endpoint: { hidden: isOwn ? hidden : [] },
-  });
-  throw error instanceof PorticoError ? error : new PorticoError('upstream_no_response');
+  if (!response.ok) throw refusalOf(response, { hidden: isOwn ? hidden : [] });
 }

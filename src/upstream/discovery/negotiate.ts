@@ -8,9 +8,8 @@ import { isObject, MODERN_VERSION, RPC, type JsonObject } from '../../shared/pro
 import type { ServerProtocol } from '../../servers/registry/server-schema.ts';
 import { createHttpChannel, post, type Channel } from '../session/channel.ts';
 import type { Deadline } from '../../http/deadline.ts';
-import { initializeHttp, initializeParams, parseInitializeResult } from '../session/handshake.ts';
+import { initializeHttp, initializeSse } from '../session/handshake.ts';
 import type { RawResponse } from '../protocol/message.ts';
-import { openSse } from '../streams/sse-connection.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
@@ -93,12 +92,7 @@ async function negotiateSse(
   options: NegotiateOptions,
   deadline: Deadline,
 ): Promise<Negotiated> {
-  const channel = await openSse(endpoint, options, deadline);
-  const found = parseInitializeResult(
-    await channel.request('initialize', initializeParams(), deadline),
-    endpoint,
-  );
-  await channel.notify('notifications/initialized', deadline);
+  const found = await initializeSse(endpoint, options, deadline);
   return {
     verdict: {
       era: 'legacy',
@@ -107,7 +101,7 @@ async function negotiateSse(
       sessionful: true,
     },
     protocol: { era: 'legacy', protocolVersion: found.protocolVersion },
-    channel,
+    channel: found.channel,
     capabilities: found.capabilities,
     instructions: found.instructions,
   };

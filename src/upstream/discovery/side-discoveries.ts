@@ -22,9 +22,8 @@ import type { UpstreamEndpoint } from '../endpoint.ts';
 import { discover, type Discovered } from './discover.ts';
 import { endSession } from '../session/end-session.ts';
 import { SessionForgotten } from '../exchange.ts';
-import { initializeHttp, initializeParams, parseInitializeResult } from '../session/handshake.ts';
+import { initializeHttp, initializeSse } from '../session/handshake.ts';
 import type { Negotiated } from './negotiate.ts';
-import { openSse } from '../streams/sse-connection.ts';
 import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 /** What the side discoveries found. */
@@ -224,12 +223,8 @@ export async function openSession(
   maxBytes: number,
 ): Promise<SideSession> {
   if (transport === 'sse') {
-    const channel = await openSse(endpoint, { maxBytes }, deadline);
-    const params = initializeParams(declared);
-    const response = await channel.request('initialize', params, deadline);
-    const found = parseInitializeResult(response, endpoint);
-    await channel.notify('notifications/initialized', deadline);
-    return { ...found, isKept: true, channel, end: () => channel.close() };
+    const found = await initializeSse(endpoint, { maxBytes }, deadline, declared);
+    return { ...found, isKept: true, end: () => found.channel.close() };
   }
   const found = await initializeHttp(endpoint, deadline, maxBytes, declared);
   const { protocolVersion, sessionId = '', capabilities } = found;

@@ -23,7 +23,7 @@ export class ScopeWanted extends PorticoError {
 }
 
 /** The error for 401: the credential that was sent was refused, or none was sent. */
-export function authError(sender: Sender | undefined): PorticoError {
+function authError(sender: Sender | undefined): PorticoError {
   const isSent = (sender?.hidden.length ?? 0) > 0;
   return new PorticoError(
     'upstream_auth',
@@ -76,6 +76,12 @@ export function statusError(
   if (status >= 400) return new PorticoError('upstream_4xx', `The server answered ${status}`);
   if (status >= 300) return new PorticoError('upstream_redirect');
   return new PorticoError('upstream_no_response');
+}
+
+/** Returns the error for an answer whose body is not read. */
+export function refusalOf({ status, headers }: Response, endpoint: Sender): PorticoError {
+  const error = statusError(status, headers, '', { id: '', inSession: false, endpoint });
+  return error instanceof PorticoError ? error : new PorticoError('upstream_no_response');
 }
 
 /** Understands only seconds, up to a day; ignores a date or an invalid value. */

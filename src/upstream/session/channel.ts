@@ -9,6 +9,7 @@ import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import type { Deadline } from '../../http/deadline.ts';
 import { exchange, type Reply } from '../exchange.ts';
 import type { RawResponse } from '../protocol/message.ts';
+import { refusalOf } from '../protocol/status-error.ts';
 import {
   nextRequestId,
   requestHeaders,
@@ -91,6 +92,5 @@ export async function postNotification(
     throw deadline.explain(new PorticoError('upstream_unreachable'));
   }
   response.body?.cancel().catch(() => {});
-  if (!response.ok)
-    throw new PorticoError('upstream_4xx', `The server answered ${response.status}`);
+  if (!response.ok) throw refusalOf(response, endpoint);
 }

@@ -15,6 +15,7 @@ import { type RawResponse, withoutSecrets } from '../protocol/message.ts';
 import { toSaid } from '../protocol/error-text.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
+import { openSse, type SseConnection, type SseOptions } from '../streams/sse-connection.ts';
 
 export interface Handshake {
   protocolVersion: string;
@@ -25,7 +26,7 @@ export interface Handshake {
 }
 
 /** Returns the params of `initialize`, with the capabilities of the client that it is made for. */
-export function initializeParams(capabilities: JsonObject = {}): RawObject {
+function initializeParams(capabilities: JsonObject = {}): RawObject {
   return new Map([
     ['protocolVersion', JSON.stringify(LATEST_LEGACY_VERSION)],
     ['capabilities', JSON.stringify(capabilities)],
@@ -38,7 +39,7 @@ export function initializeParams(capabilities: JsonObject = {}): RawObject {
  * @param endpoint the server, whose refusal must not repeat what it was sent
  * @throws PorticoError if the server refused or speaks no revision that Portico knows
  */
-export function parseInitializeResult(
+function parseInitializeResult(
   response: RawResponse,
   { hidden }: Pick<UpstreamEndpoint, 'hidden'>,
 ): Handshake {
@@ -85,4 +86,24 @@ export async function initializeHttp(
   const protocol: NegotiatedProtocol = { era: 'legacy', ...handshake };
   await postNotification(endpoint, protocol, { method: 'notifications/initialized' }, deadline);
   return handshake;
+}
+
+/** Opens an HTTP+SSE connection and performs the handshake on it; if that fails, the connection is closed. */
+export async function initializeSse(
+  endpoint: UpstreamEndpoint,
+  options: SseOptions,
+  deadline: Deadline,
+  capabilities?: JsonObject,
+): Promise<Handshake & { channel: SseConnection }> {
+  const channel = await openSse(endpoint, options, deadline);
+  try {
+    const params = initializeParams(capabilities);
+    const response = await channel.request('initialize', params, deadline);
+    const found = parseInitializeResult(response, endpoint);
+    await channel.notify('notifications/initialized', deadline);
+    return { ...found, channel };
+  } catch (error) {
+    channel.close();
+    throw error;
+  }
 }

@@ -24,7 +24,7 @@ import {
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { SessionNotification } from './session-events.ts';
 import { SharedStream, type Listener } from './shared-stream.ts';
-import { authError } from '../protocol/status-error.ts';
+import { refusalOf } from '../protocol/status-error.ts';
 
 export interface SseOptions {
   maxBytes: number;
@@ -59,10 +59,9 @@ export async function openSse(
     const type = response.headers.get('content-type') ?? '';
     if (response.status !== 200 || !type.includes('text/event-stream') || !response.body) {
       response.body?.cancel().catch(() => {});
-      if (response.status === 401) throw authError(upstreamEndpoint);
-      throw response.status === 403
-        ? new PorticoError('upstream_scope', 'The server forbids the request (403)')
-        : new PorticoError('upstream_4xx', `The server answered ${response.status} to the stream`);
+      throw response.ok
+        ? new PorticoError('upstream_bad_content_type')
+        : refusalOf(response, upstreamEndpoint);
     }
     const events = readEvents(response.body, options.maxBytes);
     const first = await events.next();
@@ -167,7 +166,9 @@ export class SseConnection implements Channel {
     } finally {
       this.#waiting.delete(id);
       deadline.signal.removeEventListener('abort', onAbort);
-      const cancelSent = answered || this.#closed ? Promise.resolve() : this.#cancel(id);
+      // A client must not cancel `initialize`.
+      const isOver = answered || this.#closed || method === 'initialize';
+      const cancelSent = isOver ? Promise.resolve() : this.#cancel(id);
       this.#shared.leave(listener, cancelSent);
       // Awaited, so that the cancellation goes out before the connection may be closed after this call.
       await cancelSent;
@@ -202,13 +203,7 @@ export class SseConnection implements Channel {
       throw deadline.explain(new PorticoError('upstream_unreachable'));
     }
     response.body?.cancel().catch(() => {});
-    if (response.status === 401) throw authError(this.upstreamEndpoint);
-    if (response.status >= 500) {
-      throw new PorticoError('upstream_5xx', `The server answered ${response.status}`);
-    }
-    if (!response.ok) {
-      throw new PorticoError('upstream_4xx', `The server answered ${response.status}`);
-    }
+    if (!response.ok) throw refusalOf(response, this.upstreamEndpoint);
   }
 
   async #read(events: AsyncGenerator<SseEvent, void, undefined>): Promise<void> {

@@ -4,8 +4,8 @@
  */
 import { createDeadline } from '../../http/deadline.ts';
 import { renew, type UpstreamEndpoint } from '../endpoint.ts';
-import { initializeParams, parseInitializeResult } from '../session/handshake.ts';
-import { openSse, type SseConnection } from './sse-connection.ts';
+import { initializeSse } from '../session/handshake.ts';
+import type { SseConnection } from './sse-connection.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { SessionNotification, SessionServer } from './session-events.ts';
 import type { UpstreamClaims } from '../session/session-lock.ts';
@@ -78,14 +78,9 @@ export class SseConnections {
       const { maxBytes } = this.#options;
       const onEvent = (message: SessionNotification) =>
         this.#options.onEvent(message, upstreamEndpoint);
-      const connection = await openSse(upstreamEndpoint, { maxBytes, onEvent }, deadline);
-      const params = initializeParams(capabilities);
-      parseInitializeResult(
-        await connection.request('initialize', params, deadline),
-        upstreamEndpoint,
-      );
-      await connection.notify('notifications/initialized', deadline);
-      return connection;
+      const options = { maxBytes, onEvent };
+      const { channel } = await initializeSse(upstreamEndpoint, options, deadline, capabilities);
+      return channel;
     } finally {
       deadline.release();
     }
