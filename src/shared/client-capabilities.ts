@@ -12,7 +12,8 @@ const NEEDED: ReadonlyMap<string, string> = new Map([
   ['roots/list', 'roots'],
 ]);
 
-const CLIENT_CAPABILITIES = ['elicitation', 'roots', 'sampling'];
+/** The client capabilities that concern server requests. */
+export const CLIENT_CAPABILITIES = ['elicitation', 'roots', 'sampling'];
 
 /**
  * Returns the part of a client's capabilities that concerns server requests: all that an upstream learns of them.

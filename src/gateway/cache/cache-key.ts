@@ -5,7 +5,8 @@
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { canonicalJson } from '../../shared/json/canonical-json.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
-import type { JsonObject } from '../../shared/protocol.ts';
+import { CLIENT_CAPABILITIES } from '../../shared/client-capabilities.ts';
+import { META, type JsonObject } from '../../shared/protocol.ts';
 import { isOfAccounts } from '../../servers/registry/own-account.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { CacheRule } from '../../servers/cache-rules/cache-rule.ts';
@@ -54,22 +55,32 @@ export async function toCacheKey(call: CachedCall): Promise<CacheKey> {
     ],
     tool,
     canonicalJson(params.get('arguments') ?? '{}'),
-    canonicalJson(fromRawMembers(restOf(params))),
+    canonicalJson(fromRawMembers(restOf(params, server.verdict?.era === 'modern'))),
     canonicalJson(JSON.stringify(capabilities)),
   ];
   return { key: await sha256Hex(JSON.stringify(facts)), scope };
 }
 
 /** Returns the rest of the params that the server receives. */
-function restOf(params: RawObject): RawObject {
+function restOf(params: RawObject, isModern: boolean): RawObject {
   const rest: RawObject = new Map(params);
   rest.delete('name');
   rest.delete('arguments');
   const raw = rest.get('_meta');
   rest.delete('_meta');
   if (raw === undefined || !raw.startsWith('{')) return rest;
-  const meta = [...rawMembers(raw)].filter(
-    ([name]) => !OF_THE_WAY.has(name) && !name.startsWith(OF_THE_PROTOCOL),
+  const members = rawMembers(raw);
+  const meta = new Map(
+    [...members].filter(([name]) => !OF_THE_WAY.has(name) && !name.startsWith(OF_THE_PROTOCOL)),
   );
-  return meta.length === 0 ? rest : rest.set('_meta', fromRawMembers(new Map(meta)));
+  const others = isModern ? otherCapabilities(members.get(META.clientCapabilities)) : '{}';
+  if (others !== '{}') meta.set(META.clientCapabilities, others);
+  return meta.size === 0 ? rest : rest.set('_meta', fromRawMembers(meta));
+}
+
+/** Returns the client capabilities that only a modern server receives: extensions and the like. */
+function otherCapabilities(raw: string | undefined): string {
+  const others = rawMembers(raw?.startsWith('{') ? raw : '{}');
+  for (const name of CLIENT_CAPABILITIES) others.delete(name);
+  return fromRawMembers(others);
 }

@@ -68,7 +68,7 @@ describe('a key', () => {
     for (const same of [
       '{"name":"x","arguments":{"a":"A","b":1}}',
       '{"arguments":{ "a":"A", "b":10e-1 },"_meta":{}}',
-      '{"arguments":{"a":"A","b":1},"_meta":{"progressToken":7,"traceparent":"x","portico/cache":"x","io.modelcontextprotocol/clientInfo":{}}}',
+      '{"arguments":{"a":"A","b":1},"_meta":{"progressToken":7,"traceparent":"x","portico/cache":"x","io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}',
     ]) {
       expect(await keyOf(params(same))).toBe(key);
     }
@@ -94,6 +94,9 @@ describe('a key', () => {
       params('{"arguments":{"a":"A","b":1,"c":null}}'),
       params('{"arguments":{"a":"A","b":1},"_meta":{"vendor/tenant":"x"}}'),
       params('{"arguments":{"a":"A","b":1},"extra":1}'),
+      params(
+        '{"arguments":{"a":"A","b":1},"_meta":{"io.modelcontextprotocol/clientCapabilities":{"extensions":{"x":{}}}}}',
+      ),
       params('{}'),
     ];
     const keys = await Promise.all(others.map(keyOf));
