@@ -8,6 +8,7 @@ import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { slicesOf, StallTimer } from '../../http/paced-body.ts';
 import type { RequestBytes } from '../../shared/limits/bytes-in-flight.ts';
 import { readEvents, toSseText } from '../../http/sse-events.ts';
+import { withExactIds } from '../../shared/json/json-spans.ts';
 import { isObject, isRequestId, type RequestId } from '../../shared/protocol.ts';
 import type { Incoming } from '../incoming.ts';
 import { FrameReader } from '../../sessions/stream-frames.ts';
@@ -164,7 +165,7 @@ class SseSession {
 
   /** @param authorization of the POST that brought the message */
   async #receive(text: string, authorization: string): Promise<void> {
-    const message: unknown = JSON.parse(text);
+    const message = withExactIds(JSON.parse(text), text);
     const { method, id, params } = isObject(message) ? message : {};
     if (method === 'notifications/cancelled' && isObject(params)) {
       this.#calls.get(params['requestId'] as RequestId)?.abort();

@@ -120,6 +120,29 @@ it('[MCP-4] [MCP-5] a cancellation ends the call that it names, not the one with
   expect(await (await answers[1])?.text()).toContain(`"id":${NEXT},`);
 });
 
+it('[MCP-2] [MCP-5] a cancellation over HTTP+SSE ends the call that it names', async () => {
+  const held: { post: SeenPost; release: () => void }[] = [];
+  server.call = post =>
+    new Promise(resolve =>
+      held.push({ post, release: () => resolve(resultOf(post, { content: [] })) }),
+    );
+  const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' };
+  const stream = readStream(await portico.fetch('/sse', { headers }));
+  await vi.waitFor(() => expect(stream.events).toHaveLength(1), PATIENT);
+  const endpoint = stream.events[0]?.data ?? '';
+  const send = (body: string) => portico.fetch(endpoint, { method: 'POST', headers, body });
+  for (const id of [BIG, NEXT]) await send(textOf(legacy('tools/call', call, MARK), id));
+  await vi.waitFor(() => expect(held).toHaveLength(2), PATIENT);
+  const params = { requestId: MARK };
+  await send(textOf({ jsonrpc: '2.0', method: 'notifications/cancelled', params }));
+  await vi.waitFor(() => expect(server.of('notifications/cancelled')).toHaveLength(1), PATIENT);
+  for (const { release } of held) release();
+  const said = () => stream.events.map(({ data }) => data ?? '').join('\n');
+  await vi.waitFor(() => expect(said()).toContain(`"id":${NEXT},"result"`), PATIENT);
+  expect(said()).not.toContain(`"id":${BIG},`);
+  await stream.close();
+});
+
 it('[MCP-4] [MCP-5] progress has the exact token, and a server is answered under its own id', async () => {
   server.call = async post => {
     const { progressToken } = post.params['_meta'] as { progressToken: unknown };
