@@ -142,7 +142,7 @@ export class SessionSubscriptions {
     const servers = Map.groupBy(entries, ({ serverId }) => serverId);
     await Promise.allSettled(
       [...servers.values()].map(async wanted => {
-        for (const one of wanted) await this.#subscribeAt(one);
+        for (const one of wanted) await this.#subscribeAt(one).catch(unlessRefused);
       }),
     );
   }
@@ -214,6 +214,11 @@ export class SessionSubscriptions {
 /** A URI and an owner's name together may be longer than a storage key. */
 async function keyOf({ serverId, uri, owner }: Omit<SessionSubscription, 'capabilities'>) {
   return PREFIX + (await sha256Hex(JSON.stringify([serverId, uri, owner])));
+}
+
+/** One resource that a server refuses, as one that it no longer has, keeps no other from being subscribed to. */
+function unlessRefused(thrown: unknown): void {
+  if (!(thrown instanceof PorticoError) || thrown.code !== 'upstream_4xx') throw thrown;
 }
 
 type Method = Parameters<typeof requestSubscription>[1];
