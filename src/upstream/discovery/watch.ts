@@ -125,7 +125,7 @@ export class UpstreamWatch {
     this.#aside.doubt();
   }
 
-  /** Stops listening and ends the session at the server, as a courtesy that nobody waits for. */
+  /** Stops listening and ends the session at the server, also one that is being opened. A courtesy that nobody waits for. */
   close(): void {
     this.#closed = true;
     this.#drop();
@@ -147,7 +147,7 @@ export class UpstreamWatch {
       }
     }
     this.#negotiating ??= this.#negotiate(deadline).finally(() => (this.#negotiating = undefined));
-    return work(await this.#negotiating);
+    return work(await this.#negotiating).finally(() => this.#closed && this.#drop());
   }
 
   #drop(): void {
