@@ -4,10 +4,11 @@
  * gives the server requests that it leaves open to another call. A call that may leave before the stream is open opens its socket only once
  * it lasts; a short call of that kind costs only a timer.
  */
-import { AsyncQueue } from '../shared/util/async-queue.ts';
+import type { AsyncQueue } from '../shared/util/async-queue.ts';
 import { RequestTimers } from '../http/deadline.ts';
 import type { CallListener, ListenerTerms } from '../upstream/streams/call-listener.ts';
 import type { Address } from '../upstream/endpoint.ts';
+import { createMessageQueue } from '../upstream/streams/message-queue.ts';
 import type { UpstreamMessage } from '../upstream/protocol/message.ts';
 import type { RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { UpstreamSession } from '../upstream/session/acquire-session.ts';
@@ -51,7 +52,7 @@ export function openListener(
   afterMs: number,
   timers = new RequestTimers(),
 ): RemoteListener {
-  const messages = new AsyncQueue<UpstreamMessage>();
+  const messages = createMessageQueue();
   const { promise: opened, resolve: onOpened } = Promise.withResolvers<StreamState>();
   let socket: WebSocket | undefined;
   let isOver = false;

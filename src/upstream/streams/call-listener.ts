@@ -2,11 +2,11 @@
  * A call's share of what its server sends on a notification stream: the server requests and notifications that belong to it, beside those
  * on the call's own stream. A reply and a listener become one stream of messages.
  */
-import { AsyncQueue } from '../../shared/util/async-queue.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import { canAnswer } from '../../shared/client-capabilities.ts';
 import type { Reply } from '../exchange.ts';
 import type { UpstreamMessage } from '../protocol/message.ts';
+import { createMessageQueue } from './message-queue.ts';
 import type { SharedStream } from './shared-stream.ts';
 
 export interface CallListener {
@@ -29,7 +29,7 @@ export interface ListenerTerms {
 
 /** Creates a listener on a stream that is held here. */
 export function joinStream(stream: SharedStream, terms: ListenerTerms): CallListener {
-  const messages = new AsyncQueue<UpstreamMessage>();
+  const messages = createMessageQueue();
   const listener = {
     progressToken: terms.progressToken,
     canAnswer: (method: string) => canAnswer(terms.capabilities, method),

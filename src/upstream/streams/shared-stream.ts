@@ -46,8 +46,9 @@ type Notification = UpstreamMessage & { kind: 'notification' };
 
 /** Most open server requests of one client; further ones are refused. */
 const MAX_OPEN = 200;
-/** Most notifications kept for a call that has not joined yet. */
+/** Most notifications kept for a call that has not joined yet, and most characters of each. */
 const MAX_EARLY = 100;
+const MAX_EARLY_CHARS = 65_536;
 /** Notifications that belong to a call, though the transport does not say to which. */
 const FOR_LAST = new Set(['notifications/message', 'notifications/elicitation/complete']);
 const REFUSAL: RawAnswer = { error: '{"code":-32601,"message":"Method not found"}' };
@@ -174,7 +175,7 @@ export class SharedStream {
   }
 
   #keep(message: Notification): void {
-    if (this.#options.graceMs === 0) return;
+    if (this.#options.graceMs === 0 || message.text.length > MAX_EARLY_CHARS) return;
     this.#early = [...this.#early, { message, at: Date.now() }].slice(-MAX_EARLY);
   }
 }

@@ -8,7 +8,7 @@
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
-import { AsyncQueue } from '../../shared/util/async-queue.ts';
+import type { AsyncQueue } from '../../shared/util/async-queue.ts';
 import { readEvents, type SseEvent } from '../../http/sse-events.ts';
 import { LATEST_LEGACY_VERSION, toOwnId, type RequestId } from '../../shared/protocol.ts';
 import type { Channel } from '../session/channel.ts';
@@ -22,6 +22,7 @@ import {
   type NegotiatedProtocol,
 } from '../protocol/wire-request.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
+import { createMessageQueue } from './message-queue.ts';
 import type { SessionNotification } from './session-events.ts';
 import { SharedStream, type Listener } from './shared-stream.ts';
 import { refusalOf } from '../protocol/status-error.ts';
@@ -145,7 +146,7 @@ export class SseConnection implements Channel {
     if (this.#closed) throw new PorticoError('upstream_unreachable');
     this.#served += 1;
     const id = nextRequestId();
-    const messages = new AsyncQueue<UpstreamMessage>();
+    const messages = createMessageQueue();
     const { params: sent, progressToken } = withProgressToken(params, id);
     const listener = toListener(messages, canAnswer, id, progressToken);
     this.#waiting.set(id, messages);
