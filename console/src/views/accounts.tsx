@@ -7,12 +7,20 @@ import { More } from '../parts/more.tsx';
 import { PagedList } from '../parts/paged-list.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
+import { Told, useTelling } from '../parts/told.tsx';
 import { Time } from '../parts/time.tsx';
 import type { ViewProps } from '../view-props.ts';
 
 export default function Accounts({ me }: ViewProps) {
   const own = useInfiniteQuery(accountsQuery(me.principal));
   const servers = useQuery(accountServersQuery());
+  const cache = useQueryClient();
+  const [telling, tell] = useTelling();
+  const onEnded = ({ server_name: server }: Account) => {
+    tell(`The account at ${server} is disconnected.`);
+    void cache.invalidateQueries({ queryKey: ['accounts'] });
+    void cache.invalidateQueries({ queryKey: ['account-servers'] });
+  };
   const accounts = own.data?.pages.flatMap(page => page.accounts);
   const total = own.data?.pages[0]?.total ?? 0;
   // Until all are loaded it is not known at which servers there is none.
@@ -22,22 +30,30 @@ export default function Accounts({ me }: ViewProps) {
     <>
       <h1>Accounts</h1>
       <p>Your accounts at servers where everybody has an account of their own.</p>
+      <Told telling={telling} />
       {own.error ? <Problem thrown={own.error} onRetry={() => void own.refetch()} /> : null}
       {accounts || own.error ? null : <Loading />}
       {accounts && accounts.length + missing.length === 0 ? (
         <Empty>No server that you may use accepts personal accounts.</Empty>
       ) : null}
       {accounts && accounts.length + missing.length > 0 ? (
-        <AccountTable accounts={accounts} missing={missing} />
+        <AccountTable accounts={accounts} missing={missing} onEnded={onEnded} />
       ) : null}
       <More list={own} />
-      {me.scopes.includes('admin') && !me.limited ? <Everybody own={total} /> : null}
+      {me.scopes.includes('admin') && !me.limited ? (
+        <Everybody own={total} onEnded={onEnded} />
+      ) : null}
     </>
   );
 }
 
-/** The accounts of everybody, if there are more than the user's own. @param own how many those are */
-function Everybody({ own }: { own: number }) {
+interface EverybodyProps {
+  /** How many are the user's own; only if there are more, they are shown. */
+  own: number;
+  onEnded: (account: Account) => void;
+}
+
+function Everybody({ own, onEnded }: EverybodyProps) {
   const list = useInfiniteQuery(accountsQuery());
   const total = list.data?.pages[0]?.total ?? 0;
   if (!list.error && total <= own) return null;
@@ -45,7 +61,7 @@ function Everybody({ own }: { own: number }) {
     <>
       <h2>Of everybody</h2>
       <PagedList list={list} itemsOf={page => page.accounts} none="Nobody has one.">
-        {accounts => <AccountTable accounts={accounts} showsWhose />}
+        {accounts => <AccountTable accounts={accounts} showsWhose onEnded={onEnded} />}
       </PagedList>
     </>
   );
@@ -55,18 +71,25 @@ interface TableProps {
   accounts: readonly Account[];
   missing?: AccountServers['servers'];
   showsWhose?: boolean;
+  onEnded: (account: Account) => void;
 }
 
 const COLUMNS = ['Server', 'State', 'Since', { hidden: 'What can be done' }];
 
-function AccountTable({ accounts, missing = [], showsWhose = false }: TableProps) {
+function AccountTable(props: TableProps) {
+  const { accounts, missing = [], showsWhose = false, onEnded } = props;
   return (
     <Table
       label={showsWhose ? 'Accounts of everybody' : 'Accounts'}
       columns={[...(showsWhose ? ['Whose'] : []), ...COLUMNS]}
     >
       {accounts.map(account => (
-        <AccountRow key={account.id} account={account} showsWhose={showsWhose} />
+        <AccountRow
+          key={account.id}
+          account={account}
+          showsWhose={showsWhose}
+          onEnded={() => onEnded(account)}
+        />
       ))}
       {missing.map(({ id, name }) => (
         <tr key={id}>
@@ -84,14 +107,14 @@ function AccountTable({ accounts, missing = [], showsWhose = false }: TableProps
   );
 }
 
-function AccountRow({ account, showsWhose }: { account: Account; showsWhose: boolean }) {
-  const cache = useQueryClient();
+interface RowProps {
+  account: Account;
+  showsWhose: boolean;
+  onEnded: () => void;
+}
+
+function AccountRow({ account, showsWhose, onEnded }: RowProps) {
   const { id, server_name: server, principal_name: whose, needs_sign_in: why } = account;
-  const end = async () => {
-    await endAccount(id);
-    await cache.invalidateQueries({ queryKey: ['accounts'] });
-    await cache.invalidateQueries({ queryKey: ['account-servers'] });
-  };
   const says = `Calls of ${whose} to ${server} no longer use this account, and what was granted there is revoked.`;
   return (
     <tr>
@@ -109,7 +132,7 @@ function AccountRow({ account, showsWhose }: { account: Account; showsWhose: boo
       </td>
       <td class="actions">
         {why === null || showsWhose ? null : <ConnectLink server={server} label="Connect again" />}
-        <Confirm label="Disconnect" says={says} act={end} />
+        <Confirm label="Disconnect" says={says} act={() => endAccount(id)} onDone={onEnded} />
       </td>
     </tr>
   );

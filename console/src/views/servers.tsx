@@ -1,12 +1,13 @@
 /** Servers: the list, or the open page. All of it is in the address: `?server=ID`, `?add=one`, `?add=file`, `?name=…&status=…`. */
 import { useInfiniteQuery } from '@tanstack/preact-query';
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { serverListQuery, STATUSES } from '../api/servers.ts';
 import type { Server } from '../generated/types.gen.ts';
 import { NameFilters } from '../parts/filters.tsx';
 import { More } from '../parts/more.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
+import { Told, useTelling, type Telling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import type { ViewProps } from '../view-props.ts';
 import { AddServer } from './servers/add.tsx';
@@ -19,14 +20,27 @@ import './servers/servers.css';
 export default function Servers({ me }: ViewProps) {
   const [search] = useSearchParams();
   const mayWrite = me.scopes.some(scope => scope === 'admin' || scope === 'servers:write');
+  const [, go] = useLocation();
   const id = search.get('server');
-  if (id !== null) return <ServerDetails key={id} id={id} me={me} mayWrite={mayWrite} />;
+  const [telling, tell] = useTelling(id !== null || search.has('add'));
+  const onDeleted = (name: string) => {
+    tell(`${name} is deleted.`);
+    go('/servers');
+  };
+  if (id !== null) {
+    return <ServerDetails key={id} id={id} me={me} mayWrite={mayWrite} onDeleted={onDeleted} />;
+  }
   if (mayWrite && search.get('add') === 'one') return <AddServer />;
   if (mayWrite && search.get('add') === 'file') return <ImportServers />;
-  return <List mayWrite={mayWrite} />;
+  return <List mayWrite={mayWrite} telling={telling} />;
 }
 
-function List({ mayWrite }: { mayWrite: boolean }) {
+interface ListProps {
+  mayWrite: boolean;
+  telling: Telling | undefined;
+}
+
+function List({ mayWrite, telling }: ListProps) {
   const [search, set] = useAddress();
   const name = search.get('name') ?? '';
   const status = search.get('status') ?? '';
@@ -40,6 +54,7 @@ function List({ mayWrite }: { mayWrite: boolean }) {
   return (
     <>
       <h1>Servers</h1>
+      <Told telling={telling} />
       {mayWrite ? (
         <p class="actions">
           <Link class="button" href="/servers?add=one">

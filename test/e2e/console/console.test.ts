@@ -115,6 +115,7 @@ it('[OPS-1] [ACC-8] connects and disconnects an account, with the keyboard', asy
     await page.keyboard.press('Enter');
     expect(await page.locator('dialog[open]').textContent()).toContain('there is revoked');
     await page.keyboard.press('Enter');
+    await page.waitForSelector('.notice:focus >> text=The account at tickets is disconnected');
     await page.waitForSelector('text=not connected');
     expect(tickets.revoked()).toBe(1);
   } finally {

@@ -213,6 +213,7 @@ it('[OPS-1] [ACC-7] adds a provider, which appears as a button of the sign-in pa
     await press(/^Delete$/);
     expect(await page.textContent('dialog[open]')).toContain('the principals stay');
     await page.keyboard.press('Enter');
+    await page.waitForSelector('.notice:focus:has-text("Gooble is deleted")');
     await page.waitForSelector('text=There is none yet.');
   });
   const { json } = await stand.gateway.api('GET', PROVIDERS);

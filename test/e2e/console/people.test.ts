@@ -184,6 +184,7 @@ it('[OPS-1] [ACC-1] [ACC-2] does all of it with the keyboard', async () => {
     const id = idIn(page);
     await keys.press('Enter');
     await page.waitForURL(/\/console\/people$/);
+    await page.waitForSelector('.notice:focus:has-text("is deleted")');
     expect((await stand.gateway.api('GET', `${PRINCIPALS}/${id}`)).status).toBe(404);
   });
 });

@@ -141,7 +141,7 @@ it('[OPS-1] adds a broken server, fixes it and deletes it, with the keyboard', a
     await press(/^Delete$/);
     expect(await page.textContent('dialog[open]')).toContain('cannot be brought back');
     await keys.press('Enter');
-    await page.waitForURL(/\/console\/servers$/);
+    await page.waitForSelector('.notice:focus >> text=keys is deleted');
     expect(await idOf('keys')).toBe('');
   });
 });
@@ -200,10 +200,10 @@ it('[OPS-1] disconnects a server and connects it again', async () => {
   await inConsole(`/servers?server=${notesId}`, async page => {
     await page.click('.actions button:text("Disconnect")');
     await page.click('dialog[open] button:text("Disconnect")');
-    await page.waitForSelector('.badge:text-is("disconnected")');
+    await page.waitForSelector('main:has(.badge:text-is("disconnected")) :text("Edit"):focus');
     expect(await page.textContent('.outcome')).toContain('not offered to anybody');
     await page.click('button:text("Connect")');
-    await page.waitForSelector('.outcome .badge.good');
+    await page.waitForSelector('main:has(.outcome .badge.good) :text("Edit"):focus');
   });
 });
 

@@ -1,7 +1,7 @@
 /** One principal: its properties, tokens and actions. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import type { Me } from '../../api/me.ts';
 import { deletePrincipal, principalQuery } from '../../api/people.ts';
 import type { Principal } from '../../generated/types.gen.ts';
@@ -16,7 +16,13 @@ import { InvitationsOf } from './invitations-of.tsx';
 import { Tokens } from './tokens.tsx';
 import { WaysIn } from './ways-in.tsx';
 
-export function PrincipalDetails({ id, me }: { id: string; me: Me }) {
+interface DetailsProps {
+  id: string;
+  me: Me;
+  onDeleted: (name: string) => void;
+}
+
+export function PrincipalDetails({ id, me, onDeleted }: DetailsProps) {
   const found = useQuery(principalQuery(id));
   const [isEdited, setEdited] = useState(false);
   const editButton = useRef<HTMLButtonElement>(null);
@@ -39,7 +45,7 @@ export function PrincipalDetails({ id, me }: { id: string; me: Me }) {
         <button ref={editButton} type="button" class="quiet" onClick={() => setEdited(true)}>
           Edit
         </button>
-        <Delete principal={principal} />
+        <Delete principal={principal} onDeleted={() => onDeleted(principal.name)} />
         <Link
           class="button quiet"
           href={`/activity?principal=${encodeURIComponent(principal.name)}`}
@@ -59,12 +65,15 @@ export function PrincipalDetails({ id, me }: { id: string; me: Me }) {
   );
 }
 
-function Delete({ principal: { id, name, tokens } }: { principal: Principal }) {
+interface DeleteProps {
+  principal: Principal;
+  onDeleted: () => void;
+}
+
+function Delete({ principal: { id, name, tokens }, onDeleted }: DeleteProps) {
   const cache = useQueryClient();
-  const [, go] = useLocation();
-  const remove = async () => {
-    await deletePrincipal(id);
-    go('/people');
+  const leave = () => {
+    onDeleted();
     cache.removeQueries({ queryKey: ['principals', id] });
     void cache.invalidateQueries({ queryKey: ['principals'] });
   };
@@ -73,7 +82,8 @@ function Delete({ principal: { id, name, tokens } }: { principal: Principal }) {
     <Confirm
       label="Delete"
       says={`${toShown(name)} ends and cannot be brought back, with ${ends}, its sign-ins, the programs it allowed, its accounts at servers, and the rules that are for it alone.`}
-      act={remove}
+      act={() => deletePrincipal(id)}
+      onDone={leave}
     />
   );
 }

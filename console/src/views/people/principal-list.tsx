@@ -9,12 +9,13 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { PagedList } from '../../parts/paged-list.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { Table } from '../../parts/table.tsx';
+import { Told, type Telling } from '../../parts/told.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { GroupBadges } from './group-badges.tsx';
 import { toAddress } from './addresses.ts';
 import { PeopleTabs } from './tabs.tsx';
 
-export function PrincipalList() {
+export function PrincipalList({ telling }: { telling: Telling | undefined }) {
   const [search, set] = useAddress();
   const name = search.get('name') ?? '';
   const group = search.get('group') ?? '';
@@ -26,6 +27,7 @@ export function PrincipalList() {
     <>
       <h1>People</h1>
       <PeopleTabs />
+      <Told telling={telling} />
       <p class="actions">
         <Link class="button" href="/people?add=principal">
           Add a principal

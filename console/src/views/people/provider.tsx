@@ -1,7 +1,6 @@
 /** One provider: its settings, identities and actions. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
-import { useLocation } from 'wouter-preact';
 import { deleteProvider, providerQuery } from '../../api/sign-in-providers.ts';
 import type { SignInProvider } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -13,7 +12,12 @@ import { EditProvider } from './edit-provider.tsx';
 import { Identities } from './identities.tsx';
 import { toValues } from './provider-values.ts';
 
-export function ProviderDetails({ id }: { id: string }) {
+interface DetailsProps {
+  id: string;
+  onDeleted: (name: string) => void;
+}
+
+export function ProviderDetails({ id, onDeleted }: DetailsProps) {
   const found = useQuery(providerQuery(id));
   const [isEdited, setEdited] = useState(false);
   const editButton = useRef<HTMLButtonElement>(null);
@@ -36,7 +40,7 @@ export function ProviderDetails({ id }: { id: string }) {
         <button ref={editButton} type="button" class="quiet" onClick={() => setEdited(true)}>
           Edit
         </button>
-        <Delete provider={provider} />
+        <Delete provider={provider} onDeleted={() => onDeleted(provider.name)} />
       </p>
       {isEdited ? <EditProvider provider={provider} onDone={endEdit} /> : null}
       <Facts provider={provider} />
@@ -45,12 +49,15 @@ export function ProviderDetails({ id }: { id: string }) {
   );
 }
 
-function Delete({ provider: { id, name } }: { provider: SignInProvider }) {
+interface DeleteProps {
+  provider: SignInProvider;
+  onDeleted: () => void;
+}
+
+function Delete({ provider: { id, name }, onDeleted }: DeleteProps) {
   const cache = useQueryClient();
-  const [, go] = useLocation();
-  const remove = async () => {
-    await deleteProvider(id);
-    go(PROVIDERS);
+  const leave = () => {
+    onDeleted();
     cache.removeQueries({ queryKey: ['sign-in-providers', 'one', id] });
     void cache.invalidateQueries({ queryKey: ['sign-in-providers'] });
   };
@@ -58,7 +65,8 @@ function Delete({ provider: { id, name } }: { provider: SignInProvider }) {
     <Confirm
       label="Delete"
       says={`Nobody signs in by ${toShown(name)} any more, and its identities are deleted. Browsers and programs that signed in through it are signed out at once; the principals stay.`}
-      act={remove}
+      act={() => deleteProvider(id)}
+      onDone={leave}
     />
   );
 }

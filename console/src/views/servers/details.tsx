@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import type { RefObject } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { Link, useLocation } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import { mayUse, type Me } from '../../api/me.ts';
 import { connectServer, deleteServer, disconnectServer, serverQuery } from '../../api/servers.ts';
 import type { Server } from '../../generated/types.gen.ts';
@@ -21,9 +21,10 @@ interface DetailsProps {
   id: string;
   me: Me;
   mayWrite: boolean;
+  onDeleted: (name: string) => void;
 }
 
-export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
+export function ServerDetails({ id, me, mayWrite, onDeleted }: DetailsProps) {
   // After a deletion here, the server is no longer requested: an announced change could come before the response.
   const [isDeleted, setDeleted] = useState(false);
   const found = useQuery({ ...serverQuery(id), enabled: !isDeleted });
@@ -49,6 +50,7 @@ export function ServerDetails({ id, me, mayWrite }: DetailsProps) {
           editButton={editButton}
           onEdit={() => setEdited(true)}
           setDeleted={setDeleted}
+          onDeleted={() => onDeleted(server.name)}
         />
       ) : null}
       {isEdited ? <EditServer server={server} onDone={endEdit} /> : null}
@@ -104,21 +106,22 @@ interface ActsProps {
   onEdit: () => void;
   /** Reports that the deletion has begun, or has failed. */
   setDeleted: (isDeleted: boolean) => void;
+  onDeleted: () => void;
 }
 
-function Acts({ server, editButton, onEdit, setDeleted }: ActsProps) {
+function Acts({ server, editButton, onEdit, setDeleted, onDeleted }: ActsProps) {
   const cache = useQueryClient();
-  const [, go] = useLocation();
   const [thrown, setThrown] = useState<unknown>();
   const { id, name, status, tool_count: tools } = server;
-  const refresh = () => cache.invalidateQueries({ queryKey: ['servers'] });
+  const refresh = () => void cache.invalidateQueries({ queryKey: ['servers'] });
+  /** The button that was pressed disappears. */
+  const changed = () => {
+    editButton.current?.focus();
+    refresh();
+  };
   const connect = () => {
     setThrown(undefined);
-    connectServer(id).then(refresh).catch(setThrown);
-  };
-  const disconnect = async () => {
-    await disconnectServer(id);
-    await refresh();
+    connectServer(id).then(changed, setThrown);
   };
   const remove = async () => {
     setDeleted(true);
@@ -129,9 +132,11 @@ function Acts({ server, editButton, onEdit, setDeleted }: ActsProps) {
       setDeleted(false);
       throw problem;
     }
-    go('/servers');
+  };
+  const leave = () => {
+    onDeleted();
     cache.removeQueries({ queryKey: ['servers', 'one', id] });
-    void refresh();
+    refresh();
   };
   const isUp = status !== 'DISCONNECTED';
   return (
@@ -149,13 +154,15 @@ function Acts({ server, editButton, onEdit, setDeleted }: ActsProps) {
           <Confirm
             label="Disconnect"
             says={`The tools of ${name} disappear for everybody at once, until it is connected again. Running calls have 30 seconds to end.`}
-            act={disconnect}
+            act={() => disconnectServer(id)}
+            onDone={changed}
           />
         ) : null}
         <Confirm
           label="Delete"
           says={`${name} ends for everybody and cannot be brought back: its ${tools} tools, its credential, what was approved of it, its health over time, and the accounts that people have at it.`}
           act={remove}
+          onDone={leave}
         />
         <Link class="button quiet" href="/servers?add=one">
           Add another
