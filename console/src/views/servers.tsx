@@ -4,8 +4,7 @@ import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { serverListQuery, STATUSES } from '../api/servers.ts';
 import type { Server } from '../generated/types.gen.ts';
 import { NameFilters } from '../parts/filters.tsx';
-import { More } from '../parts/more.tsx';
-import { Empty, Loading, Problem } from '../parts/states.tsx';
+import { PagedList } from '../parts/paged-list.tsx';
 import { Table } from '../parts/table.tsx';
 import { Told, useTelling, type Telling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';
@@ -48,9 +47,6 @@ function List({ mayWrite, telling }: ListProps) {
     ...serverListQuery({ name, status }),
     placeholderData: before => before,
   });
-  const servers = list.data?.pages.flatMap(page => page.servers) ?? [];
-  const total = list.data?.pages[0]?.total ?? 0;
-  const isFiltered = name !== '' || status !== '';
   return (
     <>
       <h1>Servers</h1>
@@ -81,27 +77,20 @@ function List({ mayWrite, telling }: ListProps) {
           </select>
         </label>
       </NameFilters>
-      {list.error ? <Problem thrown={list.error} onRetry={() => void list.refetch()} /> : null}
-      {list.data ? null : <Loading />}
-      {list.data && servers.length === 0 ? <None isFiltered={isFiltered} /> : null}
-      {servers.length > 0 ? (
-        <>
-          <p role="status" class="empty">
-            {servers.length} of {total}
-          </p>
-          <ServerTable servers={servers} />
-          <More list={list} />
-        </>
-      ) : null}
+      <PagedList
+        list={list}
+        itemsOf={page => page.servers}
+        none={
+          name === '' && status === ''
+            ? 'No server is registered yet. Add the first one.'
+            : 'No server matches.'
+        }
+      >
+        {servers => <ServerTable servers={servers} />}
+      </PagedList>
     </>
   );
 }
-
-const None = ({ isFiltered }: { isFiltered: boolean }) => (
-  <Empty>
-    {isFiltered ? 'No server matches.' : 'No server is registered yet. Add the first one.'}
-  </Empty>
-);
 
 const ServerTable = ({ servers }: { servers: readonly Server[] }) => (
   <Table label="Servers" columns={['Server', 'State', 'Tools', 'Held', 'What is wrong']}>

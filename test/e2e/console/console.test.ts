@@ -38,6 +38,7 @@ afterAll(async () => {
   await tickets?.stop();
 });
 
+const SERVERS = '/api/v1/aggregator/servers';
 const WIDTHS = [360, 768, 1440];
 const THEMES = ['light', 'dark'] as const;
 
@@ -145,6 +146,19 @@ it('[OPS-1] [ACC-8] shows an administrator their own accounts, and those of ever
     const whose = page.locator('[aria-label="Accounts of everybody"] tbody td:first-child');
     expect(await whose.allTextContents()).toEqual(['Bo', 'Ada']);
     expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] shows why there is no list, and does not wait for it any more', async () => {
+  const view = await openConsole(browser, gateway.origin, admin, '/console/settings');
+  const { page } = view;
+  try {
+    await page.route(`**${SERVERS}?**`, route => route.fulfill({ status: 422, body: '{}' }));
+    await page.click('nav a:text-is("Servers")');
+    await page.waitForSelector('main [role=alert]');
+    expect(await page.locator('main .loading').count()).toBe(0);
   } finally {
     await view.close();
   }
