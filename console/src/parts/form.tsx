@@ -1,5 +1,9 @@
-/** A form: its fields, the error of the last attempt, and its buttons. What was typed stays, whatever the gateway responds. */
+/**
+ * A form: its fields, the error of the last attempt, and its buttons. What was typed stays, whatever the gateway
+ * responds; while it is saved nothing can be typed, since that would not be saved.
+ */
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Problem } from './states.tsx';
 
@@ -10,6 +14,8 @@ export interface FormProps {
   class?: string;
   onSend: () => void;
   isBusy: boolean;
+  /** Input is taken while it is busy: what comes back is dropped then. */
+  takesInput?: boolean;
   /** The error of the last attempt. */
   thrown: unknown;
   /** Text of the submit button. */
@@ -27,8 +33,11 @@ export type Sending = Omit<FormProps, 'label' | 'class' | 'children'>;
 
 export function Form(props: FormProps) {
   const { label, class: look, onSend, isBusy, thrown, verb, cancel, beside, children } = props;
+  const { takesInput = false } = props;
+  const form = useHeldFocus(isBusy);
   return (
     <form
+      ref={form}
       class={look === undefined ? 'form' : `form ${look}`}
       aria-label={label}
       autocomplete="off"
@@ -37,7 +46,7 @@ export function Form(props: FormProps) {
         onSend();
       }}
     >
-      {children}
+      <div inert={isBusy && !takesInput}>{children}</div>
       {thrown === undefined ? null : <Problem thrown={thrown} />}
       <p class="actions">
         <button type="submit" disabled={isBusy}>
@@ -48,6 +57,17 @@ export function Form(props: FormProps) {
       </p>
     </form>
   );
+}
+
+/** While the form is busy, its fields and button cannot have the focus. Returns the ref of the form; what had the focus gets it back. */
+function useHeldFocus(isBusy: boolean) {
+  const form = useRef<HTMLFormElement>(null);
+  const held = useRef<HTMLElement | null>(null);
+  useLayoutEffect(() => {
+    if (!isBusy && document.activeElement === document.body) held.current?.focus();
+    held.current = isBusy ? (form.current?.querySelector<HTMLElement>(':focus') ?? null) : null;
+  }, [isBusy]);
+  return form;
 }
 
 const Cancel = ({ to }: { to: string | (() => void) }) =>

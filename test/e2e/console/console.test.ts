@@ -1,5 +1,5 @@
 /** The console in a real browser against a real gateway: its main tasks, its layout from 360 px up in both themes, and axe's findings. */
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, type Upstream } from '../../fixtures/start-fixture.ts';
 import { COLOR_RULES } from '../support/axe.ts';
@@ -159,6 +159,29 @@ it('[OPS-1] shows why there is no list, and does not wait for it any more', asyn
     await page.click('nav a:text-is("Servers")');
     await page.waitForSelector('main [role=alert]');
     expect(await page.locator('main .loading').count()).toBe(0);
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] takes no input while a form is sent, and gives the focus back when it is refused', async () => {
+  const view = await openConsole(browser, gateway.origin, admin, '/console/servers');
+  const { page } = view;
+  try {
+    await page.click('main a:text-is("notes")');
+    await page.click('button:text-is("Edit")');
+    await page.fill('#server-name', 'no good name');
+    const sent = Promise.withResolvers<Route>();
+    await page.route(`**${SERVERS}/*`, route =>
+      route.request().method() === 'PATCH' ? sent.resolve(route) : route.continue(),
+    );
+    await page.press('#server-name', 'Enter');
+    const route = await sent.promise;
+    await page.keyboard.type('!');
+    expect(await page.inputValue('#server-name')).toBe('no good name');
+    await route.continue();
+    await page.waitForSelector('#server-name-wrong');
+    await page.waitForSelector('#server-name:focus');
   } finally {
     await view.close();
   }

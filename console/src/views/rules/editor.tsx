@@ -76,6 +76,7 @@ export function RuleEditor({ rule, whose, onDone }: EditorProps) {
         onChange={edit.change}
         onSend={() => edit.show()}
         isBusy={isBusy}
+        takesInput={!shown}
         thrown={edit.thrown}
         cancel="/rules"
         beside={

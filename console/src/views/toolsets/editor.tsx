@@ -56,6 +56,7 @@ export function ToolsetEditor({ toolset, onDone }: EditorProps) {
         onChange={edit.change}
         onSend={() => edit.show()}
         isBusy={isBusy}
+        takesInput={!shown}
         thrown={edit.thrown}
         cancel="/toolsets"
         beside={
