@@ -5,6 +5,7 @@ import { render } from 'preact';
 import { meQuery } from './api/me.ts';
 import { ApiProblem, onRefused } from './api/request.ts';
 import { App } from './app.tsx';
+import { Ticking } from './parts/ticks.tsx';
 
 /** Data older than this is refreshed when it is shown again, in milliseconds. */
 const STALE_MS = 5_000;
@@ -29,7 +30,9 @@ if (place) {
   place.replaceChildren();
   render(
     <QueryClientProvider client={cache}>
-      <App />
+      <Ticking>
+        <App />
+      </Ticking>
     </QueryClientProvider>,
     place,
   );

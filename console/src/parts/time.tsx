@@ -1,4 +1,6 @@
-/** A relative time, with the full time as a tooltip. */
+/** A relative time, with the full time as a tooltip. It stays true while the page is open. */
+import { useNow } from './ticks.tsx';
+
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, ms: number][] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
@@ -20,7 +22,7 @@ export const toWhole = (at: string): string => whole.format(new Date(at));
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={toWhole(at)}>
-      {toRelative(at, Date.now())}
+      {toRelative(at, useNow())}
     </time>
   );
 }

@@ -186,3 +186,19 @@ it('[OPS-1] takes no input while a form is sent, and gives the focus back when i
     await view.close();
   }
 });
+
+it('[OPS-1] says how long ago something was as time passes', async () => {
+  const view = await openConsole(browser, gateway.origin, admin, '/console/connect');
+  const { page } = view;
+  try {
+    await page.clock.install();
+    await page.reload();
+    const made = page.locator('tbody tr', { hasText: 'this sign-in' }).locator('time').first();
+    await made.filter({ hasText: /now|minute/ }).waitFor();
+    await page.clock.fastForward(3 * 3_600_000);
+    await made.filter({ hasText: '3 hours ago' }).waitFor();
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
