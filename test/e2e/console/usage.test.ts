@@ -2,7 +2,7 @@
  * Usage and budgets in the console: who called what, and a budget that is set, reached, changed and deleted; by mouse and with the
  * keyboard.
  */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, until } from '../../fixtures/start-fixture.ts';
 import { startBrowser } from '../support/browser.ts';
@@ -11,6 +11,7 @@ import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 
 const WAIT_MS = 60_000;
+const DAY_MS = 86_400_000;
 const HOSTILE = '<img src=x onerror="window.hit=1">\u202Egnp';
 const SHOWN = HOSTILE.replace('\u202E', '⟨U+202E⟩');
 /** The browser logs the requests that the gateway refuses on purpose here. */
@@ -77,6 +78,23 @@ const rowOf = (page: Page, name: string) => page.locator('tbody tr', { hasText: 
 const told = (page: Page, text: string) => page.waitForSelector(`.notice:focus >> text=${text}`);
 const cells = async (page: Page, name: string): Promise<string[]> =>
   (await rowOf(page, name).locator('td').allTextContents()).slice(0, 3);
+
+it('[OPS-1] [OPS-7] shows the days up to today on a page that stays open past midnight', async () => {
+  await inUsage('', async page => {
+    await page.clock.install();
+    const first = page.waitForRequest(/\/api\/v1\/usage\?/);
+    await page.reload();
+    const from = (request: Request) =>
+      Date.parse(new URL(request.url()).searchParams.get('from') ?? '');
+    const before = from(await first);
+    await rowOf(page, 'notes.echo').waitFor();
+    const next = page.waitForRequest(
+      request => request.url().includes('/usage?') && from(request) > before,
+    );
+    await page.clock.fastForward(DAY_MS);
+    expect(from(await next) - before).toBe(DAY_MS);
+  });
+});
 
 it('[OPS-1] [OPS-7] shows who called what how often, and exports it, by mouse', async () => {
   await inUsage('', async (page, look) => {

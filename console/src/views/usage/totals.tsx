@@ -1,6 +1,5 @@
 /** Calls by the chosen grouping: a plot by day, a table whose rows link to their own calls, and a download. */
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
-import { useMemo } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { hasToken } from '../../api/request.ts';
 import { isBehind, usageByDayQuery, usageExportUrl, usageQuery } from '../../api/usage.ts';
@@ -8,6 +7,7 @@ import { Select } from '../../parts/field.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { More } from '../../parts/more.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { useNow } from '../../parts/ticks.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { ByDay } from './by-day.tsx';
@@ -31,8 +31,7 @@ interface TotalsProps {
 
 export function Totals({ isAdmin, seesAll }: TotalsProps) {
   const [search, set] = useAddress();
-  // The span stays fixed while the page is open.
-  const now = useMemo(() => Date.now(), []);
+  const now = useNow();
   const asked = toAsked(search, seesAll, now);
   const found = useInfiniteQuery(usageQuery(asked));
   const days = useQuery(usageByDayQuery(asked));
