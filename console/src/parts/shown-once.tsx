@@ -2,8 +2,9 @@
  * Shows a secret that the gateway returns only once. It is only in the memory of this component until it is dismissed: in no address, no
  * query cache, no storage. It takes the focus.
  */
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Field } from './field.tsx';
+import { useCopy } from './use-copy.ts';
 
 interface ShownOnceProps {
   /** Accessible name. */
@@ -17,24 +18,10 @@ interface ShownOnceProps {
   onDone: () => void;
 }
 
-const OUTCOMES = {
-  copied: 'Copied.',
-  selected: 'The browser does not let it be copied here. It is selected: copy it by the keyboard.',
-} as const;
-
 export function ShownOnce({ label, value, says, rows = 2, onDone }: ShownOnceProps) {
   const text = useRef<HTMLTextAreaElement>(null);
-  const [outcome, setOutcome] = useState<{ value: string; is: keyof typeof OUTCOMES }>();
+  const [told, copy] = useCopy(value, () => text.current?.select());
   useLayoutEffect(() => text.current?.select(), [value]);
-  async function copy(): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(value);
-      setOutcome({ value, is: 'copied' });
-    } catch {
-      text.current?.select();
-      setOutcome({ value, is: 'selected' });
-    }
-  }
   return (
     <section class="shown-once notice" aria-label={label}>
       <Field label={label} hint={`${says} It is not shown again.`}>
@@ -52,13 +39,13 @@ export function ShownOnce({ label, value, says, rows = 2, onDone }: ShownOncePro
         )}
       </Field>
       <p class="actions">
-        <button type="button" onClick={() => void copy()}>
+        <button type="button" onClick={copy}>
           Copy
         </button>
         <button type="button" class="quiet" onClick={onDone}>
           I have it
         </button>
-        <span role="status">{outcome?.value === value ? OUTCOMES[outcome.is] : null}</span>
+        <span role="status">{told}</span>
       </p>
     </section>
   );
