@@ -103,6 +103,8 @@ export function createApi(ports: ApiPorts): Api {
     await next();
     const route = matchedRoutes(context).at(-1)?.path;
     if (route !== undefined) context.env.operation?.is({ route });
+    // The framework answers HEAD without the body, which nobody would read or close.
+    if (context.req.method === 'HEAD') await context.res.body?.cancel();
   });
   api.use(async (context, next) => {
     const { req, executionCtx } = context;

@@ -113,6 +113,15 @@ describe('a stream of changes', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
+  it('[SEC-9] does not stay open for a request that wants no body', async () => {
+    const few = createPortico({ PORTICO_PRINCIPAL_STREAMS: '1' });
+    const { token } = await createToken(few, { scopes: ['servers:read'] });
+    for (let count = 0; count < 2; count += 1) {
+      const { status } = await few.api('HEAD', EVENTS, undefined, { token });
+      expect(status).toBe(200);
+    }
+  });
+
   it('[OPS-1] [ACC-2] is refused without the scope, and bounded per principal', async () => {
     const { token } = await createToken(portico, { scopes: ['tools:read'] });
     expect((await portico.api('GET', EVENTS, undefined, { token })).status).toBe(403);
