@@ -1,11 +1,12 @@
 /**
  * Tries whether a tool would be listed and called, without sending anything to a server. The gateway's own code decides on scopes,
- * visibility, names and circuits, so `gateway/explain/explain-service.ts` explains the very decision that requests get.
+ * visibility, names, circuits and accounts, so `gateway/explain/explain-service.ts` explains the very decision that requests get.
  */
 import { toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import { requireScope } from '../../shared/identity/principal.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
+import { refuseWithout } from '../../upstream/endpoint.ts';
 import { createLists, type ListPorts } from '../lists.ts';
 import { circuitRefusal } from '../steps/server-health.ts';
 import { restrict } from '../steps/restrict.ts';
@@ -39,6 +40,7 @@ export function createTrial({ catalogOf }: TrialPorts): TryTool {
       const resolved = await lists.resolve(viewer, { kind: 'tool', name: tool });
       const refusal = circuitRefusal(resolved.server);
       if (refusal) throw refusal;
+      refuseWithout(resolved.server);
     });
     return { isListed: listed.value === true, code: called.code };
   };

@@ -4,7 +4,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { findAccountOf } from '../../servers/accounts/account-store.ts';
 import { approvalId } from '../../servers/approvals/definition.ts';
 import { findApprovals } from '../../servers/approvals/approval-list-store.ts';
-import { ofNobody } from '../../servers/registry/own-account.ts';
+import { ofNobody, withAccount } from '../../servers/registry/own-account.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { explainCase, type CasePorts, type Explained } from './explain-case.ts';
 import type { AccessState } from '../../access/policy/policy.ts';
@@ -75,12 +75,15 @@ export class ExplainService {
     return { ...found, server, principalId: subject.caller.principalId, groups: subject.groups };
   }
 
-  /** Returns the server with the account of the principal in question, and without that of the administrator who asks. */
+  /**
+   * Returns the server with the account that the principal in question has or lacks, and without that of the administrator who asks; as a
+   * shared one, so that no tool stands in for those that the principal has.
+   */
   async #as({ principalId }: Caller, server: Server): Promise<Server> {
-    const { db } = this.#ports;
-    const isShared = server.accounts === 'shared';
-    const account = isShared ? undefined : await findAccountOf(db, server.id, { principalId });
-    return { ...ofNobody(server), ...(account && { account }) };
+    const { accounts } = server;
+    if (accounts === 'shared') return server;
+    const account = await findAccountOf(this.#ports.db, server.id, { principalId });
+    return { ...withAccount({ ...ofNobody(server), accounts }, account), accounts: 'shared' };
   }
 
   async #approvalState(serverId: string, tool: string) {

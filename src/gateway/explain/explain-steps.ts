@@ -7,6 +7,7 @@ import type { Caller } from '../../access/policy/caller.ts';
 import { type CatalogItem, isReadOnly } from '../../servers/catalog/catalog.ts';
 import { circuitStateOf } from '../../servers/health/circuit.ts';
 import type { ApprovalState } from '../../servers/registry/approval.ts';
+import { isOfAccounts } from '../../servers/registry/own-account.ts';
 import { isOffered } from '../../servers/registry/status.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { viewOfToolset } from '../../access/policy/policy.ts';
@@ -44,7 +45,7 @@ export interface Case {
   caller: Caller;
   /** Whether the token has expired. */
   isExpired: boolean;
-  /** With the account that the principal has there, if any. */
+  /** With the account that the principal has there, or needs. */
   server: Server;
   tool: string;
   /** As in the catalog; undefined if it is not there. */
@@ -71,7 +72,7 @@ export function toSteps(given: Case, now: number): Step[] {
     scopeStep('scope_call', 'tools:call', 'Calling'),
     ...accessSteps(given),
     ...(toolset ? [toolsetStep(given, toolset)] : []),
-    ...(server.account ? [accountStep(given)] : []),
+    ...(isOfAccounts(server) ? [accountStep(given)] : []),
     step('server_status', isOffered(status), `The server is ${status}${error}`),
     approvalStep(given),
     catalogStep(given),
@@ -120,11 +121,14 @@ function toolsetStep({ caller, server, tool, item }: Case, toolset: Toolset): St
 }
 
 function accountStep({ server, tool }: Case): Step {
-  const passes = viewOfAccount(server).tool(tool, false);
-  const detail = passes
-    ? 'No list of the account there is known to lack it'
-    : 'The server does not list it to the account of the principal there';
-  return { step: 'account', passes, detail, ruleIds: [] };
+  const step = (passes: boolean, detail: string): Step => {
+    return { step: 'account', passes, detail, ruleIds: [] };
+  };
+  if (!viewOfAccount(server).tool(tool, false))
+    return step(false, 'The server does not list it to the account of the principal there');
+  if (server.needsAccount)
+    return step(false, 'The principal has no account there that works, and needs one');
+  return step(true, 'No list of the account there is known to lack it');
 }
 
 function approvalStep({ item, approvalState }: Case): Step {

@@ -5,6 +5,7 @@ import type { AccessRule } from '../../../src/access/policy/rule.ts';
 import type { Toolset } from '../../../src/access/policy/toolset.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
+import type { HeldAccount } from '../../../src/shared/identity/account.ts';
 import { createRecord } from './fakes.ts';
 import { createCaller, OPEN } from '../access/callers.ts';
 
@@ -168,6 +169,42 @@ describe('rules about read-only tools', () => {
       false,
       'No rule matches, and the default access denies it',
     ]);
+  });
+});
+
+describe('the step of an account', () => {
+  const none = 'The principal has no account there that works, and needs one';
+  const held: HeldAccount = {
+    id: 'a',
+    principalId: 'p',
+    serverId: 'id-files',
+    sealed: '',
+    revision: 1,
+    serial: null,
+    issuedAt: null,
+    expiresAt: null,
+    ended: null,
+    lists: null,
+    listsOf: null,
+    listsAt: null,
+  };
+  const ended = { ...held, ended: 'refused' };
+  it.each<[string, Partial<Server>, boolean, string]>([
+    ['is missing', { needsAccount: true }, false, none],
+    ['has ended', { needsAccount: true, account: ended }, false, none],
+    ['has the tool', { account: held }, true, 'No list of the account there is known to lack it'],
+    [
+      'lacks the tool',
+      { account: { ...held, lists: { tools: { lacks: ['drop'] } } } },
+      false,
+      'The server does not list it to the account of the principal there',
+    ],
+  ])('[ACC-3] [ACC-8] says that it %s', (_which, record, passes, detail) => {
+    expect(stepOf('account', {}, record)).toEqual([passes, detail]);
+  });
+
+  it('[ACC-3] [ACC-8] is left out where the credential of the deployment is used', () => {
+    expect(stepOf('account', {})).toBeUndefined();
   });
 });
 

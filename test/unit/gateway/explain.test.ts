@@ -17,6 +17,7 @@ import { viewerOf } from '../../../src/mcp/endpoint.ts';
 import type { ApprovalState } from '../../../src/servers/registry/approval.ts';
 import { isOffered, ServerStatusSchema } from '../../../src/servers/registry/status.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
+import { refuseWithout } from '../../../src/upstream/endpoint.ts';
 import { createRecord, createFakeGateway } from './fakes.ts';
 import { createRandom, drawn, SEED, type Random } from '../seeded.ts';
 
@@ -61,6 +62,7 @@ function makeWorld(random: Random): World {
   const servers = NAMES.map(name => {
     const status = random.pick(['CONNECTED', 'CONNECTED', ...ServerStatusSchema.options] as const);
     const circuitRetryAt = random.below(5) === 0 ? NOW + 500 : null;
+    const lack = random.below(5) === 0 ? ({ needsAccount: true } as const) : {};
     const tools = TOOLS.filter(tool => {
       const fate = random.below(5);
       if (fate === 0) approvals.set(`${name} ${tool}`, random.pick(HELD));
@@ -72,7 +74,7 @@ function makeWorld(random: Random): World {
     const text = JSON.stringify({ tools, capabilities: { tools: {} } });
     catalogs.set(name, parseCatalog(`hash-${name}-${random.below(2 ** 30)}`, text));
     const catalogHash = catalogs.get(name)?.hash ?? null;
-    return createRecord(name, { status, circuitRetryAt, catalogHash });
+    return createRecord(name, { status, circuitRetryAt, catalogHash, ...lack });
   });
   const toolsets = ['one', 'two'].map((name): Toolset => {
     const members = random.below(3) === 0 ? { principals: ['bob'], groups: ['ops'] } : undefined;
@@ -122,9 +124,10 @@ async function reallyDo(world: World, caller: Caller, { server, tool, toolset }:
   const left: string[] = [];
   const gateway = createFakeGateway({
     catalogOf: world.catalogOf,
-    send(at, _request, name) {
+    async send(at, _request, name) {
+      refuseWithout(at);
       left.push(`${at.name}.${name}`);
-      return Promise.resolve({ response: { kind: 'response', result: '{}', parsed: {} } });
+      return { response: { kind: 'response', result: '{}', parsed: {} } };
     },
   });
   const endpoint = {
@@ -233,6 +236,7 @@ describe(`an explanation, seed ${SEED}`, () => {
     // Each kind of refusal occurred.
     expect([...seen].toSorted()).toEqual(
       [
+        'account',
         'approval',
         'catalog',
         'circuit',

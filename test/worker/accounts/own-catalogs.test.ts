@@ -5,6 +5,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import { FORMATS } from '../../../src/models/formats/dialect.ts';
 import { openListen } from '../support/event-streams.ts';
+import type { Person } from '../support/call-rows.ts';
 import { pass } from '../support/clock.ts';
 import {
   ALL,
@@ -131,14 +132,26 @@ it('[UP-4] [ACC-8] [FIND-1] [LLM-1] a missing tool is in no REST list, model for
   expect(lacking?.[0]).toBe(404);
 });
 
+const explain = async ({ principalId: principal }: Person, tool: string) => {
+  const question = { principal, server: 'modern', tool };
+  const answer = await portico.api('POST', '/api/v1/access/explain', question);
+  return answer.json<object>();
+};
+
+it('[UP-4] [ACC-8] [ACC-3] an explanation says that the principal in question has no account', async () => {
+  await connect(ada, 'modern', 'of-ada');
+  expect(await explain(bob, 'read')).toMatchObject({
+    is_allowed: false,
+    is_listed: true,
+    code: 'account_required',
+    decided_by: 'account',
+  });
+  expect(await explain(ada, 'read')).toMatchObject({ is_allowed: true, code: null });
+});
+
 it('[UP-4] [ACC-8] [ACC-3] an explanation says that the account of the principal in question lacks it', async () => {
   await withFewer('modern');
-  const explain = async (principal: string, tool: string) => {
-    const question = { principal, server: 'modern', tool };
-    const answer = await portico.api('POST', '/api/v1/access/explain', question);
-    return answer.json<object>();
-  };
-  expect(await explain(bob.principalId, 'drop')).toMatchObject({
+  expect(await explain(bob, 'drop')).toMatchObject({
     is_allowed: false,
     is_listed: false,
     code: 'tool_not_found',
@@ -148,7 +161,7 @@ it('[UP-4] [ACC-8] [ACC-3] an explanation says that the account of the principal
     [ada, 'drop'],
     [bob, 'read'],
   ] as const) {
-    const found = await explain(whose.principalId, tool);
+    const found = await explain(whose, tool);
     expect(found).toMatchObject({ is_allowed: true, is_listed: true, code: null });
   }
 });

@@ -283,7 +283,7 @@ it('[ACC-8] [MCP-4] disappears with a notification, when the catalog arrives', a
   ]);
 });
 
-it('[ACC-8] is no tool of the server in an explanation of access', async () => {
+it('[ACC-8] [ACC-3] is explained as what it is: listed, and refused without an account', async () => {
   const explained = await portico.api('POST', '/api/v1/access/explain', {
     principal: eve.principalId,
     server: name,
@@ -291,8 +291,8 @@ it('[ACC-8] is no tool of the server in an explanation of access', async () => {
   });
   expect(await explained.json()).toMatchObject({
     is_allowed: false,
-    is_listed: false,
-    code: 'tool_not_found',
-    decided_by: 'catalog',
+    is_listed: true,
+    code: 'account_required',
+    decided_by: 'account',
   });
 });

@@ -55,7 +55,7 @@ export const STEPS: Readonly<Record<Step['step'], Words>> = {
   },
   account: {
     name: 'The personal account at the server has the tool',
-    change: 'Their account at the server does not have the tool: allow it there.',
+    change: 'They have to connect an account at the server, or get the tool allowed for it there.',
   },
   server_status: {
     name: 'The server is up',
