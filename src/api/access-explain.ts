@@ -37,7 +37,8 @@ const ExplanationSchema = z
     code: z.string().nullable().meta({ description: 'Error code with which a call is refused' }),
     decided_by: z.enum(STEPS).meta({
       description:
-        'The first step that refuses a call; if none does, what allows it: a rule, or the default access if no rule matches',
+        'The first step that refuses a call; if none does, `scope_list` if the token may not list; else what allows it: a rule, or the default access ' +
+        'if no rule matches',
     }),
     rule: z.string().nullable().meta({ description: 'Id of the rule that decided' }),
     rules: z.array(z.string()).meta({

@@ -22,7 +22,7 @@ export interface Explained {
   isListed: boolean;
   /** The error that a call is refused with. */
   code: ErrorCode | undefined;
-  /** The first step of a call that does not pass; if all pass, what the rules say. */
+  /** The first step of a call that does not pass; if all pass, that of listing; if it passes too, what the rules say. */
   decided: Step;
   steps: Step[];
   /** Undefined if the server offers no such tool now. */
@@ -56,11 +56,12 @@ async function tryCase(
   return tryTool({ caller, visible: withinToolset(toolset, whole) }, server, tool);
 }
 
-/** Returns the step that decides on a call. */
+/** Returns the step that refuses a call, else the one that hides the tool from lists, else the one that allows it. */
 function decidedBy(steps: readonly Step[]): Step {
-  const ofCall = steps.filter(({ step }) => step !== 'scope_list');
-  const ruling = ofCall.find(({ step }) => step === 'rule' || step === 'posture');
-  const decided = ofCall.find(({ passes }) => passes === false) ?? ruling;
+  const refusing = steps.filter(({ passes }) => passes === false);
+  const ofCall = refusing.find(({ step }) => step !== 'scope_list');
+  const ruling = steps.find(({ step }) => step === 'rule' || step === 'posture');
+  const decided = ofCall ?? refusing[0] ?? ruling;
   if (!decided) throw new PorticoError('internal');
   return decided;
 }

@@ -194,7 +194,8 @@ async function check(world: World, server: Server, tool: string, toolset: Toolse
   const ofCall = found.steps.filter(({ step }) => step !== 'scope_list');
   const refusing = ofCall.filter(({ passes }) => passes === false);
   expect({ refused: !found.isAllowed, found }).toEqual({ refused: refusing.length > 0, found });
-  expect(found.decided).toEqual(refusing[0] ?? rulingOf(found));
+  const unlisted = found.steps.find(({ step, passes }) => step === 'scope_list' && !passes);
+  expect(found.decided).toEqual(refusing[0] ?? unlisted ?? rulingOf(found));
   const held = given.approvalState !== undefined;
   expect(refusing.some(({ step }) => step === 'approval')).toBe(held);
   const ruling = rulingOf(found);

@@ -172,6 +172,13 @@ describe('an explanation of what is unavailable', () => {
       decided_by: 'scope_call',
       code: 'forbidden',
     });
+    const blind = await createToken(portico, { principal, scopes: ['tools:call'] });
+    expect(await explain({ token: blind.id, tool: 'in', ...at })).toMatchObject({
+      is_allowed: true,
+      is_listed: false,
+      decided_by: 'scope_list',
+      code: null,
+    });
     const admin = { token: 'setup-admin', tool: 'in', ...at };
     expect(await explain(admin)).toMatchObject({ is_allowed: true });
     expect(await explain({ ...admin, toolset: 'none' })).toMatchObject({ status: 404 });
