@@ -88,7 +88,7 @@ export const whenFewer = (principalId: string): Condition => ({
   params: [principalId, MAX_OWN_TOKENS],
 });
 
-/** Condition: tokens that may do no more than the caller's own credential. */
+/** Condition: tokens whose scopes allow no more than the caller's own credential. */
 const whereNoMore = ({ scopes }: Actor): Condition => ({
   sql: `NOT EXISTS (SELECT 1 FROM json_each(scopes) AS scope
     WHERE scope.value NOT IN (SELECT value FROM json_each(?))
@@ -97,14 +97,19 @@ const whereNoMore = ({ scopes }: Actor): Condition => ({
   params: [JSON.stringify([...scopes])],
 });
 
+/** Condition: tokens that end no later than the caller's own; all for a sign-in, which the next sign-in extends. */
+const whereNoLonger = ({ tokenId }: Actor, { endsWith, endsAt }: Maker): Condition[] =>
+  endsWith === tokenId && endsAt !== null ? [{ sql: 'expires_at <= ?', params: [endsAt] }] : [];
+
 /**
  * Condition on rows of the list: the caller's tokens that it may know of.
  * @param isNarrow only the token that the caller uses, and those made with it
  */
-export const whereOwn = (caller: Actor, isNarrow: boolean): Condition =>
+export const whereOwn = (caller: Actor, maker: Maker, isNarrow: boolean): Condition =>
   allOf(
     { sql: 'principal_id = ?', params: [caller.principalId] },
     ...(hasScope(caller, 'admin') ? [] : [whereNoMore(caller)]),
+    ...whereNoLonger(caller, maker),
     ...(isNarrow
       ? [{ sql: '(id = ? OR made_by = ?)', params: [caller.tokenId, caller.tokenId] }]
       : []),

@@ -61,8 +61,8 @@ export function createOwnTokens({ db, adminAudit, records, issue }: OwnPorts): O
   }
 
   /** The tokens that the caller may know of. */
-  const within = (caller: Actor, { isMade }: Maker): Condition =>
-    whereOwn(caller, isMade || hasLimits(caller));
+  const within = (caller: Actor, maker: Maker): Condition =>
+    whereOwn(caller, maker, maker.isMade || hasLimits(caller));
 
   async function find(caller: Actor, id: string): Promise<ShownToken | undefined> {
     const maker = await findMaker(db, caller, Date.now());

@@ -162,6 +162,24 @@ describe('a token of one’s own', () => {
     expect((await ask(narrow.token, 'DELETE', `${TOKENS}/${narrower.id}`)).status).toBe(204);
   });
 
+  it('[ACC-9] is not visible to a token that ends before it', async () => {
+    const { id: principal } = await principals.create({ name: 'Ada' });
+    const create = (name: string, end: object) => tokens.create({ name, principal, ...end });
+    const week = await create('week', { expires_at: later(7) });
+    const year = await create('year', { expires_at: later(365) });
+    const always = await create('always', {});
+    const made = await make(week.token, { name: 'made', expires_at: later(1) });
+    expect(await namesOf(week.token)).toEqual(['made', 'week']);
+    expect(await namesOf(year.token)).toEqual(['made', 'week', 'year']);
+    expect(await namesOf(always.token)).toEqual(['always', 'made', 'week', 'year']);
+    for (const { id } of [year, always]) {
+      expect((await ask(week.token, 'GET', `${TOKENS}/${id}`)).status).toBe(404);
+      expect((await ask(week.token, 'DELETE', `${TOKENS}/${id}`)).status).toBe(404);
+    }
+    expect([await works(year.token), await works(always.token)]).toEqual([true, true]);
+    expect((await ask(week.token, 'DELETE', `${TOKENS}/${made.id}`)).status).toBe(204);
+  });
+
   it('[ACC-9] compares the effective scopes of others', async () => {
     const bound = { name: 'Ada', scopes: ['tools:read', 'tools:call'] };
     const { id: principal } = await principals.create(bound);

@@ -60,5 +60,5 @@ export async function bySignIn({ cookie }: Browser, method: string, path: string
   };
   const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
   const response = await portico.fetch(path, init);
-  return { status: response.status, json: await response.json<Token>() };
+  return { status: response.status, json: await response.json<Token & { tokens?: Token[] }>() };
 }
