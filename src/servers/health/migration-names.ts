@@ -48,4 +48,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0047_learned_uses.sql',
   '0048_owners_of_budgets.sql',
   '0049_auth_required_events.sql',
+  '0051_sliding_denials.sql',
 ];

@@ -33,7 +33,19 @@ async function addDenied(denied: number, tool: string, principalId = principal):
     .run();
 }
 
-const countsOf = async () => (await env.DB.prepare('SELECT * FROM webhook_denials').all()).results;
+const countsOf = async () =>
+  (await env.DB.prepare('SELECT * FROM webhook_denied_minutes').all()).results;
+
+/** Counts and events are as if made this much sooner. */
+async function pass(minutes: number): Promise<void> {
+  await env.DB.batch(
+    [
+      'UPDATE webhook_denied_minutes SET minute = minute - ?',
+      `UPDATE webhook_deliveries SET cause = 'denied ' || subject || ' ' || (replace(cause, 'denied ' || subject || ' ', '') - ?)
+       WHERE type = 'denials.rate'`,
+    ].map(sql => env.DB.prepare(sql).bind(minutes)),
+  );
+}
 
 beforeEach(async () => {
   receiver = createReceiver();
@@ -44,7 +56,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await portico.api('DELETE', `${WEBHOOKS}/${webhook.id}`);
   await env.DB.batch([
-    env.DB.prepare('DELETE FROM webhook_denials'),
+    env.DB.prepare('DELETE FROM webhook_denied_minutes'),
     env.DB.prepare('DELETE FROM usage'),
   ]);
 });
@@ -68,9 +80,27 @@ it('[OPS-7] is sent once for many denied calls, whichever tools they were for', 
   }, PATIENT);
 });
 
-it('[OPS-7] does not count calls that were denied in another ten minutes', async () => {
+it('[OPS-7] counts the calls of any ten minutes together, and tells of them once', async () => {
+  const told = async () => {
+    const sql = `SELECT data ->> 'denied' AS denied FROM webhook_deliveries WHERE webhook_id = ?`;
+    const { results } = await env.DB.prepare(sql).bind(webhook.id).all();
+    return results.map(({ denied }) => denied);
+  };
   await addDenied(9, 'one');
-  await env.DB.prepare('UPDATE webhook_denials SET slot = slot - 1').run();
+  await pass(7);
+  expect(await told()).toEqual([]);
+  await addDenied(9, 'one');
+  await pass(5);
+  await addDenied(9, 'one');
+  expect(await told()).toEqual([18]);
+  await pass(8);
+  await addDenied(9, 'one');
+  expect(await told()).toEqual([18, 18]);
+});
+
+it('[OPS-7] does not count calls that were denied more than ten minutes before', async () => {
+  await addDenied(9, 'one');
+  await pass(10);
   await addDenied(9, 'one');
   expect(await countsOf()).toMatchObject([{ principal_id: principal, denied: 9 }]);
   expect(await deliveriesOf(portico, webhook.id)).toEqual([]);
