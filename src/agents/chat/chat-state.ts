@@ -41,6 +41,8 @@ export interface StoredCall {
   decision: CallDecision;
   /** The arguments as they are sent, and as a person sees them; absent where there is no such tool. */
   sent?: JsonObject;
+  /** Which tool it is for: id of the server, and the tool's own name; absent where there is no such tool. */
+  of?: string;
   /** A result of `tools/call`, once it is done. */
   result?: JsonObject;
   /** It was under way when the run ended: whether it was executed is not known. */

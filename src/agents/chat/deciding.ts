@@ -12,6 +12,8 @@ import { ownResult, withResult, type ChatState, type StoredCall } from './chat-s
 const MAX_UNKNOWN_NAME = 100;
 const OVER_BOUND = 'This call was not made: the run has made as many calls as it may.';
 const NOT_APPROVED = 'This call was not made: the person who was asked refused it.';
+const OTHER_TOOL =
+  'This call was not made: another tool has the name of the one that the person approved.';
 const OVERTAKEN = 'This call was not made: the user wrote another message before it was.';
 
 /** Returns the stricter of two. */
@@ -57,16 +59,27 @@ export function nameOf(call: CanonicalCall, { items }: Usable): string {
   return listed ? toQualifiedName(listed.server.name, listed.item.key, 'dot') : toUnknownName(call);
 }
 
-/** Decides about an undecided call. A person is asked about exactly what would be sent. */
+/** A tool's server and its name there; renamed servers, or names that were taken meanwhile, do not change it. */
+const identityOf = ({ server, item }: ListedItem): string => `${server.id} ${item.key}`;
+
+/**
+ * Decides about an undecided call, and again about an approved one that was not made yet. A person is asked about exactly what would be
+ * sent, and to which tool.
+ */
 export function decideCall(stored: StoredCall, usable: Usable, approve: Approval): StoredCall {
-  if (stored.place !== 'new') return stored;
   const { name, arguments: given } = stored.call;
   const item = usable.items.get(name);
+  if (stored.place === 'ready') {
+    const isSame = !item || stored.of === undefined || stored.of === identityOf(item);
+    return isSame ? stored : withResult(stored, ownResult(OTHER_TOOL));
+  }
+  if (stored.place !== 'new') return stored;
   // `runCalls` tells the model what is wrong with such a call, and does not send it.
   if (!item) return { ...stored, place: 'ready', decision: 'unusable' };
   const tool = nameOf(stored.call, usable);
   if (given === undefined) return { ...stored, tool, place: 'ready', decision: 'unusable' };
-  const known = { ...stored, tool, sent: usable.tools?.toArguments(name, given) ?? given };
+  const sent = usable.tools?.toArguments(name, given) ?? given;
+  const known = { ...stored, tool, sent, of: identityOf(item) };
   if (needsApproval(item, approve)) return { ...known, place: 'waiting', decision: 'waiting' };
   return { ...known, place: 'ready', decision: 'allowed' };
 }

@@ -116,6 +116,24 @@ describe('a person', () => {
     expect(sent).toMatchObject([{ id: 'call_2', arguments: { n: 1, name: 'write' } }]);
   });
 
+  it('[LLM-3] has approved no other tool that has the name meanwhile', async () => {
+    const model = scriptedModel([{ calls: [callOf('write')] }, { text: 'so be it' }]);
+    const { state: asked } = await go({ model });
+    const decisions = [{ call_id: 'call_1', approve: true }];
+    const approved = toContinued(asked, given({ decisions }));
+    const { name, item } = itemOf('write', false);
+    const other = [
+      { name, item, server: { id: 't', name: 's' } },
+      { name, item: { ...item, key: 'wri' }, server: { id: 's', name: 's' } },
+    ];
+    for (const each of other) {
+      const { state, happened } = await go({ model, items: [each] }, approved);
+      expect(happened.filter(({ what }) => what === 'run')).toEqual([]);
+      expect(textsOf(state, 2)).toEqual([containing('another tool')]);
+      expect(state).toMatchObject({ stop: 'answered', log: [{ decision: 'approved' }] });
+    }
+  });
+
   it('[LLM-3] gets an error for a decision about a call that does not wait', async () => {
     const { state } = await go({ model: asksFirst() });
     for (const id of ['call_1', 'call_9']) {
