@@ -20,7 +20,7 @@ export interface Ending {
 /** Tells the user what to do about a refused device token. */
 export const REVOKED_TEXT =
   'the gateway does not know this device token, or it was revoked; ' +
-  'enrol this machine again with `portico connect --enroll NAME`';
+  'enrol this machine again with `portico connect --enroll NAME --replace`';
 
 /** @returns why the command ends; undefined where it reconnects */
 export function toFailure({ code, bye }: Ending): Failure | undefined {

@@ -21,8 +21,12 @@ export async function enrolOnce(
   const made = await enrol(origin, adminToken, name);
   if (!made && known?.name === name && !replaces) return { stored: known, isNew: false };
   if (!made && !replaces) {
-    const ways = `take it over with --replace, choose another name, or remove it with portico connectors remove ${name}`;
-    throw new Failure(`the gateway already has a connector '${name}'; ${ways}`, EXIT.usage);
+    const ways =
+      'take it over with --replace, choose another name, or remove one with portico connectors remove';
+    throw new Failure(
+      `the gateway has a connector '${name}' already, or too many; ${ways}`,
+      EXIT.usage,
+    );
   }
   const enrolled = made ?? (await takeOver(origin, adminToken, name));
   const token = toDeviceToken(enrolled.token, 'the response of the gateway');

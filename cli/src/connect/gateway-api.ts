@@ -37,6 +37,7 @@ const ProblemSchema = z.object({ detail: z.string().optional(), title: z.string(
 export type Told = z.infer<typeof ToldSchema>;
 export type Enrolled = z.infer<typeof EnrolledSchema>;
 
+const SELF_PATH = '/api/v1/connectors/self/servers';
 /** Most servers in one request. */
 const AT_ONCE = 100;
 
@@ -50,9 +51,8 @@ export async function tellServers(
   servers: readonly { name: string; description: string }[],
   signal: AbortSignal,
 ): Promise<Told> {
-  const url = `${origin}/api/v1/connectors/self/servers`;
   const part = { servers: servers.slice(0, AT_ONCE) };
-  const { status, text } = await ask('PUT', url, token, part, signal);
+  const { status, text } = await ask('PUT', `${origin}${SELF_PATH}`, token, part, signal);
   if (status === 401) throw new Failure(REVOKED_TEXT, EXIT.denied);
   if (status !== 200) throw toError(origin, status, text);
   const told = parse(ToldSchema, origin, text);
@@ -62,10 +62,15 @@ export async function tellServers(
   return { ...told, servers: [...told.servers, ...more.servers] };
 }
 
+/** Whether a device token is still the one of its connector. @throws Unreachable */
+export async function isAccepted(origin: string, token: string): Promise<boolean> {
+  return (await ask('PUT', `${origin}${SELF_PATH}`, token, { servers: [] })).status !== 401;
+}
+
 /**
  * Makes this machine a connector.
  * @param adminToken a token that may write servers
- * @returns undefined where a connector of this name exists
+ * @returns undefined where a connector of this name exists, or there are too many
  * @throws Failure
  */
 export function enrol(
@@ -73,11 +78,12 @@ export function enrol(
   adminToken: string,
   name: string,
 ): Promise<Enrolled | undefined> {
-  return issue(origin, '/api/v1/connectors', adminToken, { name });
+  return issue(origin, '/api/v1/connectors', adminToken, 409, { name });
 }
 
 /**
- * Gets a new device token for a connector: the former token is revoked and its connection closed. Its servers stay.
+ * Gets a new device token for a connector that `enrol` did not make: the former token is revoked and its connection closed. Its servers
+ * stay.
  * @throws Failure
  */
 export async function takeOver(
@@ -86,22 +92,25 @@ export async function takeOver(
   name: string,
 ): Promise<Enrolled> {
   const path = `/api/v1/connectors/${encodeURIComponent(name)}/rotate`;
-  const enrolled = await issue(origin, path, adminToken, undefined);
+  const enrolled = await issue(origin, path, adminToken, 404);
   if (enrolled) return enrolled;
-  throw new Failure(`the gateway is busy with the connector '${name}'; try again`);
+  throw new Failure(
+    `the gateway has no connector '${name}', and no room for another; remove one with portico connectors remove`,
+  );
 }
 
-/** @returns undefined on a conflict (409) */
+/** @returns undefined for a response with the status `none` */
 async function issue(
   origin: string,
   path: string,
   adminToken: string,
-  body: unknown,
+  none: number,
+  body?: unknown,
 ): Promise<Enrolled | undefined> {
   try {
     const { status, text } = await ask('POST', `${origin}${path}`, adminToken, body);
     if (status === 201 || status === 200) return parse(EnrolledSchema, origin, text);
-    if (status === 409) return undefined;
+    if (status === none) return undefined;
     if (status === 401) throw new Failure('the gateway does not know this token', EXIT.denied);
     throw toError(origin, status, text);
   } catch (error) {

@@ -118,7 +118,10 @@ export async function startUp(options: UpOptions): Promise<Up> {
         ? await provideSignInLink(origin, secrets, ownApi)
         : undefined,
       view,
-      done: run.done.finally(() => drained).finally(close),
+      done: run.done
+        .catch(adviseRestart)
+        .finally(() => drained)
+        .finally(close),
       update: next => {
         const before = known;
         known = next;
@@ -134,6 +137,15 @@ export async function startUp(options: UpOptions): Promise<Up> {
     await close();
     throw error;
   }
+}
+
+/** The next start takes the connector over, so the advice to enrol again is not for this command. */
+function adviseRestart(error: unknown): never {
+  if (!(error instanceof Failure) || error.exitCode !== EXIT.denied) throw error;
+  throw new Failure(
+    'the token of the connector of this machine was rotated or revoked; start portico up again',
+    EXIT.denied,
+  );
 }
 
 /** Programs follow the file. New URLs are registered; the registry keeps the others as they are. */

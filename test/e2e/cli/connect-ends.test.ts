@@ -68,7 +68,7 @@ async function watchServer(): Promise<() => Promise<boolean>> {
 }
 
 it.each([
-  [4401, 3, 'enrol this machine again with `portico connect --enroll NAME`'],
+  [4401, 3, 'enrol this machine again with `portico connect --enroll NAME --replace`'],
   [4409, 1, 'another `portico connect` with this token took over'],
 ])('[CLI-1] close code %i ends it with one line', async (code, exitCode, text) => {
   const [link, connecting] = await connect('--quiet');

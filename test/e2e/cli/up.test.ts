@@ -210,6 +210,31 @@ it('[CLI-3] serves /mcp, keeps its data, and on a signal ends with everything th
   expect(await again.ended).toBe(0);
 });
 
+it('[CLI-3] a rotated token of its connector ends it, and the next start gets another', async () => {
+  const data = join(folder, 'rotated-data');
+  const program = fixtureProgram('rich-stdio.ts');
+  await writeFile(join(folder, 'one.json'), JSON.stringify({ servers: { one: program } }));
+  const start = () => up('--config', join(folder, 'one.json'), '--port', '0', '--data', data);
+  const first = start();
+  const [, origin = ''] = /ready: (\S+)\/mcp/.exec(await first.says('ready: ')) ?? [];
+  const { adminToken } = JSON.parse(readFileSync(join(data, 'secrets.json'), 'utf8')) as {
+    adminToken: string;
+  };
+  const rotation = fetch(`${origin}/api/v1/connectors/this-machine/rotate`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}` },
+  });
+  // The gateway may end before it answers.
+  await Promise.allSettled([rotation]);
+  expect(await first.ended).toBe(3);
+  expect(first.said()).toContain('start portico up again');
+  const again = start();
+  await again.says('ready: ');
+  expect(again.said()).toContain('connected as this-machine');
+  again.child.kill('SIGTERM');
+  expect(await again.ended).toBe(0);
+});
+
 it('[CLI-3] when it is killed, leaves no gateway on its port and its data', async () => {
   const data = join(folder, 'killed-data');
   const first = up('--port', '0', '--data', data);
