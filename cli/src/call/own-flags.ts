@@ -22,7 +22,7 @@ const WITH_VALUE = new Map<string, 'args' | 'argsFile'>([
 ]);
 
 /**
- * @param isTheTools whether the tool has a parameter of this flag name
+ * @param isTheTools whether the flag sets a parameter of the tool
  * @returns the command's own options, and the remaining words for the tool
  */
 export function splitFlags(

@@ -88,6 +88,10 @@ export function findParameter(
   return other ? undefined : found;
 }
 
+/** Whether a flag sets a parameter, also to false as `--no-NAME`. */
+export const hasFlag = (parameters: readonly Parameter[], flag: string): boolean =>
+  (findParameter(parameters, flag) ?? findNegated(parameters, flag)) !== undefined;
+
 const toKebab = (name: string) =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')

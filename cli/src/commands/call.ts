@@ -6,7 +6,7 @@ import { answerQuestions } from '../call/answer-requests.ts';
 import { describeTool } from '../call/describe.ts';
 import { splitFlags, type CallFlags } from '../call/own-flags.ts';
 import { readParameters, takesOthers } from '../call/parameters.ts';
-import { findParameter, missingFrom, readFlags, toJsonText } from '../call/read-flags.ts';
+import { hasFlag, missingFrom, readFlags, toJsonText } from '../call/read-flags.ts';
 import { showResult } from '../call/show-result.ts';
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -73,7 +73,7 @@ async function callTool(
   const tool = findTool(await mcp.listTools(), name);
   const schema = isObject(tool.inputSchema) ? tool.inputSchema : {};
   const parameters = readParameters(schema);
-  const { own, rest } = splitFlags(words, flag => findParameter(parameters, flag) !== undefined);
+  const { own, rest } = splitFlags(words, flag => hasFlag(parameters, flag));
   const { args, argsFile, json, help, cache, browser } = { ...options, ...own };
   if (help) return writeOut(describeTool(tool, outputColumns()));
   const given = await readArguments(args, argsFile);

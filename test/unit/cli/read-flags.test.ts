@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeTool } from '../../../cli/src/call/describe.ts';
 import { splitFlags } from '../../../cli/src/call/own-flags.ts';
 import { readParameters, takesOthers } from '../../../cli/src/call/parameters.ts';
-import { missingFrom, readFlags, toJsonText } from '../../../cli/src/call/read-flags.ts';
+import { hasFlag, missingFrom, readFlags, toJsonText } from '../../../cli/src/call/read-flags.ts';
 import { showResult } from '../../../cli/src/call/show-result.ts';
 
 const schema = {
@@ -163,6 +163,13 @@ describe('flags of the command itself', () => {
     [['--token', 'x'], [], {}, ['--token', 'x']],
   ])('[CLI-4] are distinguished from those of the tool: %j', (words, tools, own, rest) => {
     expect(splitFlags(words, flag => (tools as string[]).includes(flag))).toEqual({ own, rest });
+  });
+
+  it('[CLI-4] leave --no-cache to a tool with the argument `cache`', () => {
+    const own = (properties: object) =>
+      splitFlags(['--no-cache'], flag => hasFlag(readParameters({ properties }), flag)).own;
+    expect(own({ cache: { type: 'boolean' } })).toEqual({});
+    expect(own({ cache: { type: 'string' } })).toEqual({ cache: false });
   });
 });
 
