@@ -114,7 +114,9 @@ const plain = (text: string): string => visible(text.replaceAll(/\s+/g, ' '));
 
 /** Formats a duration: `950 ms`, `1.24 s`, `3 min 5 s`. */
 export function toDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(2)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  // The rounded number decides the unit.
+  if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
+  if (Math.round(ms / 10) < 6_000) return `${(ms / 1_000).toFixed(2)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

@@ -72,6 +72,10 @@ it("[LLM-6] outside text cannot move the cursor, and is truncated to the termina
 it.each([
   [0, '0 ms'],
   [999, '999 ms'],
+  [999.6, '1.00 s'],
+  [59_994, '59.99 s'],
+  [59_996, '1 min 0 s'],
+  [119_600, '2 min 0 s'],
   [1_240, '1.24 s'],
   [185_000, '3 min 5 s'],
 ])('[LLM-6] %d ms is %s', (ms, text) => {
