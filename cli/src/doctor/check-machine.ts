@@ -5,9 +5,9 @@ import type { StdioEntry } from '../../../src/servers/transfer/mcp-entry.ts';
 import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 import { toTokenPath } from '../connect/device-tokens.ts';
 import { fillVariables } from '../connect/variables.ts';
+import { OLDEST_NODE } from '../oldest-node.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
-const OLDEST_NODE = [22, 13] as const;
 const MAX_CONFIG_BYTES = 4_194_304;
 
 type Environment = Readonly<Record<string, string | undefined>>;
