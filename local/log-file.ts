@@ -42,10 +42,8 @@ export function openLogFile(
     write(source, text) {
       const prefix = `${new Date().toISOString()} ${source}: `;
       const lines = text.split('\n').filter(line => line.trim() !== '');
-      const chunk = lines
-        .map(line => `${prefix}${line}\n`)
-        .join('')
-        .slice(0, maxBytes);
+      const whole = Buffer.from(lines.map(line => `${prefix}${line}\n`).join(''));
+      const chunk = whole.subarray(0, maxBytes);
       try {
         if (size > 0 && size + chunk.length > maxBytes) {
           renameSync(path, `${path}.1`);

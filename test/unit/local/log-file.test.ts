@@ -27,7 +27,7 @@ it('stays within two files of its limit, also across a restart and with an overl
   const path = join(folder, 'log');
   for (const size of [100, 100, 5000, 100]) {
     const log = openLogFile(path, 1000);
-    for (let index = 0; index < 10; index += 1) log.write('test', 'x'.repeat(size));
+    for (let index = 0; index < 10; index += 1) log.write('test', 'ü'.repeat(size));
   }
   expect((await stat(path)).size).toBeLessThanOrEqual(1000);
   expect((await stat(`${path}.1`)).size).toBeLessThanOrEqual(1000);
