@@ -9,6 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const FILE = 'running.json';
 const LOOK_MS = 200;
+/** Longest wait for one answer, in milliseconds. */
+const ANSWER_MS = 5_000;
 
 /** Writes the file. @returns the function that removes it */
 export function announce(folder: string, origin: string): () => void {
@@ -34,7 +36,8 @@ export async function findRunning(
   const deadline = Date.now() + timeoutMs;
   while (Date.now() < deadline && isTaken()) {
     const origin = readOrigin(folder);
-    if (origin !== undefined && (await isServing(origin))) return origin;
+    const waitMs = Math.min(ANSWER_MS, Math.max(deadline - Date.now(), 0));
+    if (origin !== undefined && (await isServing(origin, waitMs))) return origin;
     await pause(LOOK_MS);
   }
   return undefined;
@@ -49,8 +52,8 @@ function readOrigin(folder: string): string | undefined {
   }
 }
 
-const isServing = (origin: string) =>
-  fetch(`${origin}/health`).then(
+const isServing = (origin: string, waitMs: number) =>
+  fetch(`${origin}/health`, { signal: AbortSignal.timeout(waitMs) }).then(
     ({ ok }) => ok,
     () => false,
   );
