@@ -21,11 +21,19 @@ const SECRETS = 'secrets.json';
 export async function openKeptFiles(folder: string): Promise<KeptFiles> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const secretsFile = join(folder, SECRETS);
-  await rm(secretsFile, { force: true });
+  const remove = () => {
+    for (const file of [secretsFile, `${secretsFile}.new`]) rmSync(file, { force: true });
+  };
+  remove();
   const write = async (file: string, value: unknown): Promise<string> => {
     const path = join(folder, file);
-    await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-    await rename(`${path}.new`, path);
+    try {
+      await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+      await rename(`${path}.new`, path);
+    } catch (error) {
+      await rm(`${path}.new`, { force: true });
+      throw error;
+    }
     return path;
   };
   return {
@@ -33,7 +41,6 @@ export async function openKeptFiles(folder: string): Promise<KeptFiles> {
     logFile: join(folder, 'wrangler.log'),
     write,
     async withSecrets(secrets, work) {
-      const remove = () => rmSync(secretsFile, { force: true });
       process.once('exit', remove);
       try {
         return await work(await write(SECRETS, secrets));

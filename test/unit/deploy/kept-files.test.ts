@@ -1,0 +1,26 @@
+/** The folder of a deployment keeps nothing that was half written. */
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openKeptFiles } from '../../../deploy/kept-files.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portico-kept-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+it('[OPS-4] removes the secrets of a run that was killed, also half written ones', async () => {
+  for (const name of ['secrets.json', 'secrets.json.new']) await writeFile(join(folder, name), '{');
+  await openKeptFiles(folder);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('[OPS-4] leaves nothing of a file that cannot be written', async () => {
+  const files = await openKeptFiles(folder);
+  await mkdir(join(folder, 'ids.json'));
+  await expect(files.write('ids.json', {})).rejects.toThrow('ids.json');
+  expect(await readdir(folder)).toEqual(['ids.json']);
+});
