@@ -106,15 +106,25 @@ class ChannelRequest {
 
   #begin({ payload }: Frame): void {
     const head = parsePayload('head', payload);
-    if (!head || head.status < 200 || head.status > 599 || this.#hasBegun) {
+    const response = head && !this.#hasBegun ? this.#toResponse(head) : undefined;
+    if (!response) {
       this.#reset('failed', 'The head of the answer is not valid');
       this.#fail(unreachable('The answer of its connector is not valid'));
       return;
     }
     this.#hasBegun = true;
-    const { status, headers } = head;
+    this.#answer.resolve(response);
+  }
+
+  /** @returns undefined if the status or a header is not valid */
+  #toResponse({ status, headers }: Payload<'head'>): Response | undefined {
+    if (status < 200 || status > 599) return undefined;
     const body = BODILESS.has(status) ? null : this.#createBody();
-    this.#answer.resolve(new Response(body, { status, headers }));
+    try {
+      return new Response(body, { status, headers });
+    } catch {
+      return undefined;
+    }
   }
 
   #createBody(): ReadableStream<Uint8Array> {
