@@ -10,6 +10,7 @@ import {
   type JsonObject,
 } from '../../shared/protocol.ts';
 import { post, postNotification } from './channel.ts';
+import { endSession } from './end-session.ts';
 import type { Deadline } from '../../http/deadline.ts';
 import { type RawResponse, withoutSecrets } from '../protocol/message.ts';
 import { toSaid } from '../protocol/error-text.ts';
@@ -61,7 +62,7 @@ function parseInitializeResult(
 
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
-/** Performs the handshake over Streamable HTTP. */
+/** Performs the handshake over Streamable HTTP; ends the session again if `notifications/initialized` fails. */
 export async function initializeHttp(
   endpoint: UpstreamEndpoint,
   deadline: Deadline,
@@ -84,7 +85,12 @@ export async function initializeHttp(
   }
   const handshake = sessionId === null ? found : { ...found, sessionId };
   const protocol: NegotiatedProtocol = { era: 'legacy', ...handshake };
-  await postNotification(endpoint, protocol, { method: 'notifications/initialized' }, deadline);
+  try {
+    await postNotification(endpoint, protocol, { method: 'notifications/initialized' }, deadline);
+  } catch (error) {
+    void endSession(endpoint, { sessionId: '', ...handshake });
+    throw error;
+  }
   return handshake;
 }
 

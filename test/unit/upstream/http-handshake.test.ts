@@ -1,0 +1,27 @@
+/** A handshake over Streamable HTTP that fails half-way. */
+import { afterEach, expect, it, vi } from 'vitest';
+import { createDeadline } from '../../../src/http/deadline.ts';
+import { initializeHttp } from '../../../src/upstream/session/handshake.ts';
+import { endpoint } from './a-destination.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('[UP-1] ends the session of a server that refuses `notifications/initialized`', async () => {
+  const ended: (string | null)[] = [];
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_input, init) => {
+    const headers = { 'mcp-session-id': 'opened' };
+    if (init?.method === 'DELETE') {
+      ended.push(new Headers(init.headers).get('mcp-session-id'));
+      return new Response(null, { status: 204 });
+    }
+    const { id, method } = JSON.parse(String(init?.body)) as { id: unknown; method: string };
+    if (method !== 'initialize') return new Response(null, { status: 500 });
+    const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} };
+    return Response.json({ jsonrpc: '2.0', id, result }, { headers });
+  });
+  const deadline = createDeadline(60_000);
+  const opening = initializeHttp(endpoint, deadline, 1e6);
+  await expect(opening).rejects.toMatchObject({ code: 'upstream_5xx' });
+  deadline.release();
+  expect(ended).toEqual(['opened']);
+});
