@@ -12,7 +12,7 @@ function channelTo(head: Payload<'head'>): WebSocket {
   return gateway;
 }
 
-describe('[CLI-1] a call fails at once if its connector sends an invalid', () => {
+describe('[CLI-1] a call fails at once, and says why, if its connector sends an invalid', () => {
   it.each<[string, Payload<'head'>]>([
     ['name of a header', { status: 200, headers: { 'no name': 'v' } }],
     ['value of a header', { status: 200, headers: { name: 'a\nb' } }],
@@ -23,6 +23,9 @@ describe('[CLI-1] a call fails at once if its connector sends an invalid', () =>
       method: 'POST',
       signal: AbortSignal.timeout(2_000),
     });
-    await expect(call).rejects.toMatchObject({ code: 'upstream_unreachable' });
+    await expect(call).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+      message: 'The answer of its connector is not valid',
+    });
   });
 });
