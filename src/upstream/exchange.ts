@@ -9,6 +9,7 @@
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
 import type { JsonBounds } from '../shared/json/json-spans.ts';
+import { isEventStream, mediaTypeOf } from '../http/media-type.ts';
 import {
   BodyTooLarge,
   isHeavy,
@@ -66,7 +67,7 @@ export async function exchange(
   }
   // The request is never sent again, so its text is released here; the caller decides what else is kept.
   request.body = '';
-  const type = (response.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  const type = mediaTypeOf(response.headers);
   const encoding = response.headers.get('content-encoding');
   if (encoding !== null && !DECODED.has(encoding.trim().toLowerCase())) {
     response.body?.cancel().catch(() => {});
@@ -160,7 +161,7 @@ async function failed(
   deadline: Deadline,
   maxBytes: number,
 ): Promise<Reply> {
-  const isJson = (response.headers.get('content-type') ?? '').includes('json');
+  const isJson = mediaTypeOf(response.headers).includes('json');
   let text = '';
   const most = Math.min(maxBytes, MAX_ERROR_BYTES);
   if (isJson && response.status >= 400) {
@@ -231,8 +232,7 @@ async function resume(
   const response = await endpoint
     .fetch(endpoint.url, { ...init, redirect: 'manual', signal })
     .catch(() => undefined);
-  const isStream = response?.headers.get('content-type')?.includes('text/event-stream');
-  if (response?.status === 200 && isStream && response.body) return response.body;
+  if (response?.status === 200 && isEventStream(response) && response.body) return response.body;
   response?.body?.cancel().catch(() => {});
   return undefined;
 }

@@ -4,6 +4,7 @@
  * Subscriptions; 2025-11-25 transports.
  */
 import { parseWithin } from '../../shared/json/json-spans.ts';
+import { isEventStream } from '../../http/media-type.ts';
 import { readEvents, whenAborted } from '../../http/sse-events.ts';
 import { isObject, TASKS_EXTENSION } from '../../shared/protocol.ts';
 import {
@@ -50,8 +51,7 @@ export async function listen(
     })
     .catch(() => undefined);
   clearTimeout(timer);
-  const type = response?.headers.get('content-type') ?? '';
-  if (response?.status !== 200 || !type.includes('text/event-stream') || !response.body) {
+  if (response?.status !== 200 || !isEventStream(response) || !response.body) {
     response?.body?.cancel().catch(() => {});
     return undefined;
   }

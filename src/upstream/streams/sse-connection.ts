@@ -9,6 +9,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
 import type { AsyncQueue } from '../../shared/util/async-queue.ts';
+import { isEventStream } from '../../http/media-type.ts';
 import { readEvents, type SseEvent } from '../../http/sse-events.ts';
 import { LATEST_LEGACY_VERSION, toOwnId, type RequestId } from '../../shared/protocol.ts';
 import type { Channel } from '../session/channel.ts';
@@ -57,8 +58,7 @@ export async function openSse(
       redirect: 'manual',
       signal: controller.signal,
     });
-    const type = response.headers.get('content-type') ?? '';
-    if (response.status !== 200 || !type.includes('text/event-stream') || !response.body) {
+    if (response.status !== 200 || !isEventStream(response) || !response.body) {
       response.body?.cancel().catch(() => {});
       throw response.ok
         ? new PorticoError('upstream_bad_content_type')

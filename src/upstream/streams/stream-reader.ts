@@ -5,6 +5,7 @@
  * Invariants: one request at a time; a server that offers no stream is not asked again; a server may not know yet that its former stream
  * was closed, so a conflict is retried for a moment.
  */
+import { isEventStream } from '../../http/media-type.ts';
 import { readEvents, whenAborted, SseParser, type Resumption } from '../../http/sse-events.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type UpstreamMessage } from '../protocol/message.ts';
@@ -82,8 +83,7 @@ async function getOnce(
   };
   const response = await fetching().catch(() => undefined);
   clearTimeout(timer);
-  const isStream = response?.headers.get('content-type')?.includes('text/event-stream');
-  if (response?.status === 200 && isStream && response.body) return response.body;
+  if (response?.status === 200 && isEventStream(response) && response.body) return response.body;
   response?.body?.cancel().catch(() => {});
   if (response?.status === 409) return 'conflict';
   return NO_STREAM.has(response?.status ?? 0) ? 'none' : 'closed';
