@@ -83,6 +83,8 @@ async function getOnce(
   };
   const response = await fetching().catch(() => undefined);
   clearTimeout(timer);
+  // From here on the reader of the body listens; the signal outlives many attempts.
+  signal.removeEventListener('abort', abort);
   if (response?.status === 200 && isEventStream(response) && response.body) return response.body;
   response?.body?.cancel().catch(() => {});
   if (response?.status === 409) return 'conflict';

@@ -1,0 +1,48 @@
+/** The signal that ends the reading of a notification stream outlives many connections. */
+import { getEventListeners } from 'node:events';
+import { afterEach, expect, it, vi } from 'vitest';
+import { openReading } from '../../../src/upstream/streams/stream-reader.ts';
+import { endpoint } from './a-destination.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const READING = {
+  endpoint: () => endpoint,
+  protocol: { era: 'legacy', protocolVersion: '2025-11-25', sessionId: 's' },
+  maxBytes: 1e6,
+  take() {},
+  maxFailures: 2,
+  maxRestMs: 1,
+  onEnd() {},
+} as const;
+const CONNECTIONS = 20;
+
+it('[UP-1] keeps no listener of a connection that is over', async () => {
+  const ended = new AbortController();
+  const all = Promise.withResolvers<void>();
+  let opened = 0;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+    opened += 1;
+    if (opened > CONNECTIONS) all.resolve();
+    const text = 'retry: 1\ndata: {"jsonrpc":"2.0","method":"notifications/message"}\n\n';
+    const body = opened > CONNECTIONS ? new ReadableStream<Uint8Array>() : text;
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  });
+  await openReading({ ...READING, signal: ended.signal });
+  await all.promise;
+  // What is left belongs to the connection that is open.
+  expect(getEventListeners(ended.signal, 'abort').length).toBeLessThanOrEqual(2);
+  ended.abort();
+});
+
+it('[UP-1] ends the connection that is open', async () => {
+  const ended = new AbortController();
+  let cancelled = false;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+    const body = new ReadableStream<Uint8Array>({ cancel: () => void (cancelled = true) });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  });
+  await openReading({ ...READING, signal: ended.signal });
+  ended.abort();
+  await vi.waitFor(() => expect(cancelled).toBe(true));
+});
