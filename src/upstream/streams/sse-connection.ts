@@ -99,6 +99,8 @@ export class SseConnection implements Channel {
     onEvent: message => this.#options.onEvent?.(message) ?? false,
   });
   #closed = false;
+  /** The server knows the endpoint no more. */
+  #isForgotten = false;
   #served = 0;
 
   constructor(
@@ -115,8 +117,9 @@ export class SseConnection implements Channel {
     void this.#read(events);
   }
 
+  /** Whether no more requests can be sent, though its stream may still be open. */
   get closed(): boolean {
-    return this.#closed;
+    return this.#closed || this.#isForgotten;
   }
 
   /** Number of requests that wait for their response. */
@@ -204,6 +207,7 @@ export class SseConnection implements Channel {
       throw deadline.explain(new PorticoError('upstream_unreachable'));
     }
     response.body?.cancel().catch(() => {});
+    if (response.status === 404) this.#isForgotten = true;
     if (!response.ok) throw refusalOf(response, this.upstreamEndpoint);
   }
 
