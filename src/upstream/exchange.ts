@@ -43,6 +43,8 @@ export interface ExchangeRequest {
 
 export interface Reply {
   headers: Headers;
+  /** HTTP status of the answer; absent if that is a success. */
+  status?: number;
   /** The response, if it came without notifications before it. */
   response?: RawResponse;
   /** Otherwise every message in order, the response last. */
@@ -173,7 +175,7 @@ async function failed(
   const outcome = statusError(response.status, response.headers, text, request);
   if (outcome === 'session_forgotten') throw new SessionForgotten();
   if (outcome instanceof PorticoError) throw outcome;
-  return { headers: response.headers, response: outcome };
+  return { headers: response.headers, status: response.status, response: outcome };
 }
 
 /** Yields the messages of an event stream, ending with the response to the request. */

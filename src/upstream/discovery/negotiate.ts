@@ -1,6 +1,7 @@
 /**
  * Finds out which era and transport a server speaks: the modern probe first, then the legacy handshake, then the deprecated HTTP+SSE
- * transport. Network failures, 401, 403 and 5xx never decide on an era. Source: MCP 2026-07-28, Streamable HTTP, Backward Compatibility.
+ * transport. Network failures, 401, 403 and 5xx never decide on an era, except for a JSON-RPC error that says that the request is unknown.
+ * Source: MCP 2026-07-28, Streamable HTTP, Backward Compatibility.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { finalResponse } from '../protocol/final-response.ts';
@@ -9,7 +10,8 @@ import type { ServerProtocol } from '../../servers/registry/server-schema.ts';
 import { createHttpChannel, post, type Channel } from '../session/channel.ts';
 import type { Deadline } from '../../http/deadline.ts';
 import { initializeHttp, initializeSse } from '../session/handshake.ts';
-import type { RawResponse } from '../protocol/message.ts';
+import { toSaid } from '../protocol/error-text.ts';
+import { type RawResponse, withoutSecrets } from '../protocol/message.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
@@ -119,6 +121,7 @@ async function probeModern(
   try {
     const reply = await post(endpoint, protocol, 'server/discover', new Map(), deadline, maxBytes);
     response = await finalResponse(reply);
+    refuseOutage(reply.status ?? 200, withoutSecrets(response, endpoint.hidden));
   } catch (error) {
     if (error instanceof PorticoError && LEGACY_SIGNS.has(error.code)) return undefined;
     throw error;
@@ -138,12 +141,21 @@ async function probeModern(
   };
 }
 
+/** @throws PorticoError `upstream_5xx` if the server failed */
+function refuseOutage(status: number, { parsed }: RawResponse): void {
+  if (status < 500 || REFUSALS.has(parsed['code'])) return;
+  throw new PorticoError('upstream_5xx', `The server answered ${status}${toSaid(parsed)}`);
+}
+
 /** Whether an error is an `UnsupportedProtocolVersionError` that lists the requested version. */
 function offersModern({ code, data }: JsonObject): boolean {
   const supported = isObject(data) ? data['supported'] : undefined;
   const isAnswer = code === RPC.unsupportedProtocolVersion && Array.isArray(supported);
   return isAnswer && supported.includes(MODERN_VERSION);
 }
+
+/** JSON-RPC errors that say that the request is unknown, whatever the status. */
+const REFUSALS = new Set<unknown>([RPC.methodNotFound, RPC.unsupportedProtocolVersion]);
 
 /** Errors that a legacy server may give for a method that it does not know. */
 const LEGACY_SIGNS = new Set([
