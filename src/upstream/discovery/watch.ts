@@ -6,30 +6,21 @@
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
-import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import { requestSubscription } from '../session/request-subscription.ts';
 import { createHttpChannel } from '../session/channel.ts';
 import { endSession } from '../session/end-session.ts';
+import { announcedLists, ChangeStreams } from './change-streams.ts';
 import { discover, type DiscoveryResult } from './discover.ts';
 import { SessionForgotten } from '../exchange.ts';
-import { listen } from '../streams/listen.ts';
 import type { KnownAside } from './known-upstream.ts';
 import { negotiate, type Negotiated } from './negotiate.ts';
 import { SideView, withAside } from './side-view.ts';
 import type { WatchOptions } from './watch-options.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 
-/** A stream that lived this long counts as one that worked, in milliseconds. */
-const STABLE_MS = 5_000;
 const UNSUBSCRIBE_MS = 5_000;
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
-
-/** A change stream; a later one takes over with its first message. */
-interface ChangeListener {
-  controller: AbortController;
-  isReplaced: boolean;
-}
 
 export class UpstreamWatch {
   readonly credentialKey: string;
@@ -37,14 +28,12 @@ export class UpstreamWatch {
   readonly #options: WatchOptions;
   readonly #subscribed = new Set<string>();
   readonly #aside: SideView;
+  readonly #changes: ChangeStreams;
   #negotiated: Negotiated | undefined;
   #negotiatedAt = 0;
   /** The side view that is stored in the memory. */
   #keptAside: KnownAside | undefined;
   #negotiating: Promise<Negotiated> | undefined;
-  #listener: ChangeListener | undefined;
-  #lastListener: Promise<unknown> = Promise.resolve();
-  #nextListener: Promise<boolean> | undefined;
   #closed = false;
 
   constructor(endpoint: UpstreamEndpoint, options: WatchOptions) {
@@ -52,6 +41,8 @@ export class UpstreamWatch {
     this.#endpoint = endpoint;
     this.#options = options;
     this.#aside = new SideView(endpoint, options.maxBytes, options.legacy);
+    const onNotification = (method: string, text: string) => this.#takeNotification(method, text);
+    this.#changes = new ChangeStreams(endpoint, options, onNotification);
   }
 
   /** How the server is reached now; a new access token is used from the next request on. */
@@ -69,9 +60,7 @@ export class UpstreamWatch {
   /** Closes what is open. The next message goes on in the same session, if the transport has sessions without a stream. */
   rest(): void {
     if (this.#negotiated?.verdict.transport === 'sse') this.#drop();
-    const listener = this.#listener;
-    this.#listener = undefined;
-    listener?.controller.abort();
+    this.#changes.close();
   }
 
   /** @throws PorticoError with an `upstream_*` code */
@@ -97,7 +86,7 @@ export class UpstreamWatch {
   subscribe(uri: string, deadline: Deadline): Promise<void> {
     return this.#withChannel(async negotiated => {
       const isModern = negotiated.protocol.era === 'modern';
-      const isListening = isModern || !this.#listener ? await this.#listen(negotiated) : true;
+      const isListening = isModern || !this.#changes.isOpen ? await this.#listen(negotiated) : true;
       if (isModern && !isListening)
         throw new PorticoError('upstream_4xx', 'The server opens no stream');
       if (isModern || this.#subscribed.has(uri)) return;
@@ -155,8 +144,7 @@ export class UpstreamWatch {
     if (negotiated) void this.#options.memory.drop();
     this.#negotiated = undefined;
     this.#subscribed.clear();
-    this.#listener?.controller.abort();
-    this.#listener = undefined;
+    this.#changes.close();
     negotiated?.channel.close();
     const { sessionId = '', protocolVersion = '' } = negotiated?.protocol ?? {};
     void endSession(this.#endpoint, { sessionId, protocolVersion });
@@ -203,7 +191,7 @@ export class UpstreamWatch {
   /** Opens the change stream before it reads the lists, so that no change is lost in between. */
   async #read(negotiated: Negotiated, deadline: Deadline): Promise<DiscoveryResult> {
     const { verdict, channel, capabilities, instructions } = negotiated;
-    if (!this.#listener) await this.#listen(negotiated);
+    if (!this.#changes.isOpen) await this.#listen(negotiated);
     await this.#subscribeAnew(negotiated, deadline);
     const { hidden } = this.#endpoint;
     const discovered = await discover({ channel, deadline, hidden }, capabilities);
@@ -224,61 +212,8 @@ export class UpstreamWatch {
     }
   }
 
-  /**
-   * Opens change streams one after the other, so that each takes over from the last; calls that come while one is being opened share the
-   * next.
-   * @returns whether one is open
-   */
   #listen(negotiated: Negotiated): Promise<boolean> {
-    this.#nextListener ??= this.#lastListener.then(() => {
-      this.#nextListener = undefined;
-      return this.#openListener(negotiated);
-    });
-    this.#lastListener = this.#nextListener.catch(() => {});
-    return this.#nextListener;
-  }
-
-  async #openListener(negotiated: Negotiated): Promise<boolean> {
-    const { verdict, protocol, capabilities } = negotiated;
-    if (verdict.transport !== 'http' || this.#negotiated !== negotiated) return false;
-    const uris = await this.#options.uris();
-    const wantsLists = this.#options.wantsLists || uris.length > 0;
-    const wanted = { lists: wantsLists ? announcedLists(capabilities) : [], uris };
-    const before = this.#listener;
-    if (wanted.lists.length === 0 && wanted.uris.length === 0) {
-      before?.controller.abort();
-      return false;
-    }
-    const listener: ChangeListener = { controller: new AbortController(), isReplaced: false };
-    const takeOver = () => {
-      if (!before || before.isReplaced) return;
-      before.isReplaced = true;
-      before.controller.abort();
-    };
-    const onNotification = (method: string, text: string) => {
-      takeOver();
-      if (!listener.isReplaced) this.#takeNotification(method, text);
-    };
-    const { signal } = listener.controller;
-    const stream = await listen(this.#endpoint, protocol, wanted, onNotification, signal);
-    // If the channel was replaced meanwhile, the stream belongs to the session that ended.
-    if (this.#negotiated !== negotiated) listener.controller.abort();
-    if (!stream || signal.aborted) return false;
-    this.#listener = listener;
-    void this.#follow(listener, stream.ended);
-    return true;
-  }
-
-  /**
-   * Requests a discovery if a stream ends after a while, since the server may be gone. After a stream that ended at once it would make a
-   * loop.
-   */
-  async #follow(listener: ChangeListener, ended: Promise<void>): Promise<void> {
-    const openedAt = Date.now();
-    await ended;
-    if (this.#listener !== listener) return;
-    this.#listener = undefined;
-    if (Date.now() - openedAt > STABLE_MS && !this.#closed) this.#options.onEvent();
+    return this.#changes.open(negotiated, () => this.#negotiated === negotiated);
   }
 
   #takeNotification(method: string, text: string): void {
@@ -289,12 +224,4 @@ export class UpstreamWatch {
     const change = method === UPDATED ? parseUpdated(text) : undefined;
     if (change) this.#options.onUpdated(change.uri, change.params);
   }
-}
-
-/** Returns the lists whose changes a server says that it announces. */
-function announcedLists(capabilities: JsonObject): string[] {
-  return ['tools', 'resources', 'prompts'].filter(name => {
-    const capability = capabilities[name];
-    return isObject(capability) && capability['listChanged'] === true;
-  });
 }
