@@ -4,7 +4,7 @@
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
-import { listen } from '../streams/listen.ts';
+import { listen, type Listening } from '../streams/listen.ts';
 import type { Negotiated } from './negotiate.ts';
 import type { WatchOptions } from './watch-options.ts';
 
@@ -14,6 +14,7 @@ const STABLE_MS = 5_000;
 interface ChangeStream {
   controller: AbortController;
   isReplaced: boolean;
+  listening?: Listening;
 }
 
 export class ChangeStreams {
@@ -52,6 +53,16 @@ export class ChangeStreams {
     return this.#next;
   }
 
+  /** Whether a modern server agreed to announce a resource; if a later stream took over meanwhile, what it agreed to on that one. */
+  async isAgreed(uri: string): Promise<boolean> {
+    for (;;) {
+      const open = this.#open;
+      const agreed = await open?.listening?.agreed('resourceSubscriptions');
+      if (agreed?.includes(uri)) return true;
+      if (this.#open === open) return false;
+    }
+  }
+
   close(): void {
     const open = this.#open;
     this.#open = undefined;
@@ -82,12 +93,13 @@ export class ChangeStreams {
       if (!opened.isReplaced) this.#onNotification(method, text);
     };
     const { signal } = opened.controller;
-    const stream = await listen(this.#endpoint, protocol, wanted, onNotification, signal);
+    const listening = await listen(this.#endpoint, protocol, wanted, onNotification, signal);
     // If the channel was replaced meanwhile, the stream belongs to the session that ended.
     if (!isCurrent()) opened.controller.abort();
-    if (!stream || signal.aborted) return false;
+    if (!listening || signal.aborted) return false;
+    opened.listening = listening;
     this.#open = opened;
-    void this.#follow(opened, stream.ended);
+    void this.#follow(opened, listening.ended);
     return true;
   }
 

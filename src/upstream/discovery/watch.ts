@@ -83,17 +83,21 @@ export class UpstreamWatch {
    * Subscribes to a resource, which `uris` names by now.
    * @throws PorticoError with an `upstream_*` code
    */
-  subscribe(uri: string, deadline: Deadline): Promise<void> {
-    return this.#withChannel(async negotiated => {
+  async subscribe(uri: string, deadline: Deadline): Promise<void> {
+    const isAgreed = await this.#withChannel(async negotiated => {
       const isModern = negotiated.protocol.era === 'modern';
       const isListening = isModern || !this.#changes.isOpen ? await this.#listen(negotiated) : true;
       if (isModern && !isListening)
         throw new PorticoError('upstream_4xx', 'The server opens no stream');
-      if (isModern || this.#subscribed.has(uri)) return;
+      if (isModern) return this.#changes.isAgreed(uri);
+      if (this.#subscribed.has(uri)) return true;
       const { hidden } = this.#endpoint;
       await requestSubscription(uri, 'resources/subscribe', negotiated.channel, deadline, hidden);
       this.#subscribed.add(uri);
+      return true;
     }, deadline);
+    // Thrown only here, since the channel did not fail.
+    if (!isAgreed) throw new PorticoError('upstream_4xx', 'The server refused the subscription');
   }
 
   /** Unsubscribes from a resource, which `uris` no longer names. */

@@ -18,11 +18,16 @@ import type { UpstreamEndpoint } from '../endpoint.ts';
 export interface Listening {
   /** Settles when the stream has ended, for whatever reason. */
   ended: Promise<void>;
+  /** Returns the resources or tasks that a modern server agreed to announce; none if it does not say so in time. */
+  agreed(kind: 'resourceSubscriptions' | 'taskIds'): Promise<readonly string[]>;
 }
 
 const MAX_EVENT_CHARS = 1_048_576;
 /** A server that does not open the stream within this time counts as one without it, in milliseconds. */
 const OPEN_MS = 3_000;
+/** A server that does not acknowledge within this time announces nothing, in milliseconds. */
+const AGREE_MS = 3_000;
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 /** What to announce. A legacy server learns of the resources by requests of their own. */
 export interface Wanted {
@@ -55,7 +60,24 @@ export async function listen(
     response?.body?.cancel().catch(() => {});
     return undefined;
   }
-  return { ended: readNotifications(response.body, onNotification, controller.signal) };
+  const acknowledged = Promise.withResolvers<unknown>();
+  const onMessage = (method: string, params: unknown, text: string) => {
+    if (method === ACKNOWLEDGED) acknowledged.resolve(params);
+    onNotification(method, text);
+  };
+  const ended = readNotifications(response.body, onMessage, controller.signal);
+  void ended.then(acknowledged.resolve);
+  return {
+    ended,
+    async agreed(kind) {
+      const late = setTimeout(acknowledged.resolve, AGREE_MS);
+      const params = await acknowledged.promise;
+      clearTimeout(late);
+      const filter = isObject(params) ? params['notifications'] : undefined;
+      const listed = isObject(filter) ? filter[kind] : undefined;
+      return Array.isArray(listed) ? listed.filter(each => typeof each === 'string') : [];
+    },
+  };
 }
 
 function opening(
@@ -85,14 +107,14 @@ function opening(
 
 async function readNotifications(
   body: ReadableStream<Uint8Array>,
-  onNotification: (method: string, text: string) => void,
+  onMessage: (method: string, params: unknown, text: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, whenAborted(signal))) {
       const message = parse(event.data);
       if (!isObject(message) || typeof message['method'] !== 'string') continue;
-      onNotification(message['method'], event.data);
+      onMessage(message['method'], message['params'], event.data);
     }
   } catch {
     // A broken stream counts as an ended one; the monitor opens the next.

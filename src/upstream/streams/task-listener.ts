@@ -11,10 +11,7 @@ import { taskWithoutSecrets } from '../protocol/message.ts';
 import type { NegotiatedProtocol } from '../protocol/wire-request.ts';
 
 const PROTOCOL: NegotiatedProtocol = { era: 'modern', protocolVersion: MODERN_VERSION };
-const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const TASK_NOTIFICATION = 'notifications/tasks';
-/** A server that does not acknowledge within this time announces nothing, in milliseconds. */
-const AGREE_MS = 3_000;
 
 /**
  * @param taskIds the server's own
@@ -30,13 +27,10 @@ export async function subscribeTasks(
   const controller = new AbortController();
   const stop = () => controller.abort();
   signal.addEventListener('abort', stop, { once: true });
-  let agree = (_ids: readonly string[]) => {};
-  const agreed = new Promise<readonly string[]>(resolve => (agree = resolve));
   const onNotification = (method: string, text: string) => {
     const params = rawMembers(text).get('params') ?? '{}';
     const parsed: unknown = JSON.parse(params);
     if (!isObject(parsed)) return;
-    if (method === ACKNOWLEDGED) agree(agreedIds(parsed['notifications']));
     const { taskId } = parsed;
     if (method !== TASK_NOTIFICATION || typeof taskId !== 'string' || !taskIds.includes(taskId))
       return;
@@ -45,17 +39,9 @@ export async function subscribeTasks(
   const wanted = { lists: [], uris: [], taskIds };
   const stream = await listen(endpoint, PROTOCOL, wanted, onNotification, controller.signal);
   if (!stream) return { agreed: [], ended: Promise.resolve() };
-  const timer = setTimeout(() => agree([]), AGREE_MS);
-  void stream.ended.then(() => agree([]));
-  const given = (await agreed).filter(id => taskIds.includes(id));
-  clearTimeout(timer);
+  const given = (await stream.agreed('taskIds')).filter(id => taskIds.includes(id));
   if (given.length === 0) stop();
   return { agreed: given, ended: stream.ended };
-}
-
-function agreedIds(notifications: unknown): string[] {
-  const ids = isObject(notifications) ? notifications['taskIds'] : undefined;
-  return Array.isArray(ids) ? ids.filter(id => typeof id === 'string') : [];
 }
 
 /** A subscription to tasks at servers, until `ended`. */
