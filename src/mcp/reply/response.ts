@@ -23,6 +23,7 @@ const KNOWN_RESULT_TYPES = new Set<unknown>(['complete', 'input_required', 'task
 
 /** Errors of servers that reach a modern client with status 400, as the transport requires. */
 const REFUSED_WITH_400 = new Set<unknown>([RPC.headerMismatch, RPC.missingClientCapability]);
+const OTHER_VERSION = 'The server speaks another protocol version than before';
 
 const encoder = new TextEncoder();
 /** The end of a response with a result. */
@@ -84,6 +85,10 @@ function responseText(response: RawResponse, answered: AnsweredRequest, routed: 
     const replaced = routed.toRefusedResult?.(response.parsed);
     if (replaced !== undefined)
       return resultText(id, era === 'modern' ? completed(replaced, method) : replaced);
+    // A modern client would take it for the gateway's, which does speak its version, and change its own.
+    if (era === 'modern' && response.parsed['code'] === RPC.unsupportedProtocolVersion) {
+      return replacedText('upstream_4xx', answered, routed, OTHER_VERSION);
+    }
     return `{"jsonrpc":"2.0","id":${idText(id)},"error":${response.error}}`;
   }
   const { resultType } = response.parsed;
@@ -106,9 +111,10 @@ function replacedText(
   code: ErrorCode,
   answered: AnsweredRequest,
   { server, onReplaced }: Relayable,
+  detail?: string,
 ): string {
   onReplaced?.(code);
-  return failureText(new PorticoError(code), answered, server.name);
+  return failureText(new PorticoError(code, detail), answered, server.name);
 }
 
 /** Whether a result is a task of a form that the client did not ask for and so cannot use. */

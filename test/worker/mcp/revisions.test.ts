@@ -88,6 +88,26 @@ describe('an error of a server', () => {
     expect((await fresh.json<RpcAnswer>()).error).toEqual(error);
     expect((await old.json<RpcAnswer>()).error).toEqual(error);
   });
+
+  it('[MCP-1] [MCP-7] about the version is a failure for a modern client, whose version the gateway speaks', async () => {
+    const refusal = {
+      code: -32022,
+      message: 'Unsupported protocol version',
+      data: { supported: ['2027-01-01'], requested: '2026-07-28' },
+    };
+    const { call } = server;
+    server.call = post => Response.json({ jsonrpc: '2.0', id: post.id, error: refusal });
+    const { message, headers } = modern('tools/call', { name: 'rev.echo' });
+    const fresh = await portico.post(message, { headers: { ...WHOLE, ...headers } });
+    const old = await portico.post(legacy('tools/call', { name: 'rev.echo' }), { headers: WHOLE });
+    server.call = call;
+    expect(fresh.status).toBe(200);
+    expect((await fresh.json<RpcAnswer>()).result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('another protocol version') }],
+    });
+    expect((await old.json<RpcAnswer>()).error).toEqual(refusal);
+  });
 });
 
 describe('a body that is not UTF-8', () => {
