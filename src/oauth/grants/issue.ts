@@ -40,7 +40,8 @@ export async function issueForCode(grant: Grant, ports: IssuePorts): Promise<Tok
     insertAccessToken(db, grant, made.kept, made.token),
   ]);
   if (redeemed?.meta.changes === 1) return made.answer;
-  if ((grant.code_expires_at ?? 0) <= ports.now()) throw invalidGrant('The code has expired');
+  const isExpired = (grant.code_expires_at ?? 0) <= ports.now();
+  if (isExpired && grant.redeemed_at === null) throw invalidGrant('The code has expired');
   await endGrant(grant, 'code_used_twice', ports);
   throw invalidGrant('The code was used before');
 }
