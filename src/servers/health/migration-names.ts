@@ -48,5 +48,6 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0047_learned_uses.sql',
   '0048_owners_of_budgets.sql',
   '0049_auth_required_events.sql',
+  '0050_renewed_grants.sql',
   '0051_sliding_denials.sql',
 ];

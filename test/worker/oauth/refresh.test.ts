@@ -6,6 +6,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createRandom, drawn, SEED } from '../../unit/seeded.ts';
 import { pass } from '../support/clock.ts';
+import { addIdentity } from '../support/identities.ts';
 import { createPortico, createToken, type Portico } from '../support/portico.ts';
 import {
   allow,
@@ -14,6 +15,7 @@ import {
   connect,
   createClient,
   errorOf,
+  redeem,
   refresh,
   send,
   signIn,
@@ -115,6 +117,43 @@ describe('a refresh token', () => {
       400,
       'invalid_grant',
     ]);
+  });
+
+  it('[ACC-5] [ACC-7] of an idle program is valid past the former end of an identity that was renewed', async () => {
+    const [day, start] = [86_400_000, Date.now()];
+    const { token, id } = await createToken(portico);
+    const principal = env.DB.prepare('SELECT principal_id FROM tokens WHERE id = ?').bind(id);
+    const identity = await addIdentity(
+      (await principal.first<string>('principal_id')) ?? '',
+      [],
+      7 * day,
+    );
+    const browser = await signIn(portico, token);
+    // A sign-in as by a provider.
+    await env.DB.prepare('UPDATE sign_ins SET token_id = NULL, identity_id = ? WHERE token_id = ?')
+      .bind(identity, id)
+      .run();
+    const renew = (days: number) =>
+      env.DB.prepare('UPDATE identities SET expires_at = ? WHERE id = ?')
+        .bind(start + days * day, identity)
+        .run();
+    const letIn = async () => {
+      const clientId = await createClient();
+      const code = (await allow(browser, authorizePath(clientId))).get('code') ?? '';
+      const tokens = await (await redeem(portico, clientId, code)).json<TokenAnswer>();
+      return async () => (await refresh(portico, clientId, tokens.refresh_token)).status;
+    };
+    const [early, late, idle] = [await letIn(), await letIn(), await letIn()];
+    await renew(13);
+    pass(8 * day);
+    expect(await early()).toBe(200);
+    pass(6 * day);
+    expect(await late()).toBe(400);
+    // The next sign-in after that end, and thirty days without use.
+    await renew(90);
+    expect(await late()).toBe(200);
+    pass(17 * day);
+    expect(await idle()).toBe(400);
   });
 
   it('[ACC-5] that cannot be looked up temporarily does not lose the grant', async () => {
