@@ -13,10 +13,11 @@ export interface Caller extends Actor {
 
 /** Returns the caller that a stored token stands for, under the given rules. */
 export function toCaller(token: Token, state: AccessState): Caller {
-  const { principalId, id, audience } = token;
+  const { principalId, id, audience, passkeyId } = token;
   const policy = createPolicy(holderOf(token), state);
   const budgets = budgetsOf(token, state.budgets);
-  const caller = { principalId, tokenId: id, scopes: new Set(token.scopes), policy, audience };
+  const scopes = new Set(token.scopes);
+  const caller = { principalId, tokenId: id, passkeyId, scopes, policy, audience };
   return budgets ? { ...caller, budgets } : caller;
 }
 

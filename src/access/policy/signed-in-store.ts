@@ -25,7 +25,7 @@ export function selectSignedIn(
   const marks = hmacs.map(() => '?').join(', ');
   return db
     .prepare(
-      `SELECT coalesce(s.token_id, s.id) AS id, NULL AS audience, s.principal_id, p.name, t.servers, t.tools, t.toolsets,
+      `SELECT coalesce(s.token_id, s.id) AS id, NULL AS audience, s.principal_id, s.passkey_id, p.name, t.servers, t.tools, t.toolsets,
          coalesce(t.scopes, p.scopes, ?) AS scopes, s.created_at, ${EXPIRES} AS expires_at, NULL AS last_used_at,
          p.groups AS principal_groups, p.scopes AS principal_scopes, ${CLAIMED_GROUPS} AS claimed_groups,
          ${ACCOUNTS[age]} AS accounts

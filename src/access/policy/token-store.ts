@@ -35,6 +35,8 @@ export const TokenRowSchema = z.object({
   audience: z.string().nullable(),
   /** Only where the token is read to be used. */
   accounts: jsonOf(z.array(HeldAccountSchema)).optional(),
+  /** Only of a sign-in. */
+  passkey_id: z.string().nullish(),
 });
 
 /** Converts a row to a token. */
@@ -53,6 +55,7 @@ export const toToken = (row: z.infer<typeof TokenRowSchema>): Token => ({
   lastUsedAt: row.last_used_at,
   audience: row.audience,
   accounts: row.accounts ?? [],
+  passkeyId: row.passkey_id ?? undefined,
 });
 
 /** JSON list of the group lists that a principal gets from its identities, for {@link TOKEN_SOURCE}; reads no row where it has none. */

@@ -16,35 +16,40 @@ const MakerSchema = z.object({
   tools: Names,
   toolsets: Names,
   ends_at: z.number().nullable(),
+  is_sign_in: z.number(),
   is_made: z.number(),
   is_rotating: z.number(),
 });
 
 /** The token, or the browser sign-in, with which somebody asks for tokens of their own; never one that came from a grant. */
 export interface Maker {
-  /** Id of the token, identity or principal whose end also ends the tokens made with it. */
+  /** Id of the passkey, token, identity or principal whose end also ends the tokens made with it. */
   endsWith: string;
   servers: string[] | null;
   tools: string[] | null;
   toolsets: string[] | null;
   /** When it ends, where known; milliseconds since the epoch. */
   endsAt: number | null;
+  /** It is a sign-in without a token, which the next one extends. */
+  isSignIn: boolean;
   /** It was itself made this way, so it cannot make tokens. */
   isMade: boolean;
   /** A rotated-away value of it still works: a token made with that might outlast it. */
   isRotating: boolean;
 }
 
-const MAKER = `SELECT t.id AS ends_with, t.servers, t.tools, t.toolsets, t.expires_at AS ends_at, t.made_by IS NOT NULL AS is_made,
-    EXISTS (SELECT 1 FROM tokens WHERE former_of = t.id AND expires_at > ?) AS is_rotating
-  FROM tokens AS t WHERE t.id = ? AND t.principal_id = ? AND t.grant_id IS NULL AND t.former_of IS NULL
+const MAKER = `SELECT coalesce(k.id, t.id) AS ends_with, t.servers, t.tools, t.toolsets, t.expires_at AS ends_at, 0 AS is_sign_in,
+    t.made_by IS NOT NULL AS is_made, EXISTS (SELECT 1 FROM tokens WHERE former_of = t.id AND expires_at > ?) AS is_rotating
+  FROM tokens AS t LEFT JOIN passkeys AS k ON k.id = ? AND k.token_id = t.id
+  WHERE (? IS NULL OR k.id IS NOT NULL) AND t.id = ? AND t.principal_id = ? AND t.grant_id IS NULL AND t.former_of IS NULL
   UNION ALL
-  SELECT coalesce(s.identity_id, s.principal_id), NULL, NULL, NULL, i.expires_at, 0, 0
+  SELECT coalesce(s.passkey_id, s.identity_id, s.principal_id), NULL, NULL, NULL, i.expires_at, 1, 0, 0
   FROM sign_ins AS s LEFT JOIN identities AS i ON i.id = s.identity_id
   WHERE s.id = ? AND s.principal_id = ? AND s.token_id IS NULL AND s.expires_at > ?`;
-const paramsOf = ({ tokenId, principalId }: Actor, now: number) => {
+const paramsOf = ({ tokenId, principalId, passkeyId }: Actor, now: number) => {
   const who = [tokenId, principalId];
-  return [now, ...who, ...who, now];
+  const passkey = passkeyId ?? null;
+  return [now, passkey, passkey, ...who, ...who, now];
 };
 
 /**
@@ -71,6 +76,7 @@ export async function findMaker(
     tools: row.tools,
     toolsets: row.toolsets,
     endsAt: row.ends_at,
+    isSignIn: row.is_sign_in === 1,
     isMade: row.is_made === 1,
     isRotating: row.is_rotating === 1,
   };
@@ -98,8 +104,11 @@ const whereNoMore = ({ scopes }: Actor): Condition => ({
 });
 
 /** Condition: tokens that end no later than the caller's own; all for a sign-in, which the next sign-in extends. */
-const whereNoLonger = ({ tokenId }: Actor, { endsWith, endsAt }: Maker): Condition[] =>
-  endsWith === tokenId && endsAt !== null ? [{ sql: 'expires_at <= ?', params: [endsAt] }] : [];
+const whereNoLonger = ({ isSignIn, endsAt }: Maker): Condition[] =>
+  isSignIn || endsAt === null ? [] : [{ sql: 'expires_at <= ?', params: [endsAt] }];
+
+const OWN_AND_MADE =
+  '(id = ? OR made_by = ? OR made_by IN (SELECT id FROM passkeys WHERE token_id = ?))';
 
 /**
  * Condition on rows of the list: the caller's tokens that it may know of.
@@ -109,8 +118,8 @@ export const whereOwn = (caller: Actor, maker: Maker, isNarrow: boolean): Condit
   allOf(
     { sql: 'principal_id = ?', params: [caller.principalId] },
     ...(hasScope(caller, 'admin') ? [] : [whereNoMore(caller)]),
-    ...whereNoLonger(caller, maker),
+    ...whereNoLonger(maker),
     ...(isNarrow
-      ? [{ sql: '(id = ? OR made_by = ?)', params: [caller.tokenId, caller.tokenId] }]
+      ? [{ sql: OWN_AND_MADE, params: [caller.tokenId, caller.tokenId, caller.tokenId] }]
       : []),
   );

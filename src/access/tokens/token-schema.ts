@@ -74,7 +74,7 @@ export const TokenViewSchema = z.object({
   }),
   made_by: z.string().nullable().meta({
     description:
-      'For a token that somebody made for themselves: id of the token, identity or principal with which it ends',
+      'For a token that somebody made for themselves: id of the token, passkey, identity or principal with which it ends',
   }),
 });
 

@@ -50,4 +50,5 @@ export const MIGRATION_NAMES: readonly string[] = [
   '0049_auth_required_events.sql',
   '0050_renewed_grants.sql',
   '0051_sliding_denials.sql',
+  '0052_tokens_of_passkeys.sql',
 ];

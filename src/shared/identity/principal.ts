@@ -48,6 +48,8 @@ export interface Token extends StoredToken {
   accounts: readonly HeldAccount[];
   /** For an access token (whose id is its grant's): the URL it is valid for, with every path below it. Null: valid for every URL. */
   audience: string | null;
+  /** For a sign-in by a passkey: the passkey, with which it ends. */
+  passkeyId?: string | undefined;
 }
 
 /**
@@ -102,6 +104,8 @@ interface AdminLimits {
 export interface Actor {
   principalId: string;
   tokenId: string;
+  /** The passkey by which it signed in, if it did. */
+  passkeyId?: string | undefined;
   scopes: ReadonlySet<Scope>;
   /** What the actor may see and use; absent for parts of the gateway itself, which have no limits. */
   policy?: AdminLimits;

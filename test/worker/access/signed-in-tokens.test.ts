@@ -4,7 +4,17 @@ import { expect, it } from 'vitest';
 import { createBrowser } from '../support/browser.ts';
 import { signIn } from '../support/oauth-client.ts';
 import { ask, bySignIn, person, principals, TOKENS, tokens, works } from '../support/own-tokens.ts';
+import {
+  addPasskey,
+  createNamed,
+  openBrowser,
+  passkeyOf,
+  signedIn,
+  signInBy,
+} from '../support/passkeys.ts';
 import { createPortico, createToken, register } from '../support/portico.ts';
+import { createAuthenticator, type Authenticator } from '../../fixtures/authenticator.ts';
+import { addIdentity } from '../support/identities.ts';
 
 const portico = createPortico();
 
@@ -68,4 +78,68 @@ it('[ACC-7] [ACC-9] a person signed in by an identity creates tokens that are ex
   expect(await endOf(short.json.id)).toBe(Date.parse(asked));
   await env.DB.prepare('DELETE FROM identities WHERE id = ?').bind(identity).run();
   expect(await works(lasting.json.token)).toBe(false);
+});
+
+const named = createNamed();
+
+/** Passkeys of a person's token, invitation or identity. */
+const WAYS: Record<string, (principal: string) => Promise<Authenticator>> = {
+  async token(principal) {
+    return passkeyOf(named, (await createToken(portico, { principal })).token);
+  },
+  async invitation(principal) {
+    const invited = await portico.api('POST', '/api/v1/invitations', { principal });
+    return passkeyOf(named, (await invited.json<{ code: string }>()).code);
+  },
+  async identity(principal) {
+    const browser = await signedIn(named, (await createToken(portico, { principal })).token);
+    // A sign-in as by a provider.
+    await env.DB.prepare(
+      'UPDATE sign_ins SET token_id = NULL, identity_id = ? WHERE principal_id = ?',
+    )
+      .bind(await addIdentity(principal, []), principal)
+      .run();
+    const authenticator = await createAuthenticator();
+    expect((await addPasskey(browser, authenticator)).status).toBe(303);
+    return authenticator;
+  },
+};
+
+it.each(Object.entries(WAYS))(
+  '[ACC-7] [ACC-9] a person signed in by a passkey of their %s creates tokens that end with the passkey',
+  async (way, add) => {
+    const { id: principal } = await principals.create({ name: 'Di' });
+    const makeBy = async (authenticator: Authenticator) => {
+      const browser = openBrowser(named);
+      await signInBy(browser, authenticator);
+      const { status, json } = await bySignIn(browser, 'POST', TOKENS, { name: 'cursor' });
+      expect(status).toBe(201);
+      return json;
+    };
+    const [lost, kept] = [await makeBy(await add(principal)), await makeBy(await add(principal))];
+    expect([await works(lost.token), await works(kept.token)]).toEqual([true, true]);
+    const until = Date.now() + 7_200_000;
+    await env.DB.prepare('UPDATE identities SET expires_at = ? WHERE principal_id = ?')
+      .bind(until, principal)
+      .run();
+    const { expires_at: end } = await tokens.get(lost.id);
+    expect(end).toBe(way === 'identity' ? new Date(until).toISOString() : null);
+    const removed = await portico.api('DELETE', `/api/v1/passkeys/${lost.made_by}`);
+    expect(removed.status).toBe(204);
+    expect([await works(lost.token), await works(kept.token)]).toEqual([false, true]);
+  },
+);
+
+it('[ACC-7] [ACC-9] tokens made by a passkey are seen by its token, and end with it, with their own passkeys', async () => {
+  const ada = await person({ tools: ['*.get_*'] });
+  const browser = openBrowser(named);
+  await signInBy(browser, await passkeyOf(named, ada.token));
+  const { json: made } = await bySignIn(browser, 'POST', TOKENS, { name: 'cursor' });
+  const { tokens: seen = [] } = await ask(ada.token, 'GET', TOKENS);
+  expect(seen.map(({ id }) => id).toSorted()).toEqual([ada.id, made.id].toSorted());
+  await passkeyOf(named, made.token);
+  await tokens.remove(ada.id);
+  expect(await works(made.token)).toBe(false);
+  const left = env.DB.prepare('SELECT count(*) AS n FROM passkeys WHERE principal_id = ?');
+  expect(await left.bind(ada.principal).first('n')).toBe(0);
 });
