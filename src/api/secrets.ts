@@ -101,7 +101,7 @@ const remove = createRoute({
   path: `${PATH}/{name}`,
   operationId: 'deleteSecret',
   tags,
-  summary: 'Delete a secret that no server refers to',
+  summary: 'Delete a secret that no server and no sign-in provider refers to',
   ...needs('secrets:write'),
   request: {
     params: z.object({ name: z.string().max(100).meta({ description: 'Name of the secret' }) }),

@@ -4,6 +4,7 @@
  */
 import { ALWAYS, type AdminAudit } from '../audit/admin-audit.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
+import { onEitherSchema } from '../shared/util/either-schema.ts';
 import { refuseFields } from '../shared/errors/field-problems.ts';
 import { PorticoError, type FieldProblem } from '../shared/errors/portico-error.ts';
 import { decideAddress } from '../http/address-policy.ts';
@@ -20,6 +21,7 @@ import {
   countSecrets,
   deleteSecret,
   findSecrets,
+  listSecretProviders,
   listSecrets,
   listSecretUsers,
   upsertSecret,
@@ -116,18 +118,23 @@ export class SecretService {
     });
   }
 
-  /** @throws PorticoError `forbidden`, `not_found`, `conflict` while a server refers to it */
+  /** @throws PorticoError `forbidden`, `not_found`, `conflict` while a server or a sign-in provider refers to it */
   delete(caller: Actor, name: string): Promise<void> {
     const { db, adminAudit } = this.#ports;
     const act = { action: 'secret.delete', subject: name };
     return adminAudit.perform(caller, 'secrets:write', act, async commit => {
-      const statements = [deleteSecret(db, name)];
-      if (await commit({ when: whenUnused(name), statements })) return;
+      const isDone = await onEitherSchema(age => {
+        const when = whenUnused(name, age);
+        return commit({ when, statements: [deleteSecret(db, name, when)] });
+      });
+      if (isDone) return;
       const [secret] = await findSecrets(db, [name]);
       if (!secret) throw new PorticoError('not_found', 'No such secret');
       const users = (await listSecretUsers(db)).filter(user => user.names.includes(name));
       const servers = users.map(user => user.name).join(', ');
-      throw new PorticoError('conflict', `Servers refer to it: ${servers}`);
+      if (servers !== '') throw new PorticoError('conflict', `Servers refer to it: ${servers}`);
+      const providers = await listSecretProviders(db, name);
+      throw new PorticoError('conflict', `Sign-in providers refer to it: ${providers.join(', ')}`);
     });
   }
 

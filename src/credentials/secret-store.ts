@@ -1,6 +1,7 @@
-/** The `secrets` table, and the servers that refer to its rows. Reads return parsed rows; writes return statements. */
+/** The `secrets` table, and the servers and sign-in providers that use its rows. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
 import type { Condition } from '../audit/audit-store.ts';
+import type { SchemaAge } from '../shared/util/either-schema.ts';
 import { parseCredentialView } from './credential-schema.ts';
 import { SecretSchema, type Secret, type SecretUser } from './secret-schema.ts';
 
@@ -67,16 +68,26 @@ export function upsertSecret(
     .bind(name, sealed, JSON.stringify(origins), now, now, ...when.params);
 }
 
-const IS_USED = `EXISTS (SELECT 1 FROM servers, json_tree(servers.credential_view, '$.secrets') AS part
+const OF_SERVER = `EXISTS (SELECT 1 FROM servers, json_tree(servers.credential_view, '$.secrets') AS part
   WHERE part.atom = ?)`;
+const OF_PROVIDER = 'EXISTS (SELECT 1 FROM sign_in_providers WHERE client_secret = ?)';
 
-/** Deletes a secret if no server refers to it. */
-export function deleteSecret(db: D1Database, name: string): D1PreparedStatement {
-  return db.prepare(`DELETE FROM secrets WHERE name = ? AND NOT ${IS_USED}`).bind(name, name);
+/** Condition: the secret exists, and neither a server nor a sign-in provider refers to it. */
+export function whenUnused(name: string, age: SchemaAge): Condition {
+  const uses = age === 'this' ? [OF_SERVER, OF_PROVIDER] : [OF_SERVER];
+  const sql = `EXISTS (SELECT 1 FROM secrets WHERE name = ?) AND NOT (${uses.join(' OR ')})`;
+  return { sql, params: [name, ...uses.map(() => name)] };
 }
 
-/** Condition: the secret exists, and no server refers to it. */
-export function whenUnused(name: string): Condition {
-  const sql = `EXISTS (SELECT 1 FROM secrets WHERE name = ?) AND NOT ${IS_USED}`;
-  return { sql, params: [name, name] };
+/** Deletes a secret, if the condition holds. */
+export const deleteSecret = (db: D1Database, name: string, when: Condition): D1PreparedStatement =>
+  db.prepare(`DELETE FROM secrets WHERE name = ? AND ${when.sql}`).bind(name, ...when.params);
+
+/** Lists the names of the sign-in providers that refer to a secret. */
+export async function listSecretProviders(db: D1Database, name: string): Promise<string[]> {
+  const { results } = await db
+    .prepare('SELECT name FROM sign_in_providers WHERE client_secret = ? ORDER BY name')
+    .bind(name)
+    .all();
+  return results.map(row => z.object({ name: z.string() }).parse(row).name);
 }

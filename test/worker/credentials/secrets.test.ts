@@ -108,6 +108,25 @@ describe('a secret', () => {
     expect((await portico.api('DELETE', `${SECRETS}/HELD`)).status).toBe(404);
   });
 
+  it('[SEC-1] [ACC-7] is not deleted while a sign-in provider refers to it', async () => {
+    await put('SIGNING', CANARY, ['https://login.example.com']);
+    const provider = {
+      name: 'Acme',
+      issuer: 'https://login.example.com',
+      client_id: 'portico',
+      client_secret: 'SIGNING',
+    };
+    const made = await portico.api('POST', '/api/v1/sign-in-providers', provider);
+    expect(made.status).toBe(201);
+    const refused = await portico.api('DELETE', `${SECRETS}/SIGNING`);
+    expect([refused.status, await refused.json()]).toEqual([
+      409,
+      expect.objectContaining({ detail: 'Sign-in providers refer to it: Acme' }),
+    ]);
+    await portico.api('DELETE', '/api/v1/sign-in-providers/Acme');
+    expect((await portico.api('DELETE', `${SECRETS}/SIGNING`)).status).toBe(204);
+  });
+
   it('[SEC-1] [OPS-8] is replaced only at the revision that was read, if requested', async () => {
     const write = (value: string, headers: Record<string, string>) => {
       const body = { value, origins: [originOf('guarded')] };
