@@ -6,6 +6,7 @@ import { createGuardedFetch } from '../../http/guarded-fetch.ts';
 import { isSignedByOne, parseJwt } from '../../shared/crypto/jwt.ts';
 import { KeySets, type ReadKeys } from '../../shared/crypto/key-sets.ts';
 import { parseKeys } from '../../shared/crypto/signing-keys.ts';
+import { Lru } from '../../shared/util/lru.ts';
 import { signInProven, type IdentityPorts } from '../identities/identity-sign-ins.ts';
 import { refused } from '../make-sign-in.ts';
 import { listProviders } from '../providers/providers-store.ts';
@@ -23,12 +24,15 @@ const READ_MS = 5_000;
 const MAX_TEAMS = 20;
 /** Keys are read again after this time, in milliseconds. */
 const FRESH_MS = 3_600_000;
+/** A failed read is not repeated for this time, in milliseconds: anybody can send a header that causes one. */
+const FAILURE_MS = 10_000;
 
 const INVALID = 'Cloudflare Access did not say who you are; sign in there again';
 
 export class AccessSignIns {
   readonly #ports: AccessPorts;
   readonly #keys = new KeySets(MAX_TEAMS, () => Date.now());
+  readonly #failures = new Lru<string, { error: unknown; until: number }>(MAX_TEAMS);
 
   constructor(ports: AccessPorts) {
     this.#ports = ports;
@@ -56,6 +60,17 @@ export class AccessSignIns {
   }
 
   async #read(issuer: string): Promise<ReadKeys> {
+    const failure = this.#failures.get(issuer);
+    if (failure && failure.until > Date.now()) throw failure.error;
+    try {
+      return await this.#fetch(issuer);
+    } catch (error) {
+      this.#failures.set(issuer, { error, until: Date.now() + FAILURE_MS });
+      throw error;
+    }
+  }
+
+  async #fetch(issuer: string): Promise<ReadKeys> {
     const signal = AbortSignal.timeout(READ_MS);
     const fetch = createGuardedFetch(this.#ports.allowsLoopback, signal, MAX_BYTES);
     const response = await fetch(`${issuer.replace(/\/$/, '')}/cdn-cgi/access/certs`);

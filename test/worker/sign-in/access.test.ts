@@ -5,6 +5,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { toBase64Url } from '../../../src/shared/crypto/base64url.ts';
 import { createBrowser } from '../support/browser.ts';
+import { pass } from '../support/clock.ts';
 import { fakeUpstreams } from '../support/fake-upstreams.ts';
 import { createPortico, modern, type Portico } from '../support/portico.ts';
 
@@ -160,6 +161,25 @@ it('[ACC-7] is no credential for clients', async () => {
   const access = { 'cf-access-jwt-assertion': await assertion() };
   const called = await portico.post(message, { token: null, headers: { ...headers, ...access } });
   expect(called.status).toBe(401);
+});
+
+it('[ACC-7] [SEC-4] does not cause a read per visit while the keys of Access cannot be read', async () => {
+  await setUp();
+  const answers = [
+    () => new Response('no', { status: 502 }),
+    () => Promise.reject(new Error('down')),
+  ];
+  for (const answer of answers) {
+    const seen = fakeUpstreams({ [TEAM]: answer });
+    for (let visits = 0; visits < 5; visits += 1) {
+      expect((await visit(await assertion())).ok).toBe(false);
+    }
+    expect(seen).toHaveLength(1);
+    pass(10_000);
+  }
+  const jwk = await crypto.subtle.exportKey('jwk', keys.publicKey);
+  fakeUpstreams({ [TEAM]: () => Response.json({ keys: [{ ...jwk, kid: 'k1' }] }) });
+  expect((await visit(await assertion())).status).toBe(200);
 });
 
 it('[ACC-7] [ACC-1] ends with its provider', async () => {
