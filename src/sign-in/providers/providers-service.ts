@@ -21,12 +21,16 @@ export interface ProviderPorts extends RecordPorts {
 
 export type Providers = EditedRecords<Provider, CreateProvider, object, UpdateProvider>;
 
-/** Issuers at which anybody can have an account. There, a required claim is needed before an account alone gives a principal. */
+/** Known issuers at which anybody can have an account. There, a required claim is needed before an account alone gives a principal. */
 const OF_EVERYBODY: ReadonlySet<string> = new Set([
   GITHUB_ISSUER,
   'https://accounts.google.com',
   'https://appleid.apple.com',
+  'https://api.login.yahoo.com',
   'https://gitlab.com',
+  'https://id.twitch.tv/oauth2',
+  'https://slack.com',
+  'https://www.linkedin.com/oauth',
   // Microsoft accounts that belong to no organization.
   'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
 ]);

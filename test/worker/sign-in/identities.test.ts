@@ -113,6 +113,10 @@ it.each([
   'https://accounts.google.com/',
   'https://gitlab.com',
   'https://appleid.apple.com',
+  'https://api.login.yahoo.com',
+  'https://id.twitch.tv/oauth2',
+  'https://slack.com',
+  'https://www.linkedin.com/oauth',
   'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
 ])('[ACC-7] %s, open to everybody, lets nobody in just for an account', async issuer => {
   const add = async (more: object) => {
