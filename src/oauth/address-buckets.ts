@@ -15,15 +15,25 @@ export class AddressBuckets {
   readonly #buckets = new Lru<string, Bucket>(MAX_ADDRESSES);
 
   /** Counts a request against its address. @param now milliseconds since the epoch @returns whether the request may proceed */
-  take({ headers }: Request, now: number): boolean {
+  take(request: Request, now: number): boolean {
+    const { key, bucket } = this.#bucketOf(request, now);
+    if (bucket.tokens < 1) return false;
+    this.#buckets.set(key, { ...bucket, tokens: bucket.tokens - 1 });
+    return true;
+  }
+
+  /** Undoes the count of a request that somebody did let in. @param now milliseconds since the epoch */
+  giveBack(request: Request, now: number): void {
+    const { key, bucket, limit } = this.#bucketOf(request, now);
+    const tokens = bucket.tokens + 1;
+    if (tokens < limit.burst) this.#buckets.set(key, { ...bucket, tokens });
+    else this.#buckets.delete(key);
+  }
+
+  #bucketOf({ headers }: Request, now: number) {
     const address = headers.get('cf-connecting-ip');
     const [key, limit] = address === null ? ['', OF_UNKNOWN] : [toSite(address), OF_ADDRESS];
-    const { tokens, countedTo } = refill(this.#buckets.get(key), limit, now) ?? {
-      tokens: limit.burst,
-      countedTo: now,
-    };
-    if (tokens < 1) return false;
-    this.#buckets.set(key, { tokens: tokens - 1, countedTo });
-    return true;
+    const full: Bucket = { tokens: limit.burst, countedTo: now };
+    return { key, limit, bucket: refill(this.#buckets.get(key), limit, now) ?? full };
   }
 }

@@ -4,6 +4,7 @@ import { toClientDocument } from '../credentials/oauth/client-document.ts';
 import { CALLBACK_PATH, CLIENT_DOCUMENT_PATH } from '../servers/accounts/connecting.ts';
 import type { AssertedIdentities } from '../sign-in/identities/asserted-identities.ts';
 import type { ExpectEvents } from '../webhooks/expect-events.ts';
+import { AddressBuckets } from './address-buckets.ts';
 import { IssuerKeys } from './assertions/issuer-keys.ts';
 import { Authorizations } from './authorizations.ts';
 import { createClientRecords } from './clients/client-service.ts';
@@ -40,6 +41,7 @@ export function createOAuth(deps: OAuthDeps) {
   };
   const oauth: OAuthPorts = {
     ...ports,
+    assertionLimit: new AddressBuckets(),
     ...assertions,
     register,
     devices,

@@ -2,6 +2,7 @@
  * `/token` and `/revoke` (RFC 6749 §4.1.3 and §6, RFC 8628 §3.4, RFC 7009), for programs. Faults in a request get the standard's error
  * codes. A fault of our own never looks as if the grant were gone, since the client would start a new sign-in.
  */
+import type { AddressBuckets } from './address-buckets.ts';
 import { answerForm, NO_STORE } from './answer-form.ts';
 import { useIdentityAssertion, type AssertionPorts } from './assertions/use-identity-assertion.ts';
 import { requireAudience } from './audience.ts';
@@ -11,6 +12,7 @@ import {
   type OAuthClient,
   type OAuthClients,
 } from './clients/client.ts';
+import { readClientCredentials } from './clients/client-credentials.ts';
 import { useDeviceCode } from './devices/use-device-code.ts';
 import { isOpaque, toKept, type TokenAnswer } from './grants/grant.ts';
 import { endGrant, issueForCode, issueForRefresh } from './grants/issue.ts';
@@ -29,6 +31,8 @@ import type { Refusals } from './refusals.ts';
 export interface TokenPorts extends AssertionPorts {
   clients: OAuthClients;
   refusals: Refusals;
+  /** Limits requests with an assertion of the client: each costs a row, and whoever hosts a document with keys can sign any number. */
+  assertionLimit: AddressBuckets;
 }
 
 /** Responds to a token request. @param origin of the gateway */
@@ -43,8 +47,10 @@ export function handleToken(
     const use = USES.get(type);
     if (!use)
       throw new OAuthError('unsupported_grant_type', `Use ${[...USES.keys()].join(' or ')}`);
-    const client = await ports.clients.authenticate(request.headers, form, origin);
+    const client = await authenticate(request, form, origin, ports);
     const given = await forClient(client.id, () => use(form, client, origin, ports));
+    // Whoever gets tokens was let in by somebody. Many people may use one program, from its one address.
+    if (client.method === ASSERTED) ports.assertionLimit.giveBack(request, ports.now());
     return Response.json(given, { headers: NO_STORE });
   });
 }
@@ -56,12 +62,27 @@ export function handleRevoke(
   ports: TokenPorts,
 ): Promise<Response> {
   return answerForm(request, ports, async form => {
-    const client = await ports.clients.authenticate(request.headers, form, origin);
+    const client = await authenticate(request, form, origin, ports);
     const token = form.get('token');
     if (token === null) throw new OAuthError('invalid_request', 'token is missing');
     await revoke(token, client, ports);
     return new Response(null, { status: 200, headers: NO_STORE });
   });
+}
+
+const ASSERTED = 'private_key_jwt';
+
+async function authenticate(
+  request: Request,
+  form: URLSearchParams,
+  origin: string,
+  { clients, assertionLimit, now }: TokenPorts,
+): Promise<AuthenticatedClient> {
+  const { method } = readClientCredentials(request.headers, form);
+  if (method === ASSERTED && !assertionLimit.take(request, now())) {
+    throw new OAuthError('slow_down', 'Too many requests that gave no tokens; try again later');
+  }
+  return clients.authenticate(request.headers, form, origin);
 }
 
 async function useCode(
