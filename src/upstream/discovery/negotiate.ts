@@ -1,6 +1,7 @@
 /**
  * Finds out which era and transport a server speaks: the modern probe first, then the legacy handshake, then the deprecated HTTP+SSE
- * transport. Network failures, 401, 403 and 5xx never decide on an era, except for a JSON-RPC error that says that the request is unknown.
+ * transport. Network failures, 401, 403 and 5xx never decide on an era, except for a JSON-RPC error that says that the request is unknown,
+ * or that came with 500: so does a legacy server that fails at a request that it does not know.
  * Source: MCP 2026-07-28, Streamable HTTP, Backward Compatibility.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
@@ -141,9 +142,9 @@ async function probeModern(
   };
 }
 
-/** @throws PorticoError `upstream_5xx` if the server failed */
+/** @throws PorticoError `upstream_5xx` if the server, or what stands before it, is out of order */
 function refuseOutage(status: number, { parsed }: RawResponse): void {
-  if (status < 500 || REFUSALS.has(parsed['code'])) return;
+  if (status <= 500 || REFUSALS.has(parsed['code'])) return;
   throw new PorticoError('upstream_5xx', `The server answered ${status}${toSaid(parsed)}`);
 }
 

@@ -31,7 +31,6 @@ async function negotiateAfter(status: number, code: number) {
 }
 
 it.each([
-  [500, -32603],
   [503, -32000],
   [502, -32603],
 ])('[UP-1] a server that fails with %i and %i is of no era yet', async (status, code) => {
@@ -46,6 +45,7 @@ it.each([
   [400, -32000],
   [404, -32601],
   [500, -32601],
+  [500, -32603],
 ])('[UP-1] a server that refuses with %i and %i is of the legacy era', async (status, code) => {
   const { found } = await negotiateAfter(status, code);
   expect(found).toBe('legacy');
