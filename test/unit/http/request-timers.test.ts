@@ -3,7 +3,11 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { RequestTimers } from '../../../src/http/deadline.ts';
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  // First: a spy on a fake timer that is restored later would put the fake one back, for the files after this one too.
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 it('[EDGE-1] sets one platform timer for a call that ends soon, and leaves none behind', () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
