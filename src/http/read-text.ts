@@ -19,6 +19,10 @@ export const ENCODED = 'Send the body as it is, without Content-Encoding';
 export const isEncoded = (headers: Headers): boolean =>
   (headers.get('content-encoding') ?? 'identity').trim().toLowerCase() !== 'identity';
 
+/** Returns the media type of a body in lower case, without its parameters; empty if there is none (RFC 9110, section 8.3.1). */
+export const mediaTypeOf = (headers: Headers): string =>
+  (headers.get('content-type') ?? '').split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? '';
+
 /** Counts the bytes that are read. An error of `take` ends the reading; if it returns a promise, reading waits for it. */
 export interface Meter {
   /** @param isPartial more may follow */

@@ -9,16 +9,22 @@
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
 import type { JsonBounds } from '../shared/json/json-spans.ts';
-import { isEventStream, mediaTypeOf } from '../http/media-type.ts';
 import {
   BodyTooLarge,
   isHeavy,
+  mediaTypeOf,
   readText,
   roomToParse,
   toEventMeter,
   toMeter,
 } from '../http/read-text.ts';
-import { EventTooLarge, readEvents, SseParser, type Resumption } from '../http/sse-events.ts';
+import {
+  EventTooLarge,
+  isEventStream,
+  readEvents,
+  SseParser,
+  type Resumption,
+} from '../http/sse-events.ts';
 import type { RequestId } from '../shared/protocol.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { Deadline } from '../http/deadline.ts';

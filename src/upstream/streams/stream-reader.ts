@@ -5,8 +5,13 @@
  * Invariants: one request at a time; a server that offers no stream is not asked again; a server may not know yet that its former stream
  * was closed, so a conflict is retried for a moment.
  */
-import { isEventStream } from '../../http/media-type.ts';
-import { readEvents, whenAborted, SseParser, type Resumption } from '../../http/sse-events.ts';
+import {
+  isEventStream,
+  readEvents,
+  whenAborted,
+  SseParser,
+  type Resumption,
+} from '../../http/sse-events.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type UpstreamMessage } from '../protocol/message.ts';
 import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
