@@ -23,6 +23,10 @@ export const isEncoded = (headers: Headers): boolean =>
 export const mediaTypeOf = (headers: Headers): string =>
   (headers.get('content-type') ?? '').split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? '';
 
+/** Whether the body of a response is an event stream. */
+export const isEventStream = ({ headers }: Response): boolean =>
+  mediaTypeOf(headers) === 'text/event-stream';
+
 /** Counts the bytes that are read. An error of `take` ends the reading; if it returns a promise, reading waits for it. */
 export interface Meter {
   /** @param isPartial more may follow */

@@ -1,8 +1,7 @@
 /**
  * Parses an event stream (WHATWG HTML, server-sent events) into events. It knows no protocol above: it reads `event`,
- * `data`, `id` and `retry`, ignores comments, and bounds the size of one event.
+ * `data`, `id` and `retry`, ignores comments, and bounds the size of one event. The console bundles this file.
  */
-import { mediaTypeOf } from './read-text.ts';
 
 export interface SseEvent {
   event: string;
@@ -17,10 +16,6 @@ export interface Resumption {
 }
 
 export class EventTooLarge extends Error {}
-
-/** Whether the body of a response is an event stream. */
-export const isEventStream = ({ headers }: Response): boolean =>
-  mediaTypeOf(headers) === 'text/event-stream';
 
 /** Parses decoded text, in pieces of any size, into events. */
 export class SseParser {

@@ -11,6 +11,7 @@ import type { ErrorCode } from '../shared/errors/table.ts';
 import type { JsonBounds } from '../shared/json/json-spans.ts';
 import {
   BodyTooLarge,
+  isEventStream,
   isHeavy,
   mediaTypeOf,
   readText,
@@ -18,13 +19,7 @@ import {
   toEventMeter,
   toMeter,
 } from '../http/read-text.ts';
-import {
-  EventTooLarge,
-  isEventStream,
-  readEvents,
-  SseParser,
-  type Resumption,
-} from '../http/sse-events.ts';
+import { EventTooLarge, readEvents, SseParser, type Resumption } from '../http/sse-events.ts';
 import type { RequestId } from '../shared/protocol.ts';
 import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { Deadline } from '../http/deadline.ts';

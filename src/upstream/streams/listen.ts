@@ -4,7 +4,8 @@
  * Subscriptions; 2025-11-25 transports.
  */
 import { parseWithin } from '../../shared/json/json-spans.ts';
-import { isEventStream, readEvents, whenAborted } from '../../http/sse-events.ts';
+import { isEventStream } from '../../http/read-text.ts';
+import { readEvents, whenAborted } from '../../http/sse-events.ts';
 import { isObject, TASKS_EXTENSION } from '../../shared/protocol.ts';
 import {
   nextRequestId,

@@ -5,13 +5,8 @@
  * Invariants: one request at a time; a server that offers no stream is not asked again; a server may not know yet that its former stream
  * was closed, so a conflict is retried for a moment.
  */
-import {
-  isEventStream,
-  readEvents,
-  whenAborted,
-  SseParser,
-  type Resumption,
-} from '../../http/sse-events.ts';
+import { isEventStream } from '../../http/read-text.ts';
+import { readEvents, whenAborted, SseParser, type Resumption } from '../../http/sse-events.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type UpstreamMessage } from '../protocol/message.ts';
 import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';

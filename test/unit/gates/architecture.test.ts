@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import * as documents from './documents.ts';
-import { checkFloors, findCircles, FLOORS, roomOf } from './rooms.ts';
+import { checkFloors, findCircles, FLOORS, packagesInConsole, roomOf } from './rooms.ts';
 import { listFiles, parseSource, readSources } from './source-file.ts';
 import * as rules from './source-rules.ts';
 import { checkWords, oldWordsIn } from './words.ts';
@@ -14,6 +14,7 @@ const isThere = (path: string) => existsSync(`${ROOT}${path}`);
 
 const src = readSources(ROOT, 'src');
 const cli = readSources(ROOT, 'cli/src');
+const consoleCode = readSources(ROOT, 'console/src');
 const code = [
   ...src,
   ...cli,
@@ -47,6 +48,7 @@ describe('the tree', () => {
   it('was read', () => {
     expect(src.length).toBeGreaterThan(20);
     expect(texts.length).toBeGreaterThan(code.length);
+    expect(consoleCode.length).toBeGreaterThan(20);
     expect(dependencies).toContain('zod');
     expect(kvBindings).toContain('CATALOG');
     expect(folders).toContain('gateway');
@@ -56,6 +58,7 @@ describe('the tree', () => {
   it.each([
     ['imports run down', () => src.flatMap(checkFloors)],
     ['no files import each other in a circle', () => findCircles([...src, ...cli])],
+    ['the console bundles no package of src', () => packagesInConsole(consoleCode, src)],
     ['SQL is in stores', () => src.flatMap(rules.checkSql)],
     ['KV is in *-kv.ts', () => src.flatMap(file => rules.checkKv(file, kvBindings))],
     ['bindings are in the root and the objects', () => src.flatMap(rules.checkEnv)],
@@ -141,6 +144,21 @@ describe('rooms', () => {
     expect(findCircles(files)).toEqual([['src/mcp/a.ts', 'src/mcp/b.ts', 'src/mcp/c.ts']]);
     expect(findCircles(files.slice(1))).toEqual([]);
   });
+});
+
+it('a package that the console would bundle is found', () => {
+  const view = parseSource(
+    'console/src/a.ts',
+    `import { b } from '../../src/http/b.ts';\nimport type { D } from '../../src/http/d.ts';`,
+  );
+  const files = [
+    parseSource('src/http/b.ts', `import { c } from './c.ts';`),
+    parseSource('src/http/c.ts', `import { z } from 'zod';\nimport type { Hono } from 'hono';`),
+    parseSource('src/http/d.ts', `import { z } from 'zod';`),
+  ];
+  expect(packagesInConsole([view], files)).toEqual([
+    'the console bundles src/http/c.ts, which imports zod',
+  ]);
 });
 
 describe('words', () => {

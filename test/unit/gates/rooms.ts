@@ -62,3 +62,26 @@ export function findCircles(files: readonly Pick<SourceFile, 'path' | 'imports'>
   for (const path of importsOf.keys()) walk(path, []);
   return circles;
 }
+
+/**
+ * The packages that files of src/ bring into the console, one sentence each: it bundles what it imports, and packages
+ * for the Worker are large and may evaluate text, which the console's policy refuses.
+ */
+export function packagesInConsole(
+  console: readonly Pick<SourceFile, 'path' | 'imports'>[],
+  src: readonly Pick<SourceFile, 'path' | 'imports'>[],
+): string[] {
+  const filesOf = (of: Pick<SourceFile, 'imports'>) =>
+    of.imports.flatMap(({ file, typeOnly }) => (typeOnly ? [] : (file ?? [])));
+  const bundled = new Set(console.flatMap(filesOf).filter(file => file.startsWith('src/')));
+  const packages: string[] = [];
+  for (const path of bundled) {
+    const source = src.find(file => file.path === path);
+    if (!source) continue;
+    for (const file of filesOf(source)) bundled.add(file);
+    for (const { specifier, file, typeOnly } of source.imports)
+      if (file === undefined && !typeOnly)
+        packages.push(`the console bundles ${path}, which imports ${specifier}`);
+  }
+  return packages;
+}
