@@ -40,8 +40,10 @@ export class TermMap {
       (places[own] ??= []).push(place);
       (places[shared] ??= []).push(place);
     });
+    // After the map starts empty again, its numbers mean other owners.
+    const byTerm = this.#byTerm;
     return term => {
-      const numbers = this.#byTerm.get(term);
+      const numbers = byTerm.get(term);
       if (!numbers) return unknown;
       const found = new Set(unknown);
       for (const number of numbers) {

@@ -1,6 +1,6 @@
 /** The map of terms: a search with it gives bit for bit the result of one that reads every part. */
 import { describe, expect, it } from 'vitest';
-import { toParts, type Part, type Searched } from '../../../src/search/index/part.ts';
+import { toParts, type Part, type Parts, type Searched } from '../../../src/search/index/part.ts';
 import { TermMap } from '../../../src/search/index/term-map.ts';
 import { toLexicalScores } from '../../../src/search/rank/lexical.ts';
 import { TUNING } from '../../../src/search/rank/tuning.ts';
@@ -61,6 +61,27 @@ describe('a search with the map of terms', () => {
       }
     }
     expect(matches).toBeGreaterThan(100);
+  });
+
+  it('[FIND-1] [EDGE-3] finds the parts of an earlier search after the map began anew', () => {
+    const map = new TermMap(15);
+    const toAll = (words: readonly string[]) =>
+      toParts(
+        words.map(word => ({
+          segment: toSegment([toTool(word)]),
+          server: { name: `server-of-${word}`, description: '' },
+        })),
+        EMBEDDING,
+        map,
+      );
+    const partsOf = (word: string, all: Parts) =>
+      all.having(toQuery(word, EMBEDDING).terms[0]?.term ?? 0);
+    const earlier = toAll(['weather', 'mail']);
+    const before = ['weather', 'mail'].map(word => partsOf(word, earlier));
+    const later = toAll(['team', 'place', 'mail', 'weather']);
+    expect(partsOf('team', later)).toHaveLength(1);
+    expect(['weather', 'mail'].map(word => partsOf(word, earlier))).toEqual(before);
+    expect(before.map(parts => parts.length)).toEqual([1, 1]);
   });
 
   it('[EDGE-3] reads only the parts that have the term', () => {
