@@ -60,8 +60,12 @@ export function toShownType(schema: unknown, depth: number): Shown {
   if (schema['type'] === 'array') return toArray(schema['items'], depth, isLossy);
   if (schema['type'] === 'object') return toObject(schema, depth, isLossy);
   const text = wordOf(schema['type']);
-  const range = text === 'integer' || text === 'number' ? rangeOf(schema) : '';
-  return { text: `${text}${range}`, isLossy: isLossy || text === 'any' };
+  const range = rangeOf(schema);
+  const isShown = range === '' || text === 'integer' || text === 'number';
+  return {
+    text: isShown ? `${text}${range}` : text,
+    isLossy: isLossy || text === 'any' || !isShown,
+  };
 }
 
 /** A type that may also be null, which is how many programs write optional values. */
@@ -123,12 +127,16 @@ function toObject(schema: JsonObject, depth: number, isLossy: boolean): Shown {
 
 /** The members of an object, required ones first. */
 export function toMembers(schema: JsonObject, depth: number): Shown[] {
-  const { properties, required } = schema;
-  if (!isObject(properties)) return [];
+  const { required } = schema;
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const needed = new Set<unknown>(Array.isArray(required) ? required : []);
   const known = Object.entries(properties);
-  const ordered = [
+  const undescribed = [...needed].flatMap((name): [string, undefined][] =>
+    typeof name === 'string' && !Object.hasOwn(properties, name) ? [[name, undefined]] : [],
+  );
+  const ordered: [name: string, own: unknown][] = [
     ...known.filter(([name]) => needed.has(name)),
+    ...undescribed,
     ...known.filter(([name]) => !needed.has(name)),
   ].slice(0, MAX_MEMBERS + 1);
   return ordered.map(([name, own]) => {

@@ -46,6 +46,10 @@ describe('a signature', () => {
     [{ a: text }, { anyOf: [{ required: ['a'] }] }, '(a: string, ~)'],
     [{ a: text }, { additionalProperties: text }, '(a: string, ~)'],
     [{ a: false }, {}, '(a: any~)'],
+    [{ a: text }, { required: ['b', 'a'] }, '(a*: string, b*: any~)'],
+    [{}, { required: ['b'] }, '(b*: any~)'],
+    [{ a: { ...inner, required: ['d'] } }, {}, '(a: {d*: any~, b: object~}~)'],
+    [{ n: { type: ['integer', 'null'], minimum: 1 } }, {}, '(n: integer|null~)'],
   ])('[FIND-2] marks what it leaves out of %j', (properties, more, shown) => {
     expect(signatureOf(properties, more)).toBe(shown);
   });
