@@ -55,8 +55,12 @@ export function parsePlan(text: string): { plan: Plan } | { reason: ParseReason 
   return { plan: { ...parsed.data, args: json['args'] as JsonObject } };
 }
 
-/** Counts a value's members at any depth; undefined where it is too deep or has a member `__proto__`, which has a meaning of its own. */
+/**
+ * Counts a value's members at any depth; undefined where it is too deep, has a member `__proto__`, which has a meaning of its own, or a
+ * number beyond all that can be written: it would be checked as a number and sent as null.
+ */
 function countMembers(value: unknown, depth: number): number | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value)) return undefined;
   if (typeof value !== 'object' || value === null) return 0;
   if (depth === 0 || Object.hasOwn(value, '__proto__')) return undefined;
   let count = Array.isArray(value) ? 0 : Object.keys(value).length;

@@ -37,6 +37,7 @@ describe('a plan', () => {
     ['a prototype', withArgs({}).replace('{}', '{"__proto__":{"x":1}}')],
     ['a prototype within', withArgs({}).replace('{}', '{"a":[{"__proto__":1}]}')],
     ['arguments that are too deep', withArgs({ a: nested(MAX_PLAN_DEPTH) })],
+    ['a number that is too large', withArgs({}).replace('{}', '{"a":[1e999]}')],
     ['another type', JSON.stringify({ ...PLAN, type: 'call_tools' })],
     ['a tool in words that are none', JSON.stringify({ ...PLAN, tool: 7 })],
     ['a reason and a tool', JSON.stringify({ ...PLAN, type: 'none', reason: 'x' })],
