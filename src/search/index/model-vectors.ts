@@ -72,7 +72,7 @@ export async function buildModelVectors(
   const [first] = made.values();
   const dimensions = first?.bytes.length ?? previous?.dimensions ?? 0;
   // The model now returns another number of dimensions, so its old vectors cannot be compared with the new ones: embed everything again.
-  if (previous && dimensions !== previous.dimensions) {
+  if (dimensions !== previous?.dimensions && places.some(place => place >= 0)) {
     return buildModelVectors(tools, embed, atOnce);
   }
   const { bytes, arrays } = allocate(texts.length, dimensions);

@@ -76,9 +76,11 @@ describe('vectors by a model', () => {
     expect(whole.bytes).toEqual((await buildModelVectors(TOOLS, embed, 10)).bytes);
     const none = await buildModelVectors(TOOLS, () => Promise.reject(broken), 10);
     expect(read(none.bytes)).toMatchObject({ size: 3, dimensions: 0 });
+    const before = asked.length;
     expect((await buildModelVectors(TOOLS, embed, 10, read(none.bytes))).bytes).toEqual(
       whole.bytes,
     );
+    expect(asked.slice(before)).toHaveLength(1);
   });
 
   it("[FIND-1] are all requested again if the model's dimensions changed", async () => {
