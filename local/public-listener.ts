@@ -1,8 +1,8 @@
 /**
  * The public listener of a gateway that runs for a team: forwards requests to the Worker, which listens on loopback only. The Worker's
  * socket is meant for one machine: whoever can reach it can speak to the runtime behind HTTP. So only plain requests for the public name
- * and WebSockets pass (docs/decisions/0042-one-server.md). The listener determines the client address and limits requests per address. It
- * forwards a request once and never buffers a whole body.
+ * and WebSockets pass (docs/decisions/0042-one-server.md). The listener determines the client address, limits requests per address, and
+ * tells the Worker the address as Cloudflare does. It forwards a request once and never buffers a whole body.
  */
 import { once } from 'node:events';
 import {
@@ -61,8 +61,8 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const counter = new AddressCounter(options.perMinute);
   const upgraded = new Set<Socket>();
 
-  /** @throws PorticoError */
-  function admit(request: IncomingMessage): void {
+  /** @returns the headers to forward @throws PorticoError */
+  function admit(request: IncomingMessage): string[] {
     const forwarded = valueOf(request, 'x-forwarded-for');
     const address = clientAddress(request.socket.remoteAddress, forwarded, proxies);
     const retryAfterSeconds = counter.take(toSite(address));
@@ -70,6 +70,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       throw new PorticoError('rate_limited', undefined, { retryAfterSeconds });
     }
     checkHead(request, origin);
+    return [...toForwarded(request), 'CF-Connecting-IP', address];
   }
 
   function pass({ method, url }: IncomingMessage, headers: string[], from: Agent) {
@@ -77,13 +78,14 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let headers: string[];
     try {
-      admit(request);
+      headers = admit(request);
     } catch (thrown) {
       await refuse(response, thrown);
       return;
     }
-    const outgoing = pass(request, toForwarded(request), agent);
+    const outgoing = pass(request, headers, agent);
     outgoing.on('response', answer => relay(answer, response));
     outgoing.on('error', () => void fail(response));
     response.on('close', () => response.writableFinished || outgoing.destroy());
@@ -96,14 +98,14 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     socket.on('close', () => upgraded.delete(socket));
     socket.on('error', () => socket.destroy());
     const response = toResponse(request, socket);
+    let headers: string[];
     try {
-      admit(request);
+      headers = admit(request);
     } catch (thrown) {
       await refuse(response, thrown);
       return;
     }
-    const headers = [...toForwarded(request), ...UPGRADE];
-    const outgoing = pass(request, headers, new Agent());
+    const outgoing = pass(request, [...headers, ...UPGRADE], new Agent());
     outgoing.on('response', answer => relay(answer, response));
     outgoing.on('error', () => void fail(response));
     socket.on('close', () => outgoing.destroy());

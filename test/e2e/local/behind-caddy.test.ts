@@ -252,6 +252,22 @@ describe('an address', () => {
     expect((await around('/health/live', { host: own() }, '127.0.0.12')).status).toBe(200);
   });
 
+  it('[OPS-5] [ACC-5] that registers too many clients locks out no other', async () => {
+    const registered = (from: string) =>
+      ask(`http://127.0.0.1:${gateway.port}/register`, {
+        method: 'POST',
+        headers: { host: own(), 'content-type': 'application/json' },
+        body: JSON.stringify({ redirect_uris: ['http://127.0.0.1/callback'] }),
+        from,
+      });
+    const statuses: number[] = [];
+    for (let made = 0; made < 31; made += 1) {
+      statuses.push((await registered('127.0.0.14')).status);
+    }
+    expect(statuses).toEqual([...Array<number>(30).fill(201), 429]);
+    expect((await registered('127.0.0.15')).status).toBe(201);
+  });
+
   it('[OPS-5] [ACC-6] with too many requests is told when to retry', async () => {
     const from = '127.0.0.13';
     await flood(PER_MINUTE, () => around('/health/live', { host: own() }, from));

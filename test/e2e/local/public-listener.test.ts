@@ -54,6 +54,12 @@ it('[OPS-5] [MCP-7] passes method, target, headers and body on unchanged', async
   expect(asked[0]?.rawHeaders).toEqual(expect.arrayContaining(['Mcp-Name', 'n']));
 });
 
+it('[OPS-5] [SEC-5] tells the Worker the address of the peer, whatever a client says of it', async () => {
+  const { asked, url } = await stand((_, response) => response.end());
+  await ask(url, { headers: { ...headers, 'cf-connecting-ip': '203.0.113.1' }, from: '127.0.0.7' });
+  expect(asked[0]?.headersDistinct['cf-connecting-ip']).toEqual(['127.0.0.7']);
+});
+
 it('[OPS-5] [SEC-5] passes a body on as a body, although its length is named as a header of the connection', async () => {
   const { asked, url } = await stand((got, response) => {
     void text(got).then(body => response.end(`got ${body}`));
