@@ -17,7 +17,7 @@ export interface PagePorts {
 /** What a page may do beyond the base policy: nothing inline, no frame, nothing of another origin. */
 export interface PagePolicy {
   formAction: 'none' | 'self';
-  /** Where a form may redirect to, as the policy writes it: an origin or a scheme. */
+  /** A scheme to which a form may redirect, as the policy writes it. */
   leadsTo?: string | undefined;
 }
 

@@ -24,10 +24,20 @@ export interface AuthorizationPorts extends MakeGrantPorts {
   clients: OAuthClients;
 }
 
-/** The page's next step: redirect to a URL, or ask the signed-in person. */
-export type NextStep =
-  | { kind: 'return'; url: string; redirectUri: string }
-  | { kind: 'ask'; handle: string; client: OAuthClient; request: AuthorizationRequest };
+/** A response to the client: the browser goes to `url`. */
+export interface Return {
+  kind: 'return';
+  url: string;
+  redirectUri: string;
+}
+
+/** A question to the signed-in person. */
+export interface Question {
+  kind: 'ask';
+  handle: string;
+  client: OAuthClient;
+  request: AuthorizationRequest;
+}
 
 export class Authorizations {
   readonly #ports: AuthorizationPorts;
@@ -49,7 +59,11 @@ export class Authorizations {
    * Returns the next step for a signed-in person.
    * @throws OAuthError that is shown to the person and not sent to the client
    */
-  async next(query: URLSearchParams, issuer: string, signedIn: SignedIn): Promise<NextStep> {
+  async next(
+    query: URLSearchParams,
+    issuer: string,
+    signedIn: SignedIn,
+  ): Promise<Return | Question> {
     const found = await this.#parse(query, issuer);
     if ('url' in found) return { kind: 'return', ...found };
     const { client } = found;
@@ -76,7 +90,7 @@ export class Authorizations {
     isAllowed: boolean,
     issuer: string,
     signedIn: SignedIn,
-  ): Promise<NextStep> {
+  ): Promise<Return> {
     const { db, keys, clients, now } = this.#ports;
     const hmacs = await keys.hmacs('oauth', `request:${handle.slice(0, 100)}`);
     const request = await takeRequest(db, hmacs, signedIn.id, now(), AuthorizationRequestSchema);
@@ -124,7 +138,7 @@ export class Authorizations {
     given: AuthorizationRequest,
     issuer: string,
     signedIn: SignedIn,
-  ): Promise<NextStep> {
+  ): Promise<Return> {
     const { db, keys } = this.#ports;
     const request = { ...given, scopes: within(given.scopes, signedIn) };
     // What the person may grant can have changed since the page was shown.

@@ -6,7 +6,7 @@
 import { html } from 'hono/html';
 import { answerPage, type PagePorts } from '../http/page-files.ts';
 import { readForm } from '../http/read-form.ts';
-import type { Authorizations, NextStep } from '../oauth/authorizations.ts';
+import type { Authorizations, Question } from '../oauth/authorizations.ts';
 import { describeRedirect } from '../oauth/clients/redirects.ts';
 import { OAuthError } from '../oauth/oauth-error.ts';
 import type { SignedIn, SignIns } from '../sign-in/signed-in.ts';
@@ -51,7 +51,8 @@ async function showQuestion(
   }
   const signedIn = await signIns.of(request, url);
   if (signedIn) {
-    return answerStep(await authorizations.next(url.searchParams, url.origin, signedIn), signedIn);
+    const step = await authorizations.next(url.searchParams, url.origin, signedIn);
+    return step.kind === 'ask' ? toQuestion(step, signedIn) : redirect(step.url);
   }
   await authorizations.checkClient(url.searchParams, url.origin);
   return redirect(toSignInPath(url.pathname + url.search));
@@ -68,25 +69,21 @@ async function takeDecision(
   const form = await readForm(request, MAX_FORM_BYTES);
   const handle = form.get('handle') ?? '';
   const isAllowed = form.get('decision') === 'allow';
-  return answerStep(await authorizations.decide(handle, isAllowed, url.origin, signedIn), signedIn);
+  const step = await authorizations.decide(handle, isAllowed, url.origin, signedIn);
+  return schemeOf(step.redirectUri) ? redirect(step.url) : toPage(...leaving(step.url));
 }
 
-function answerStep(step: NextStep, signedIn: SignedIn): Promise<Response> | Response {
-  if (step.kind === 'ask') {
-    const leadsTo = sourceOf(step.request.redirectUri);
-    return toPage(askToAllow(step, signedIn), { title: `Allow ${step.client.name}?`, leadsTo });
-  }
-  return canBeSource(step.redirectUri) ? redirect(step.url) : toPage(...leaving(step.url));
+function toQuestion(step: Question, signedIn: SignedIn): Promise<Response> {
+  const leadsTo = schemeOf(step.request.redirectUri);
+  return toPage(askToAllow(step, signedIn), { title: `Allow ${step.client.name}?`, leadsTo });
 }
 
-/** A content security policy cannot name an address in brackets, so a form that ends there by redirect would be blocked. */
-const canBeSource = (uri: string): boolean => !/^https?:\/\/\[/.test(uri);
-
-/** Returns where a redirect leads, in the form of a content security policy. */
-function sourceOf(uri: string): string | undefined {
-  if (!canBeSource(uri)) return undefined;
-  const { protocol, origin } = new URL(uri);
-  return protocol === 'https:' || protocol === 'http:' ? origin : protocol;
+/**
+ * Returns the scheme of a redirect to an app. The form ends there by a redirect. To every other address a page leads on: browsers apply the
+ * form policy to the whole chain of redirects after a form, and the client's address may redirect to one that nobody knows here.
+ */
+function schemeOf(uri: string): string | undefined {
+  return describeRedirect(uri).kind === 'app' ? new URL(uri).protocol : undefined;
 }
 
 const leaving = (url: string): Parameters<typeof toPage> => [
@@ -95,10 +92,7 @@ const leaving = (url: string): Parameters<typeof toPage> => [
   { title: 'Portico', refresh: url },
 ];
 
-function askToAllow(
-  { client, request, handle }: Extract<NextStep, { kind: 'ask' }>,
-  signedIn: SignedIn,
-): Html {
+function askToAllow({ client, request, handle }: Question, signedIn: SignedIn): Html {
   return html`
     <h1>Allow <strong>${client.name}</strong> to use this gateway as you?</h1>
     <dl>

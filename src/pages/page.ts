@@ -25,7 +25,7 @@ export interface PageOptions {
   status?: number;
   /** File names of the optional scripts. */
   scripts?: readonly ('code.mjs' | 'passkeys.mjs')[];
-  /** Origins to which a form of the page may redirect, besides our own: browsers apply the form policy to that redirect too. */
+  /** Scheme to which a form of the page may redirect, besides our own origin: browsers apply the form policy to that redirect too. */
   leadsTo?: string | undefined;
   /** URL to which the page redirects at once. */
   refresh?: string;

@@ -138,6 +138,25 @@ it('[ACC-5] a person who refuses returns to the program without a code', async (
   }
 });
 
+it('[ACC-5] a person reaches what the address of the program redirects to, elsewhere', async () => {
+  const program = await startSigningProgram(gateway.origin, '127.0.0.1', 'localhost');
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    const problems = problemsOf(page);
+    await page.goto(program.authorizeUrl.href);
+    await page.getByLabel(/token/i).fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Allow', exact: true }).click();
+    await page.waitForURL(/localhost:\d+\/done$/);
+    expect(await lists(await program.accessToken)).toBe(200);
+    expect(problems).toEqual([]);
+  } finally {
+    await context.close();
+    await program.stop();
+  }
+});
+
 it('[ACC-7] the page is dark if the system is, and fits a phone', async () => {
   const context = await browser.newContext({
     colorScheme: 'dark',

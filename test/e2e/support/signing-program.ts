@@ -17,10 +17,12 @@ export interface SigningProgram {
 /**
  * @param gateway origin of the gateway
  * @param host the host of the callback: `127.0.0.1`, `localhost` or `[::1]`
+ * @param onward another host of this machine, to which the callback redirects
  */
 export async function startSigningProgram(
   gateway: string,
   host = '127.0.0.1',
+  onward?: string,
 ): Promise<SigningProgram> {
   const insecure = { [oauth.allowInsecureRequests]: true };
   const arrived = Promise.withResolvers<URL>();
@@ -28,7 +30,11 @@ export async function startSigningProgram(
   const server = createServer((request, response) => {
     const isDocument = request.url === '/client.json';
     response.setHeader('content-type', isDocument ? 'application/json' : 'text/html');
-    if (!isDocument) arrived.resolve(new URL(request.url ?? '', origin));
+    const isCallback = request.url?.startsWith('/callback');
+    if (isCallback) arrived.resolve(new URL(request.url ?? '', origin));
+    if (isCallback && onward) {
+      response.writeHead(302, { location: `http://${onward}:${port}/done` });
+    }
     response.end(isDocument ? document.text : '<h1>Back in the program</h1>');
   });
   const listening = Promise.withResolvers<void>();

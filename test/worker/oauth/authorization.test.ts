@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createPortico, createToken, ORIGIN } from '../support/portico.ts';
 import {
   allow,
+  answerIn,
   answerOf,
   authorizePath,
   CALLBACK,
@@ -111,10 +112,8 @@ describe('a program', () => {
     const page = await asked.text();
     expect(page).toContain('A &lt;b&gt;program&lt;/b&gt;');
     expect(page).toContain('program.example.com');
-    expect(asked.headers.get('content-security-policy')).toContain(
-      "form-action 'self' https://program.example.com",
-    );
-    const answer = answerOf(await decide(browser, page, 'allow'));
+    expect(asked.headers.get('content-security-policy')).toContain("form-action 'self';");
+    const answer = await answerIn(await decide(browser, page, 'allow'));
     expect([answer.get('iss'), answer.get('state')]).toEqual([ORIGIN, 'a state']);
     const given = await redeem(portico, clientId, answer.get('code') ?? '');
     expect([given.status, given.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -157,7 +156,7 @@ describe('a program', () => {
     const clientId = await createClient();
     const browser = await signIn(portico, token);
     const page = await (await browser.get(authorizePath(clientId))).text();
-    const answer = answerOf(await decide(browser, page, 'deny'));
+    const answer = await answerIn(await decide(browser, page, 'deny'));
     expect([answer.get('error'), answer.get('iss'), answer.get('code')]).toEqual([
       'access_denied',
       ORIGIN,
@@ -210,23 +209,8 @@ describe('a program', () => {
       .first();
     const path = `/api/v1/principals/${String(row?.['principal_id'])}`;
     expect((await portico.api('PATCH', path, { scopes: ['servers:read'] })).status).toBe(200);
-    const answer = answerOf(await decide(browser, page, 'allow'));
+    const answer = await answerIn(await decide(browser, page, 'allow'));
     expect([answer.get('error'), answer.get('code')]).toEqual(['access_denied', null]);
-  });
-
-  it('[ACC-5] with an address in brackets is told by a page what was decided', async () => {
-    const callback = 'http://[::1]:4711/callback';
-    const clientId = await createClient(crypto.randomUUID(), [callback]);
-    const { token } = await createToken(portico);
-    const browser = await signIn(portico, token);
-    for (const [decision, heading] of [
-      ['deny', '<h1>Not allowed</h1>'],
-      ['allow', '<h1>Allowed</h1>'],
-    ] as const) {
-      const asked = await browser.get(authorizePath(clientId, { redirect_uri: callback }));
-      const answer = await decide(browser, await asked.text(), decision);
-      expect(await answer.text()).toContain(heading);
-    }
   });
 
   it('[ACC-5] [SEC-5] causes no redirect to it before a person is signed in', async () => {
@@ -264,7 +248,8 @@ describe('a program', () => {
     });
     expect(foreign.status).toBe(403);
     expect((await other.post('/authorize', fields)).status).toBe(400);
-    expect(answerOf(await browser.post('/authorize', fields)).get('code')).not.toBeNull();
+    const answer = await answerIn(await browser.post('/authorize', fields));
+    expect(answer.get('code')).not.toBeNull();
     expect((await browser.post('/authorize', fields)).status).toBe(400);
   });
 });
@@ -287,6 +272,6 @@ it('[ACC-5] a program that registers itself can be authorized, and the page says
   const browser = await signIn(portico, (await createToken(portico)).token);
   const page = await (await browser.get(authorizePath(clientId))).text();
   expect(page).toContain('nobody checked that');
-  const code = answerOf(await decide(browser, page, 'allow')).get('code') ?? '';
+  const code = (await answerIn(await decide(browser, page, 'allow'))).get('code') ?? '';
   expect((await redeem(portico, clientId, code)).status).toBe(200);
 });

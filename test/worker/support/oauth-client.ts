@@ -63,11 +63,18 @@ export function answerOf(response: Response): URLSearchParams {
   return new URL(response.headers.get('location') ?? '').searchParams;
 }
 
+/** The answer to the program in the page that leads on to it: the query of its address. */
+export async function answerIn(response: Response): Promise<URLSearchParams> {
+  expect(response.status).toBe(200);
+  const [, address = ''] = /content="0;url=([^"]*)"/.exec(await response.text()) ?? [];
+  return new URL(address.replaceAll('&amp;', '&')).searchParams;
+}
+
 /** The person allows the request of the page. */
 export async function allow(browser: Browser, path: string): Promise<URLSearchParams> {
   const asked = await browser.get(path);
   if (asked.status === 303) return answerOf(asked);
-  return answerOf(await decide(browser, await asked.text(), 'allow'));
+  return answerIn(await decide(browser, await asked.text(), 'allow'));
 }
 
 /** Sends the form of a page. */
