@@ -1,7 +1,6 @@
 /** The `oauth_requests` and `oauth_consents` tables: requests that wait for a person's decision, and what people allowed before. */
 import { z } from 'zod';
 import { jsonOf } from '../records/record-schema.ts';
-import { ScopeSchema } from '../shared/identity/principal.ts';
 import type { SignedIn } from '../sign-in/signed-in.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
@@ -53,13 +52,8 @@ export async function takeRequest<T>(
   return row === null ? undefined : z.object({ request: jsonOf(schema) }).parse(row).request;
 }
 
-const ConsentRowSchema = z.object({
-  scopes: jsonOf(z.array(ScopeSchema)),
-  redirect_uri: z.string(),
-});
-
 /**
- * Whether a person allowed this client the same before, with the same redirect. It counts only while there is a grant for it by the same
+ * Whether a person allowed this client the same before, with the same redirect. It counts only while there is a grant of it by the same
  * token, or by none: what is allowed with a weak token, by whoever has it, must not be given out later with the rights of a strong one.
  */
 export async function isAllowedBefore(
@@ -70,17 +64,13 @@ export async function isAllowedBefore(
 ): Promise<boolean> {
   const row = await db
     .prepare(
-      `SELECT c.scopes, c.redirect_uri FROM oauth_consents AS c WHERE c.principal_id = ? AND c.client_id = ? AND c.audience = ?
-         AND EXISTS (SELECT 1 FROM oauth_grants AS g WHERE g.principal_id = c.principal_id AND g.client_id = c.client_id
-           AND g.audience = c.audience AND g.token_id IS ? AND g.code_hmac IS NOT NULL AND g.expires_at > ?)`,
+      `SELECT 1 FROM oauth_consents AS c JOIN oauth_grants AS g USING (principal_id, client_id, audience)
+       WHERE principal_id = ? AND client_id = ? AND audience = ? AND g.redirect_uri = ? AND g.token_id IS ? AND g.expires_at > ?
+         AND NOT EXISTS (SELECT 1 FROM json_each(?) WHERE value NOT IN (SELECT value FROM json_each(g.scopes))) LIMIT 1`,
     )
-    .bind(principalId, clientId, audience, tokenId, now)
+    .bind(principalId, clientId, audience, redirectUri, tokenId, now, JSON.stringify(scopes))
     .first();
-  if (row === null) return false;
-  const allowed = ConsentRowSchema.parse(row);
-  return (
-    allowed.redirect_uri === redirectUri && scopes.every(scope => allowed.scopes.includes(scope))
-  );
+  return row !== null;
 }
 
 /** Remembers what a person allowed, if the grant was created. */

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import {
   allow,
   authorizePath,
+  CALLBACK,
   connect,
   createClient,
   refresh,
@@ -26,6 +27,24 @@ it('[ACC-5] [ACC-9] needs another consent by another token of the same person', 
   // A code that is never redeemed leaves the consent, but not the grant.
   await portico.api('DELETE', `/api/v1/tokens/${weak.id}`);
   expect(await asks(strong)).toBe(true);
+});
+
+it('[ACC-5] [ACC-9] counts for what was allowed with that token, and for the address it was given to', async () => {
+  const made = await portico.api('POST', '/api/v1/principals', { name: 'Bo' });
+  const { id: principal } = await made.json<{ id: string }>();
+  const weak = await createToken(portico, { principal, tools: ['*.get_*'] });
+  const strong = await createToken(portico, { principal });
+  const other = 'https://program.example.com/other';
+  const clientId = await createClient(undefined, [CALLBACK, other]);
+  const read = authorizePath(clientId, { scope: 'tools:read' });
+  const more = authorizePath(clientId, { scope: 'tools:read tools:call' });
+  const elsewhere = authorizePath(clientId, { scope: 'tools:read', redirect_uri: other });
+  const asks = async (path: string) =>
+    (await (await signIn(portico, strong.token)).get(path)).status === 200;
+  await allow(await signIn(portico, strong.token), read);
+  expect([await asks(read), await asks(more), await asks(elsewhere)]).toEqual([false, true, true]);
+  for (const path of [more, elsewhere]) await allow(await signIn(portico, weak.token), path);
+  expect([await asks(read), await asks(more), await asks(elsewhere)]).toEqual([false, true, true]);
 });
 
 it('[ACC-5] [SEC-9] stays authorized if a browser is sent to the page again and again', async () => {
