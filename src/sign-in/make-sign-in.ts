@@ -53,7 +53,7 @@ export async function makeSignIn(
       statements: [
         insertRecord(db, SIGN_INS, row, when, { hmac }),
         ...andThen,
-        ...sweepSignIns(db, way.principal_id, now),
+        ...sweepSignIns(db, way, now),
       ],
       detail: { ...detail, principal: way.principal_id },
     });

@@ -12,8 +12,8 @@ import {
 import { SignInSchema, type SignIn } from './sign-in-schema.ts';
 import type { SignedIn } from './signed-in.ts';
 
-/** Maximum number of sign-ins per principal; beyond it the oldest end. */
-const MAX_OF_PRINCIPAL = 50;
+/** Maximum number of sign-ins of a principal by one token, and without a token; beyond it the oldest end. */
+const MAX_OF_TOKEN = 50;
 
 export const SIGN_INS: RecordTable<SignIn> = {
   name: 'sign_ins',
@@ -116,19 +116,19 @@ export async function findSigningToken(
   return found === null ? undefined : TokenSchema.parse(found);
 }
 
-/** Deletes expired sign-ins, and a principal's oldest ones beyond the limit. */
+/** Deletes expired sign-ins, and a principal's oldest ones by the same token beyond the limit: a weak token ends none of a strong one. */
 export function sweepSignIns(
   db: D1Database,
-  principalId: string,
+  { principal_id: principalId, token_id: tokenId }: Pick<SignIn, 'principal_id' | 'token_id'>,
   now: number,
 ): D1PreparedStatement[] {
   return [
     db.prepare('DELETE FROM sign_ins WHERE expires_at <= ?').bind(now),
     db
       .prepare(
-        `DELETE FROM sign_ins WHERE id IN (SELECT id FROM sign_ins WHERE principal_id = ?
+        `DELETE FROM sign_ins WHERE id IN (SELECT id FROM sign_ins WHERE principal_id = ? AND token_id IS ?
          ORDER BY created_at DESC, id LIMIT -1 OFFSET ?)`,
       )
-      .bind(principalId, MAX_OF_PRINCIPAL),
+      .bind(principalId, tokenId, MAX_OF_TOKEN),
   ];
 }

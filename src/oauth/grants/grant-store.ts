@@ -247,7 +247,7 @@ export function deleteAccessToken(
 
 /**
  * Maximum number of grants of one person with one client; beyond it the oldest end. Those whose code was not redeemed count by themselves:
- * any page can make a signed-in browser open `/authorize` again and again.
+ * any page can make a signed-in browser open `/authorize` again and again. So do those by each token: a weak one ends none of a strong one.
  */
 const MAX_OF_CLIENT = 50;
 
@@ -259,7 +259,7 @@ export function limitGrants(
 ): D1PreparedStatement {
   return db
     .prepare(
-      `DELETE FROM oauth_grants WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY redeemed_at IS NULL
+      `DELETE FROM oauth_grants WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY token_id, redeemed_at IS NULL
          ORDER BY coalesce(last_used_at, created_at) DESC) AS place FROM oauth_grants WHERE principal_id = ? AND client_id = ?)
          WHERE place > ${MAX_OF_CLIENT})`,
     )

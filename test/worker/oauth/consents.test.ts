@@ -7,6 +7,7 @@ import {
   CALLBACK,
   connect,
   createClient,
+  redeem,
   refresh,
   signIn,
 } from '../support/oauth-client.ts';
@@ -45,6 +46,21 @@ it('[ACC-5] [ACC-9] counts for what was allowed with that token, and for the add
   expect([await asks(read), await asks(more), await asks(elsewhere)]).toEqual([false, true, true]);
   for (const path of [more, elsewhere]) await allow(await signIn(portico, weak.token), path);
   expect([await asks(read), await asks(more), await asks(elsewhere)]).toEqual([false, true, true]);
+});
+
+it('[ACC-5] [ACC-9] keeps the grants of a strong token, however many a weak one makes', async () => {
+  const made = await portico.api('POST', '/api/v1/principals', { name: 'Cy' });
+  const { id: principal } = await made.json<{ id: string }>();
+  const weak = await createToken(portico, { principal, tools: ['*.get_*'] });
+  const strong = await createToken(portico, { principal });
+  const clientId = await createClient();
+  const tokens = await connect(portico, clientId, strong.token);
+  const browser = await signIn(portico, weak.token);
+  for (let more = 0; more < 51; more += 1) {
+    const code = (await allow(browser, authorizePath(clientId))).get('code') ?? '';
+    expect((await redeem(portico, clientId, code)).status).toBe(200);
+  }
+  expect((await refresh(portico, clientId, tokens.refresh_token)).status).toBe(200);
 });
 
 it('[ACC-5] [SEC-9] stays authorized if a browser is sent to the page again and again', async () => {

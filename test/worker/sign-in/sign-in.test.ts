@@ -162,6 +162,16 @@ describe('/sign-in', () => {
     expect([await count('sign_ins'), await who(first)]).toEqual([50, undefined]);
   });
 
+  it('[ACC-7] [ACC-9] ends no browser of a strong token for those of a weak one', async () => {
+    const strong = await createToken(portico);
+    const browser = await signedIn(strong.token);
+    const { principalId: principal } = (await who(browser)) ?? {};
+    const weak = await createToken(portico, { principal, tools: ['*.get_*'] });
+    for (let more = 0; more < 51; more += 1) await signedIn(weak.token);
+    expect((await who(browser))?.tokenId).toBe(strong.id);
+    expect(await count('sign_ins WHERE token_id = ?', weak.id)).toBe(50);
+  });
+
   it("[ACC-7] [SEC-5] refuses anything but a person's token in the same way, and writes nothing", async () => {
     const { id, token } = await createToken(portico);
     const { id: ended, token: expired } = await createToken(portico);
