@@ -19,6 +19,8 @@ import type { DocumentReader } from './document-reader.ts';
 export interface DocumentClientsPorts {
   db: D1Database;
   reader: DocumentReader;
+  /** Reads the documents of stored clients. */
+  readerInUse: DocumentReader;
   now(): number;
 }
 
@@ -49,7 +51,8 @@ export class DocumentClients {
       return known;
     }
     try {
-      const read = await this.#read(id);
+      const { reader, readerInUse } = this.#ports;
+      const read = await this.#read(id, stored ? readerInUse : reader);
       this.#known.set(id, read);
       if (stored) await refreshClient(db, read).run();
       return read;
@@ -71,8 +74,8 @@ export class DocumentClients {
     await db.batch([insert, ...sweepClients(db, now)]);
   }
 
-  async #read(id: string): Promise<Known> {
-    const { reader, now } = this.#ports;
+  async #read(id: string, reader: DocumentReader): Promise<Known> {
+    const { now } = this.#ports;
     const { value, freshUntil } = await reader.read({
       url: id,
       maxBytes: MAX_BYTES,

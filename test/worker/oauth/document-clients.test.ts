@@ -190,6 +190,16 @@ describe('a hostile document', () => {
     expect(await codeOf(clients.find(ID))).toBe('found');
   });
 
+  it('[ACC-5] [SEC-9] that is slow, in whatever number, delays no client in use', async () => {
+    serve(({ url }) => (url === ID ? answer() : new Promise<Response>(() => {})));
+    const clients = isolate();
+    await use(clients);
+    now += 120 * MINUTE;
+    const slow = Array.from({ length: 60 }, (_, i) => codeOf(clients.find(`${ORIGIN}/${i}`)));
+    expect(await codeOf(clients.find(ID))).toBe('found');
+    await Promise.all(slow);
+  });
+
   it('[ACC-5] is not fetched for an id that is no document URL', async () => {
     const seen = serve(() => answer());
     for (const id of [`${ID}#x`, `${ORIGIN}/a/../client.json`, ORIGIN, `${ORIGIN}/`, 'client_x']) {
