@@ -194,8 +194,8 @@ export function usesOf(url: string, { headers, auth }: GivenCredential): Use[] {
   return [...inHeaders, ...inAuth];
 }
 
-/** The address to which the secrets of `auth` are sent, if it is known in advance. */
-function sentToOf(url: string, auth: Auth): string | undefined {
+/** The address to which the secrets of `auth` are sent, if it is known in advance. @param url of the server */
+export function sentToOf(url: string, auth: Auth | AuthView): string | undefined {
   if (auth.type === 'bearer') return url;
   return auth.type === 'client_credentials' ? auth.token_url : undefined;
 }

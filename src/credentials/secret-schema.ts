@@ -57,11 +57,10 @@ export type CompareSecrets = z.infer<typeof CompareSecretsSchema>;
 export interface SecretUser {
   id: string;
   name: string;
-  url: string;
   /** Names of the secrets it refers to. */
   names: readonly string[];
-  /** Those of the secrets that are sent to the server itself. */
-  sentToServer: readonly string[];
+  /** Which of the secrets are sent to which origin, as far as that is known in advance. */
+  sentTo: readonly { origin: string; names: readonly string[] }[];
 }
 
 export const SecretViewSchema = z.object({

@@ -155,11 +155,10 @@ export class SecretService {
   }
 }
 
-/** A secret with fewer origins must still be allowed at the servers it is sent to. */
+/** A secret with fewer origins must still be allowed wherever it is sent for a server. */
 function checkUsers(name: string, origins: readonly string[], users: readonly SecretUser[]): void {
-  const cutOff = users.filter(
-    ({ sentToServer, url }) =>
-      sentToServer.includes(name) && !origins.includes(new URL(url).origin),
+  const cutOff = users.filter(({ sentTo }) =>
+    sentTo.some(({ origin, names }) => names.includes(name) && !origins.includes(origin)),
   );
   if (cutOff.length === 0) return;
   const servers = cutOff.map(user => user.name).join(', ');

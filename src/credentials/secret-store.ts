@@ -2,16 +2,20 @@
 import { z } from 'zod';
 import type { Condition } from '../audit/audit-store.ts';
 import type { SchemaAge } from '../shared/util/either-schema.ts';
-import { parseCredentialView } from './credential-schema.ts';
+import { parseCredentialView, sentToOf } from './credential-schema.ts';
 import { SecretSchema, type Secret, type SecretUser } from './secret-schema.ts';
 
 const UserSchema = z
   .object({ id: z.string(), name: z.string(), url: z.string(), credential_view: z.string() })
-  .transform(({ credential_view: text, ...row }): SecretUser => {
+  .transform(({ credential_view: text, url, ...row }): SecretUser => {
     const { secrets, auth } = parseCredentialView(text);
-    const isSentToServer = auth?.type === 'bearer';
-    const sentToServer = isSentToServer ? [...secrets.headers, ...secrets.auth] : secrets.headers;
-    return { ...row, names: [...secrets.headers, ...secrets.auth], sentToServer };
+    const ofAuth = auth ? sentToOf(url, auth) : undefined;
+    const sent = [
+      { url, names: secrets.headers },
+      ...(ofAuth === undefined ? [] : [{ url: ofAuth, names: secrets.auth }]),
+    ];
+    const sentTo = sent.map(({ url: to, names }) => ({ origin: new URL(to).origin, names }));
+    return { ...row, names: [...secrets.headers, ...secrets.auth], sentTo };
   });
 
 /** Lists all secrets ordered by name. */

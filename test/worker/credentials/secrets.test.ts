@@ -108,6 +108,19 @@ describe('a secret', () => {
     expect((await portico.api('DELETE', `${SECRETS}/HELD`)).status).toBe(404);
   });
 
+  it('[SEC-1] keeps the origin of the token endpoint that a server names', async () => {
+    await put('GRANTED', CANARY, [originOf('login')]);
+    const auth = { type: 'client_credentials', client_id: 'us', client_secret: '${GRANTED}' };
+    const config = { auth: { ...auth, token_url: `${originOf('login')}/token` } };
+    expect((await create('granted', config)).status).toBe(201);
+    const refused = await put('GRANTED', CANARY, [originOf('granted')]);
+    expect([refused.status, await refused.json()]).toEqual([
+      409,
+      expect.objectContaining({ detail: 'Servers at other origins refer to it: granted' }),
+    ]);
+    expect((await put('GRANTED', CANARY, [originOf('login'), originOf('x')])).status).toBe(200);
+  });
+
   it('[SEC-1] [ACC-7] is not deleted while a sign-in provider refers to it', async () => {
     await put('SIGNING', CANARY, ['https://login.example.com']);
     const provider = {
