@@ -24,6 +24,7 @@ export function createSignIn(deps: BrowserPorts & ProviderSignInPorts & Reachabl
     noun: 'sign_in',
     missing: 'No such sign-in',
     toDeletionDetail: ({ principal_id: principal }) => ({ principal }),
+    onChanged: () => deps.onAccessChanged(),
   });
   return {
     signIns: new BrowserSignIns(deps),

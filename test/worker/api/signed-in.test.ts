@@ -94,6 +94,18 @@ it('[ACC-7] does not accept the cookie as a token, beside a token, or at /mcp', 
   expect((await portico.post(message, sent)).status).toBe(401);
 });
 
+it('[ACC-1] [ACC-7] ends at once where a sign-in is deleted', async () => {
+  const person = await createPerson(portico, {});
+  const browser = await signIn(portico, person.token);
+  const status = async () => (await ask(browser, '/api/v1/tools')).status;
+  expect(await status()).toBe(200);
+  const listed = await ask(browser, '/api/v1/sign-ins');
+  const { sign_ins: all } = await listed.json<{ sign_ins: { id: string }[] }>();
+  expect(all).toHaveLength(1);
+  expect((await portico.api('DELETE', `/api/v1/sign-ins/${all[0]?.id}`)).status).toBe(204);
+  expect(await status()).toBe(401);
+});
+
 it('[ACC-1] [ACC-7] ends with the sign-in, with its token and with its expiry', async () => {
   const status = async (browser: Browser) => (await ask(browser, '/api/v1/tools')).status;
   const person = await createPerson(portico, {});
