@@ -37,14 +37,15 @@ export function createTraceFolder(
 ): (request: Put) => Promise<{ status: number }> {
   let last: Promise<unknown> = Promise.resolve();
   async function keep(name: string, text: string): Promise<{ status: number }> {
+    const draft = join(folder, `.${name}.${process.pid}`);
     try {
       await makeFolder(folder);
-      const draft = join(folder, `.${name}.${process.pid}`);
       await writeFile(draft, text, { mode: 0o600 });
       await rename(draft, join(folder, await freeName(folder, name)));
       await prune(folder, bounds);
       return { status: 201 };
     } catch {
+      await rm(draft, { force: true }).catch(() => undefined);
       return { status: 507 };
     }
   }

@@ -1,5 +1,5 @@
 /** The folder of traces: its files, its bounds, and what it refuses. */
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -67,4 +67,15 @@ it('[LLM-6] it writes nothing but traces, and reports if it cannot write', async
   await createTraceFolder(parent)(put(nameOf(0), 'x'));
   const inFile = createTraceFolder(join(parent, `${nameOf(0)}.ndjson`, 'below'));
   expect(await inFile(put(nameOf(1), 'x'))).toEqual({ status: 507 });
+});
+
+it('[LLM-6] a trace that cannot be stored leaves nothing behind', async () => {
+  // Folders have all the names that it could get.
+  const taken = Array.from(
+    { length: 99 },
+    (_, at) => `${nameOf(0)}${at === 0 ? '' : `-${at + 1}`}.ndjson`,
+  );
+  await Promise.all(taken.map(name => mkdir(join(folder, name), { recursive: true })));
+  expect(await createTraceFolder(folder)(put(nameOf(0), 'x'))).toEqual({ status: 507 });
+  expect((await readdir(folder)).toSorted()).toEqual(taken.toSorted());
 });
