@@ -23,7 +23,8 @@ export class AddressCounter {
   take(address: string): number | undefined {
     if (this.#perMinute === 0) return undefined;
     const now = this.#now();
-    if (now - this.#began >= WINDOW_MS) {
+    // A clock that was set back must not prolong the minute.
+    if (now < this.#began || now - this.#began >= WINDOW_MS) {
       this.#began = now;
       this.#counts.clear();
     }

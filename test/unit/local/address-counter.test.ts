@@ -13,6 +13,14 @@ it('[OPS-5] [ACC-6] lets a limited number pass per minute and address', () => {
   expect(counter.take('a')).toBeUndefined();
 });
 
+it('[OPS-5] [ACC-6] counts anew if the clock is set back', () => {
+  let now = 10_000_000;
+  const counter = new AddressCounter(1, () => now);
+  expect([counter.take('a'), counter.take('a')]).toEqual([undefined, 60]);
+  now -= 3_600_000;
+  expect([counter.take('a'), counter.take('a')]).toEqual([undefined, 60]);
+});
+
 it('[OPS-5] [ACC-6] without a limit lets all pass', () => {
   const counter = new AddressCounter(0);
   for (let asked = 0; asked < 10_000; asked++) expect(counter.take('a')).toBeUndefined();
