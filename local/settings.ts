@@ -4,6 +4,7 @@
  */
 import { parseConfig, SETTING_NAMES } from '../src/config.ts';
 import { nearestName } from '../src/shared/util/nearest-name.ts';
+import { LOOPBACK } from './ports.ts';
 import { PUBLIC_VARIABLES } from './public-options.ts';
 import { StartError } from './start-error.ts';
 
@@ -17,6 +18,12 @@ const OF_COMMANDS = [
   'PORTICO_TRACE_DIR',
 ];
 
+const PUBLIC: ReadonlySet<string> = new Set(PUBLIC_VARIABLES);
+
+/** Whether a variable of a gateway for a team has a value that lets nobody else in. */
+const isForThisMachine = (name: string, value: string) =>
+  value === '' || (name === 'PORTICO_HOST' && [LOOPBACK, 'localhost'].includes(value));
+
 /**
  * Returns the settings for the Worker.
  * @param publicOrigin undefined if the gateway is for this machine only
@@ -29,11 +36,12 @@ export function readSettings(
   checkMode(environment['PORTICO_MODE'], publicOrigin);
   const isSetting = (entry: [string, string | undefined]): entry is [string, string] =>
     entry[1] !== undefined && /^portico_/i.test(entry[0]);
-  const ofHost = publicOrigin === undefined ? [] : PUBLIC_VARIABLES;
-  const outside = new Set<string>([...OWN, ...OF_COMMANDS, ...ofHost]);
+  const outside = new Set<string>([...OWN, ...OF_COMMANDS]);
+  const isOfHost = (name: string, value: string) =>
+    PUBLIC.has(name) && (publicOrigin !== undefined || isForThisMachine(name, value));
   const given = Object.entries(environment)
     .filter(isSetting)
-    .filter(([name]) => !outside.has(name));
+    .filter(([name, value]) => !outside.has(name) && !isOfHost(name, value));
   for (const [name] of given) refuseUnknown(name);
   const settings = { ...Object.fromEntries(given), ...toServer(publicOrigin) };
   try {
@@ -70,6 +78,12 @@ function checkMode(mode: string | undefined, publicOrigin: string | undefined): 
 
 function refuseUnknown(name: string): void {
   if (SETTING_NAMES.includes(name)) return;
+  if (PUBLIC.has(name)) {
+    throw new StartError(
+      `Setting ${name} needs the address that others use: npm start -- --public-url https://mcp.example.com (docs/guides/run-for-a-team.md)`,
+      2,
+    );
+  }
   const meant = nearestName(name, [...SETTING_NAMES, ...OF_COMMANDS, ...PUBLIC_VARIABLES]);
   const advice = meant ? `did you mean ${meant}?` : 'docs/operations.md lists the settings';
   throw new StartError(`Setting ${name} is not known; ${advice}`, 2);

@@ -31,6 +31,24 @@ describe('a start', () => {
     );
   });
 
+  it('[OPS-5] [SEC-4] takes the variables of a gateway for a team only with its address', () => {
+    const here = { PORTICO_HOST: '127.0.0.1', PORTICO_TRUSTED_PROXIES: '', PORTICO_PUBLIC_URL: '' };
+    expect(readSettings(here)).toEqual({});
+    expect(readSettings({ PORTICO_HOST: 'localhost' })).toEqual({});
+    for (const [name, value] of [
+      ['PORTICO_HOST', '0.0.0.0'],
+      ['PORTICO_TRUSTED_PROXIES', '127.0.0.1'],
+      ['PORTICO_ADDRESS_RATE_LIMIT', '5'],
+    ] as const) {
+      const given = { [name]: value };
+      expect(() => readSettings(given)).toThrow(`Setting ${name} needs the address`);
+      expect(readSettings(given, 'https://mcp.example.com')).toEqual({
+        PORTICO_MODE: 'server',
+        PORTICO_PUBLIC_URL: 'https://mcp.example.com',
+      });
+    }
+  });
+
   it.each([
     ['PORTICO_PAGE_SIZE', 'many'],
     ['PORTICO_POSTURE', 'ajar'],
