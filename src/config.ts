@@ -217,6 +217,8 @@ export function configOf(env: object): Config {
   return config;
 }
 
+const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === '';
+
 /**
  * Checks the settings of an environment.
  * @param env bindings and settings; anything that is not a setting is ignored
@@ -230,6 +232,11 @@ export function parseConfig(env: object): Config {
     throw new Error(`Setting ${issue?.path.join('.')}: ${issue?.message}`);
   }
   const settings = read.data;
+  // An empty text would count as 0, which for some settings means without a limit, or for ever.
+  const empty = Object.keys(settings).find(
+    name => typeof Reflect.get(settings, name) === 'number' && isBlank(Reflect.get(env, name)),
+  );
+  if (empty !== undefined) throw new Error(`Setting ${empty}: must be a number, and is empty`);
   const host = toHostSettings(settings);
   const isOneMachine = host.mode !== 'production';
   const place = isOneMachine ? 'local' : 'production';

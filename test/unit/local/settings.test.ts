@@ -70,6 +70,16 @@ describe('a deployment', () => {
     expect(config({ PORTICO_RATELIMIT: '5' })).toThrow('did you mean PORTICO_RATE_LIMIT?');
   });
 
+  it.each(['PORTICO_AUDIT_DAYS', 'PORTICO_RATE_LIMIT', 'PORTICO_TRACE_RATIO'])(
+    '[SEC-4] takes an empty %s for no number',
+    name => {
+      for (const empty of ['', ' ']) {
+        expect(config({ [name]: empty })).toThrow(`Setting ${name}: must be a number`);
+      }
+      expect(config({ [name]: '0' })).not.toThrow();
+    },
+  );
+
   it('[SEC-4] ignores bindings, and settings that a newer version may know', () => {
     expect(config({ PORTICO_COLOUR_OF_THE_HOUSE: 'red', POSTURE: 'x' })).not.toThrow();
   });
