@@ -6,9 +6,11 @@ import type { AuditQuery } from '../audit/audit-names.ts';
 import type { AuditPosition } from '../audit/audit-schema.ts';
 import type { AuditService } from '../audit/audit-service.ts';
 import { AUDIT_SCOPE } from '../audit/audit-service.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
 import { EventSchema, exampleEvent, filterQuery, OWN_ROWS, toQuery, toView } from './audit.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
+import { snapshotNow } from './request-context.ts';
 
 const PATH = '/api/v1/audit';
 const tags = ['audit'];
@@ -69,12 +71,17 @@ const shards = createRoute({
 const ShardPositionSchema = z.tuple([z.string()]);
 
 /** Adds the routes. */
-export function registerAuditExport(api: Api, { audit }: ApiPorts): void {
+export function registerAuditExport(api: Api, { audit, snapshots }: ApiPorts): void {
   api.openapi(exportAll, async context => {
     const { after: afterId, ...query } = context.req.valid('query');
     const { caller } = context.var.snapshot;
     const after = afterId === undefined ? undefined : await audit.positionOf(caller, afterId);
-    const pages = readPages(audit, caller, toQuery(query), after);
+    const callerNow = async () => {
+      const now = await snapshotNow(context, snapshots);
+      if (!now) throw new PorticoError('unauthorized');
+      return now.caller;
+    };
+    const pages = readPages(audit, callerNow, toQuery(query), after);
     // Read the first page before the response begins, so that an invalid request gets an error status.
     const first = await pages.next();
     return context.body(toLines(first, pages), 200, { 'content-type': 'application/x-ndjson' });
@@ -91,16 +98,16 @@ export function registerAuditExport(api: Api, { audit }: ApiPorts): void {
 
 type Pages = AsyncGenerator<string, void, undefined>;
 
-/** Reads page by page; each page becomes one text of JSON lines. */
+/** Reads page by page, as far as the caller may at that time; each page becomes one text of JSON lines. */
 async function* readPages(
   audit: AuditService,
-  caller: Caller,
+  callerNow: () => Promise<Caller>,
   query: AuditQuery,
   from: AuditPosition | undefined,
 ): Pages {
   let after = from;
   do {
-    const page = await audit.list(caller, query, 'oldest', CHUNK, after);
+    const page = await audit.list(await callerNow(), query, 'oldest', CHUNK, after);
     yield page.items.map(event => `${JSON.stringify(toView(event))}\n`).join('');
     after = page.next as AuditPosition | undefined;
   } while (after !== undefined);
