@@ -60,7 +60,8 @@ it('[SEC-6] a verification asks the object again only where calls ended since', 
   };
   expect(await check(third)).toMatchObject({ asked: 1, isIntact: true });
   expect(await check(second, third)).toMatchObject({ asked: 2, isIntact: true });
-  expect(await check(second)).toEqual({ asked: 2, isIntact: false, firstBrokenSeq: 3 });
+  // What is broken is checked twice, since rows may have been deleted because of their age meanwhile.
+  expect(await check(second)).toEqual({ asked: 4, isIntact: false, firstBrokenSeq: 3 });
 });
 
 it('[SEC-6] a row whose detail is no object is shown as unreadable, and is not intact', async () => {

@@ -3,6 +3,7 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { AuditLog } from '../../../src/objects/audit-log-object.ts';
+import { AuditService } from '../../../src/audit/audit-service.ts';
 import { listChain } from '../../../src/audit/audit-store.ts';
 import {
   beginningOf,
@@ -86,6 +87,22 @@ it('[SEC-6] a chain whose rows were all old is intact', async () => {
   await callsFrom(0);
   expect(await left()).toEqual([3]);
   expect(await verify()).toMatchObject({ is_intact: true, rows: 1, pruned_to: 2 });
+});
+
+it('[SEC-6] a chain is intact to a check during which its rows are deleted', async () => {
+  await callsFrom(400 * DAY_MS, 400 * DAY_MS, 0);
+  let isPruned = false;
+  const keptBefore = async (shard: string) => {
+    const kept = await logOf(person).keep(shard);
+    if (!isPruned) await prune();
+    isPruned = true;
+    return kept;
+  };
+  const nobody = () => Promise.reject(new Error('not asked'));
+  const service = new AuditService(env.DB, keptBefore, nobody);
+  const administrator = { principalId: 'a', tokenId: 'a', scopes: new Set(['admin'] as const) };
+  const found = await service.verify(administrator, person.shard, 1, 100);
+  expect(found).toMatchObject({ rows: 1, isIntact: true, pruned: { seq: 2 } });
 });
 
 it('[SEC-6] nothing is old with unlimited retention', async () => {
