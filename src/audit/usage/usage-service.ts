@@ -92,10 +92,14 @@ export class UsageService {
 
   async #toFilter(query: UsageQuery, own: UsageFilter['own']): Promise<UsageFilter> {
     const { from, to, principal, group, server, tool } = query;
+    // A caller who does not administer may know only its own name.
     const named = async (text: string | undefined, kind: NamedKind) =>
       text === undefined
         ? undefined
-        : [text, ...(own ? [] : await findIdsNamed(this.#db, [kind], text))];
+        : [
+            text,
+            ...(own && kind !== 'principal' ? [] : await findIdsNamed(this.#db, [kind], text)),
+          ];
     const tools =
       tool === undefined
         ? undefined

@@ -170,6 +170,7 @@ describe('usage', () => {
     const names = (items: Item[]) => items.map(({ tool }) => tool);
     expect(names(await usage('', made.token))).toEqual(['git.pull', 'git.push']);
     expect(names(await usage('', narrow.token))).toEqual(['git.pull']);
+    expect(names(await usage('&principal=cyd', made.token))).toEqual(['git.pull', 'git.push']);
     expect(await usage('&principal=git.secret', made.token)).toEqual([]);
     for (const query of ['by=group', 'group=dev']) {
       const refused = await portico.api('GET', `/api/v1/usage?${query}`, undefined, {
