@@ -6,7 +6,7 @@ import { quantileOf, USAGE_SCOPE, type UsageItem } from '../audit/usage/usage-se
 import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { toCsvLine } from '../shared/util/csv.ts';
 import { dayBefore, toDay } from '../shared/util/utc-day.ts';
-import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { header, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
 
 const PATH = '/api/v1/usage';
@@ -125,17 +125,28 @@ const exportAll = createRoute({
   description:
     'CSV, as of one moment. A text that a spreadsheet would take for a formula gets an apostrophe in front. ' +
     `More than ${MAX_ROWS} rows are refused: name fewer days or dimensions. ` +
-    `The last column, \`counted_until\`, is the same in every row: what was stored after this time is not counted yet. ${WHOSE}`,
+    `The last column, \`counted_until\`, is the same in every row: what was stored after this time is not counted yet. ` +
+    `The header \`Counted-Until\` has it too, for a table without rows. ${WHOSE}`,
   ...needs(USAGE_SCOPE),
   request: { query: z.strictObject(query) },
   responses: responsesOf(200, 'The table', z.string(), {
     type: 'text/csv',
+    headers: { 'Counted-Until': header('What was stored after this time is not counted yet') },
     errors: ['forbidden', 'validation_failed'],
     example: 'day,calls,counted_until\r\n2026-11-02,120,2026-11-02T09:00:00.000Z\r\n',
   }),
 });
 
 const PositionSchema = z.tuple([z.number()], z.string());
+/** The columns that name a row, by what the usage is grouped by. */
+const NAMING: Readonly<Record<Dimension, readonly string[]>> = {
+  day: ['day'],
+  principal: ['principal', 'principal_name'],
+  token: ['token', 'token_name'],
+  group: ['group'],
+  server: ['server', 'server_name'],
+  tool: ['server', 'server_name', 'tool', 'action'],
+};
 /** Columns of a table. Columns that name a row are present only if the usage is grouped by them. */
 const COLUMNS = Object.keys(UsageSchema.shape) as (keyof z.infer<typeof UsageSchema>)[];
 
@@ -157,12 +168,14 @@ export function registerUsage(api: Api, { callUsage }: ApiPorts): void {
     const page = await callUsage.list(caller, filter, MAX_ROWS, undefined, true);
     if (page.next) throw fieldProblem('by', `gives more than ${MAX_ROWS} rows in these days`);
     const views = page.items.map(toView);
-    const named = COLUMNS.filter(name => isSum(name) || views.some(view => name in view));
+    const naming = filter.by.flatMap(each => NAMING[each]);
+    const named = COLUMNS.filter(name => isSum(name) || naming.includes(name));
     // A table is passed on without the response it came in, so every row holds the time.
     const until = new Date(page.countedUntil).toISOString();
     const rows = views.map(view => [...named.map(name => view[name]), until]);
     const lines = [[...named, 'counted_until'], ...rows].map(toCsvLine);
-    return context.body(lines.join(''), 200, { 'content-type': 'text/csv; charset=utf-8' });
+    const headers = { 'content-type': 'text/csv; charset=utf-8', 'counted-until': until };
+    return context.body(lines.join(''), 200, headers);
   });
 }
 

@@ -193,6 +193,24 @@ describe('usage', () => {
     expect(row).toMatch(/^'=cmd\|x,'=cmd\|x,s1,git,"git\.say ""hi"", all",tool\.call,1,0,/);
   });
 
+  it('[OPS-7] exports a table without rows with the same columns, and says how far it goes', async () => {
+    const table = async () => {
+      const path = `/api/v1/usage/export?from=${DAY}&by=day,principal,token,group,server,tool`;
+      const response = await portico.api('GET', path);
+      const [heading, ...rows] = (await response.text()).split('\r\n');
+      const until = response.headers.get('counted-until') ?? '';
+      return { heading, rows: rows.filter(row => row !== ''), until };
+    };
+    const empty = await table();
+    expect(empty.rows).toEqual([]);
+    expect(Math.abs(Date.parse(empty.until) - Date.now())).toBeLessThan(MINUTE_MS);
+    const { id: principalId } = await make('Eve', ['dev']);
+    await insertOld(NOON + MINUTE_MS, [call(1, { principalId })]);
+    const { heading, rows, until } = await table();
+    expect(heading).toBe(empty.heading);
+    expect(rows).toEqual([expect.stringContaining(`,${until}`)]);
+  });
+
   it.each(['by=color', 'from=2026-13-01', 'from=2026-11-02&to=2026-11-01', 'limit=0'])(
     '[OPS-7] refuses %s',
     async query => {
