@@ -4,13 +4,14 @@ import { z } from 'zod';
 import type { Explanation } from '../gateway/explain/explain-service.ts';
 import { STEPS, type Step } from '../gateway/explain/explain-steps.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
+import { MAX_NAME_CHARS } from '../shared/util/name-limits.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 export const EXPLAIN_PATH = '/api/v1/access/explain';
 const text = z.string().min(1).max(300);
 const asked = {
   server: text.meta({ description: 'Name or id of the server' }),
-  tool: text.meta({ description: 'The tool by its own name' }),
+  tool: z.string().min(1).max(MAX_NAME_CHARS).meta({ description: 'The tool by its own name' }),
   toolset: text.optional().meta({
     description: 'Name or id of a toolset: asks whether the tool may be used at its endpoint',
   }),

@@ -37,6 +37,12 @@ beforeAll(async () => {
 });
 
 describe('an explanation', () => {
+  it('[ACC-3] is given for a tool with the longest name too', async () => {
+    const tool = 't'.repeat(800);
+    const found = await explain({ principal, server: 'explained', tool });
+    expect(found).toMatchObject({ status: 200, tool, is_allowed: false });
+  });
+
   it('[ACC-3] names the rule that decides', async () => {
     expect(await explain({ principal, server: 'EXPLAINED', tool: 'drop' })).toMatchObject({
       status: 200,
