@@ -62,7 +62,7 @@ const take = createRoute({
   ...needs('admin'),
   request: { body: bodyOf(TakeSchema.meta({ id: 'TakeRecord' }), example) },
   responses: responsesOf(200, 'The record and its owner', OwnedSchema, {
-    errors: [...ACT_ERRORS, ...BODY_ERRORS],
+    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found'],
     example,
   }),
 });

@@ -1,6 +1,6 @@
 /** The `record_owners` table: which records belong to an owner. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
-import type { RecordOwner } from '../shared/identity/record-owner.ts';
+import type { OwnedKind, RecordOwner } from '../shared/identity/record-owner.ts';
 import type { Condition } from './audit-store.ts';
 
 const OwnedSchema = z.object({
@@ -10,6 +10,25 @@ const OwnedSchema = z.object({
   key: z.string(),
 });
 export type Owned = z.infer<typeof OwnedSchema>;
+
+/** Where the records of each kind are, and the column that identifies them. */
+const RECORDS: Readonly<Record<OwnedKind, readonly [table: string, column: string]>> = {
+  secret: ['secrets', 'name'],
+  connector: ['connectors', 'id'],
+  server: ['servers', 'id'],
+  principal: ['principals', 'id'],
+  rule: ['access_rules', 'id'],
+  budget: ['budgets', 'id'],
+  toolset: ['toolsets', 'id'],
+  cache_rule: ['cache_rules', 'id'],
+  ask_allowlist: ['ask_allowlist', 'id'],
+};
+
+/** The record exists. */
+export function whenThere(kind: OwnedKind, id: string): Condition {
+  const [table, column] = RECORDS[kind];
+  return { sql: `EXISTS (SELECT 1 FROM ${table} WHERE ${column} = ?)`, params: [id] };
+}
 
 /** Gives a record to an owner; it becomes the only record with its key. */
 export function markOwner(

@@ -1,6 +1,6 @@
 /** Ownership of records: which of them a configuration file owns. Each write marks its own record (`admin-audit.ts`). */
-import { ALWAYS } from '../audit/admin-audit.ts';
-import { listOwned, markOwner, type Owned } from '../audit/owner-store.ts';
+import { listOwned, markOwner, whenThere, type Owned } from '../audit/owner-store.ts';
+import { PorticoError } from '../shared/errors/portico-error.ts';
 import { type Actor, requireScope } from '../shared/identity/principal.ts';
 import type { OwnedKind, RecordOwner } from '../shared/identity/record-owner.ts';
 import { toListPage, type ListPage } from '../shared/util/page.ts';
@@ -13,7 +13,7 @@ export interface Owners {
     limit: number,
     after?: readonly [kind: string, id: string],
   ): Promise<ListPage<Owned>>;
-  /** Gives a record to an owner, unchanged. @throws PorticoError `forbidden` */
+  /** Gives a record to an owner, unchanged. @throws PorticoError `forbidden`, `not_found` */
   take(caller: Actor, owned: RecordOwner & { kind: OwnedKind; id: string }): Promise<void>;
 }
 
@@ -28,8 +28,10 @@ export function createOwners({ db, adminAudit }: RecordPorts): Owners {
     take(caller, { kind, id, ...owner }) {
       const act = { action: `${kind}.take`, subject: id };
       return adminAudit.perform(caller, 'admin', act, async commit => {
-        const statements = [markOwner(db, kind, id, owner, ALWAYS)];
-        await commit({ when: ALWAYS, statements, detail: { ...owner } });
+        const when = whenThere(kind, id);
+        const statements = [markOwner(db, kind, id, owner, when)];
+        if (await commit({ when, statements, detail: { ...owner } })) return;
+        throw new PorticoError('not_found', 'No such record');
       });
     },
   };

@@ -1,6 +1,7 @@
 /** Records that a configuration file owns: a write for an owner marks the record in the same write, and a deletion removes the mark. */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
+import { OWNED_KINDS } from '../../../src/shared/identity/record-owner.ts';
 import { createPortico, SERVERS } from '../support/portico.ts';
 
 const OWNERS = '/api/v1/owners';
@@ -108,6 +109,13 @@ describe('an owner', () => {
     const { results } = await env.DB.prepare(select).bind(second).all<{ detail: string }>();
     expect(results.at(-1)).toMatchObject({ action: 'principal.take' });
     expect(JSON.parse(results.at(-1)?.detail ?? '')).toEqual({ owner: 'team', key: 'a' });
+  });
+
+  it.each(OWNED_KINDS)('[OPS-6] takes no %s that does not exist', async kind => {
+    const taken = { kind, id: 'gone', owner: 'late', key: 'x' };
+    const response = await portico.api('PUT', OWNERS, taken);
+    expect([response.status, await response.json()]).toMatchObject([404, { code: 'not_found' }]);
+    expect(await ownedBy('late')).toEqual([]);
   });
 
   it('[OPS-6] is not set by a refused write', async () => {

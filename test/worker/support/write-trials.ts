@@ -177,7 +177,14 @@ export const TRIALS: Record<string, Trial> = {
   'PUT /api/v1/secrets/{name}': { subject: secretName },
   'DELETE /api/v1/secrets/{name}': { subject: secret },
   'POST /api/v1/secrets/compare': {},
-  'PUT /api/v1/owners': {},
+  'PUT /api/v1/owners': {
+    makeBody: async portico => ({
+      kind: 'principal',
+      id: await principal(portico),
+      owner: 'platform',
+      key: 'ada',
+    }),
+  },
   'POST /api/v1/webhooks': {},
   'PATCH /api/v1/webhooks/{id}': { subject: webhook },
   'DELETE /api/v1/webhooks/{id}': { subject: webhook },
