@@ -10,6 +10,7 @@ import {
   type Actor,
   type Scope,
 } from '../shared/identity/principal.ts';
+import { OWNED_KINDS } from '../shared/identity/record-owner.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import type { JsonObject } from '../shared/protocol.ts';
 import { chain, type AuditEvent } from './audit-schema.ts';
@@ -47,6 +48,7 @@ export const ADMIN_SHARD = 'admin';
 export const OVERFLOW_SHARDS = 31;
 /** Verbs after which the subject belongs to the owner that the act is done for. */
 const OWNING_VERBS: ReadonlySet<string> = new Set(['create', 'update', 'put']);
+const OWNED: ReadonlySet<string> = new Set(OWNED_KINDS);
 const MAX_TRIES = 50;
 const MAX_WAIT_MS = 40;
 
@@ -98,10 +100,10 @@ export class AdminAudit {
     }
   }
 
-  /** Marks a record that is written for an owner as the owner's. The database removes the mark with the record. */
+  /** Marks a record that is written for an owner as the owner's, if its kind can have one. The database removes the mark with the record. */
   #own({ owner }: Actor, { action, subject }: Act, when: Condition): D1PreparedStatement[] {
     const [kind = '', verb = ''] = action.split('.');
-    const isOwned = owner && OWNING_VERBS.has(verb);
+    const isOwned = owner && OWNED.has(kind) && OWNING_VERBS.has(verb);
     return isOwned ? [markOwner(this.#db, kind, subject, owner, when)] : [];
   }
 

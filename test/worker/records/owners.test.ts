@@ -134,6 +134,16 @@ describe('an owner', () => {
     expect(await ownedBy('careless')).toMatchObject([{ key: 'first' }]);
   });
 
+  it('[OPS-6] is not set for a kind of record that no file contains', async () => {
+    const url = 'https://hooks.example.com/';
+    const headersOfFile = headers('stray/x');
+    const made = await portico.api('POST', '/api/v1/webhooks', { name: 'x', url }, headersOfFile);
+    expect(made.status).toBe(201);
+    expect(await ownedBy('stray')).toEqual([]);
+    expect((await portico.api('DELETE', '/api/v1/webhooks/x')).status).toBe(204);
+    expect(await ownedBy('stray')).toEqual([]);
+  });
+
   it.each(['platform', 'platform/', '/key', 'Platform/key', 'platform/%E0%A4', ''])(
     '[OPS-6] that is written "%s" is refused',
     async owner => {
