@@ -150,7 +150,7 @@ export class AuditLog extends DurableObject<Env> {
   /** Exports ended calls to the database. @returns what this object knows of the chain of a shard */
   async keep(shard: string): Promise<KeptChain> {
     // Rows that the database did not take show up when the chains are compared.
-    await this.#export.run().catch(() => {});
+    await this.#exportCalls().catch(() => {});
     const exported = this.#chains.find('exported');
     return { exported, pruned: this.#chains.find(`pruned:${shard}`) };
   }
@@ -161,7 +161,7 @@ export class AuditLog extends DurableObject<Env> {
    */
   async settle(): Promise<void> {
     this.#endForgotten(Date.now());
-    await this.#export.run();
+    await this.#exportCalls();
     for (const at of [this.#calls.nextLeaseEnd(), this.#chains.pruneAt]) {
       if (at !== undefined) this.#wakeAt(at);
     }
@@ -179,8 +179,7 @@ export class AuditLog extends DurableObject<Env> {
     this.#buckets.sweep(now);
     let exportAt: number | undefined;
     try {
-      // The export also adds up calls, and some may have been denied.
-      if (await this.#export.run()) await notifyDenials(this.env);
+      await this.#exportCalls();
       this.#retryMs = RETRY_MS.first;
     } catch {
       // Nothing is lost: the rows stay here until the database has them.
@@ -191,6 +190,11 @@ export class AuditLog extends DurableObject<Env> {
     for (const at of [exportAt, this.#calls.nextLeaseEnd(), this.#chains.pruneAt]) {
       if (at !== undefined) this.#wakeAt(at);
     }
+  }
+
+  /** Exports the calls that have ended. That also adds them up, and some may have been denied. @throws Error as `CallExport` */
+  async #exportCalls(): Promise<void> {
+    if (await this.#export.run()) await notifyDenials(this.env);
   }
 
   #admitAll(): void {

@@ -2,8 +2,10 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createPortico, PATIENT } from '../support/portico.ts';
+import { beginningOf, createPerson, logOf } from '../support/call-rows.ts';
 import { insertOld, toCall } from '../support/chunks.ts';
 import {
+  alarmAt,
   createReceiver,
   deliveriesOf,
   makeWebhook,
@@ -136,4 +138,17 @@ it('[OPS-7] is also sent if calls are recorded before they are sent', async () =
     () => expect(receiver.got.map(({ body }) => body.data)).toMatchObject([{ denied: 11 }]),
     PATIENT,
   );
+});
+
+it('[OPS-7] [ACC-6] wakes the delivery also if the rows were read before their alarm', async () => {
+  const person = await createPerson(portico);
+  await ring();
+  const refused = { outcome: 'denied', code: 'forbidden', detail: {} } as const;
+  for (let calls = 0; calls < 11; calls += 1) {
+    await logOf(person).begin(beginningOf(person, crypto.randomUUID(), { refused }));
+  }
+  expect(Number(await alarmAt()) - Date.now()).toBeGreaterThan(60_000);
+  await logOf(person).keep(person.shard);
+  expect(await deliveriesOf(portico, webhook.id)).toMatchObject([{ type: 'denials.rate' }]);
+  await vi.waitFor(() => expect(receiver.got).toHaveLength(1), PATIENT);
 });
