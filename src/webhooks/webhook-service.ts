@@ -91,7 +91,8 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
     noun: 'webhook',
     missing: 'No such webhook',
     filter: ({ name }) => whereNamed(name),
-    onChanged: verb => (verb === 'delete' ? undefined : wakeWebhooks()),
+    // The change is made, and a secret is shown only now: a failure here must not hide that. The object comes to it with the next event.
+    onChanged: verb => (verb === 'delete' ? undefined : wakeWebhooks().catch(() => {})),
     whyNot: () =>
       new PorticoError(
         'conflict',

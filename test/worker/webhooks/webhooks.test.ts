@@ -1,7 +1,11 @@
 /** Webhooks as administrators see them: what is shown and what never is, the secret, the test event. */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it } from 'vitest';
+import { AdminAudit } from '../../../src/audit/admin-audit.ts';
 import { listChain } from '../../../src/audit/audit-store.ts';
+import { createKeyRing } from '../../../src/shared/crypto/key-ring.ts';
+import { CreateWebhookSchema } from '../../../src/webhooks/webhook-schema.ts';
+import { createWebhooks } from '../../../src/webhooks/webhook-service.ts';
 import { createPortico } from '../support/portico.ts';
 import { createReceiver, makeWebhook, RECEIVER, WEBHOOKS } from '../support/webhooks.ts';
 
@@ -49,6 +53,20 @@ describe('a webhook', () => {
     ]);
     expect(seen).not.toContain('canary');
     expect(seen).not.toContain(secret.slice('whsec_'.length));
+  });
+
+  it('[OPS-7] is created with its secret, also if its object cannot be reached', async () => {
+    const webhooks = createWebhooks({
+      db: env.DB,
+      keys: createKeyRing(env.PORTICO_KEYS),
+      adminAudit: new AdminAudit(env.DB),
+      allowsLoopback: false,
+      wakeWebhooks: () => Promise.reject(new Error('the object was reset')),
+    });
+    const administrator = { principalId: 'a', tokenId: 'a', scopes: new Set(['admin'] as const) };
+    const body = CreateWebhookSchema.parse({ name: 'made', url: `${RECEIVER}/made` });
+    const { webhook, secret } = await webhooks.create(administrator, body);
+    expect([webhook.name, secret.slice(0, 6)]).toEqual(['made', 'whsec_']);
   });
 
   it.each([
