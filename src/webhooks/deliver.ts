@@ -6,6 +6,7 @@ import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import {
   findDue,
   findNextAt,
+  findStillDue,
   pruneDeliveries,
   updateDelivery,
   type Due,
@@ -36,7 +37,10 @@ export async function deliver(ports: DeliverPorts): Promise<number | undefined> 
   const due = await findDue(db, Date.now(), LIMITS);
   const queue = [...due];
   const work = async () => {
-    for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      // A run takes a while, and the webhook may have been edited or deleted meanwhile.
+      const one = await findStillDue(db, next.seq);
+      if (one === undefined) continue;
       const outcome = toOutcome(one, await sendOne(ports, one));
       await updateDelivery(db, one.seq, outcome).run();
     }

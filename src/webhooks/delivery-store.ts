@@ -36,10 +36,21 @@ export async function findDue(
     )
     .bind(now, limits.ofWebhook, limits.all)
     .all();
-  return results.map(row => {
-    const { origin, sealed, format, webhook_id: id } = row;
-    return DueSchema.parse({ ...row, webhook: { id, origin, sealed, format } });
-  });
+  return results.map(toDue);
+}
+
+function toDue(row: Record<string, unknown>): Due {
+  const { origin, sealed, format, webhook_id: id } = row;
+  return DueSchema.parse({ ...row, webhook: { id, origin, sealed, format } });
+}
+
+/** Finds a delivery with its webhook as both are now; undefined if it is not to be sent. */
+export async function findStillDue(db: D1Database, seq: number): Promise<Due | undefined> {
+  const row = await db
+    .prepare(`SELECT d.*, w.origin, w.sealed, w.format FROM ${HEADS} AND d.seq = ?`)
+    .bind(seq)
+    .first();
+  return row === null ? undefined : toDue(row);
 }
 
 /** Returns when the next head is due; undefined where none is pending. */

@@ -5,12 +5,14 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { pass } from '../support/clock.ts';
+import { fakeUpstreams } from '../support/fake-upstreams.ts';
 import { createPortico, PATIENT, register } from '../support/portico.ts';
 import {
   alarmAt,
   createReceiver,
   deliveriesOf,
   makeWebhook,
+  RECEIVER,
   ring,
   setStatus,
   WEBHOOKS,
@@ -183,6 +185,31 @@ it('[OPS-7] [SEC-3] follow no redirect, and are not sent while the webhook is of
   await ring();
   expect(receiver.asked).toBe(asked);
   expect(await deliveriesOf(portico, webhook.id)).toHaveLength(1);
+});
+
+it('[OPS-7] stop within a run once the webhook is deleted', async () => {
+  const answered = Promise.withResolvers<Response>();
+  let asked = 0;
+  fakeUpstreams({
+    [RECEIVER]: () => {
+      asked += 1;
+      return answered.promise.then(response => response.clone());
+    },
+  });
+  const insert = env.DB.prepare(
+    `INSERT INTO webhook_deliveries (webhook_id, type, subject, data, occurred_at, next_at, give_up_at)
+     VALUES (?1, 'server.up', ?2, '{}', ?3, ?3, ?3 + 86400000)`,
+  );
+  await env.DB.batch(
+    Array.from({ length: 12 }, (_, at) => insert.bind(webhook.id, `subject-${at}`, Date.now())),
+  );
+  await webhooksObject().wake();
+  const running = ring();
+  await vi.waitFor(() => expect(asked).toBe(5), PATIENT);
+  expect((await portico.api('DELETE', `${WEBHOOKS}/${webhook.id}`)).status).toBe(204);
+  answered.resolve(new Response('down', { status: 503 }));
+  await running;
+  expect(asked).toBe(5);
 });
 
 it('[OPS-7] cost no alarm and no row if there is no webhook', async () => {
