@@ -46,10 +46,8 @@ export async function deliver(ports: DeliverPorts): Promise<number | undefined> 
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  if (due.length > 0) {
-    const ids = [...new Set(due.map(({ webhook_id: id }) => id))];
-    await db.batch(pruneDeliveries(db, Date.now() - KEPT_MS, ids, KEPT));
-  }
+  const ids = [...new Set(due.map(({ webhook_id: id }) => id))];
+  await db.batch(pruneDeliveries(db, Date.now() - KEPT_MS, ids, KEPT));
   return findNextAt(db);
 }
 

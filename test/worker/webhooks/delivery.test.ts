@@ -145,6 +145,19 @@ it('[OPS-7] are given up after a day, stay listed, and are sent again on request
   expect((await portico.api('POST', path)).status).toBe(409);
 });
 
+it('[OPS-7] are deleted 30 days after they ended, also if no other event comes', async () => {
+  await setStatus(servers[0] ?? '', 'CONNECTED');
+  await webhooksObject().wake();
+  await deliverAll();
+  expect(await deliveriesOf(portico, webhook.id)).toHaveLength(1);
+  pass(29 * 24 * HOUR_MS);
+  await ring();
+  expect(await deliveriesOf(portico, webhook.id)).toHaveLength(1);
+  pass(25 * HOUR_MS);
+  await ring();
+  expect(await deliveriesOf(portico, webhook.id)).toEqual([]);
+});
+
 it('[OPS-7] wait as long as the receiver asks for', async () => {
   receiver.refuse = () => new Response(null, { status: 429, headers: { 'retry-after': '1800' } });
   await setStatus(servers[0] ?? '', 'CONNECTED');
