@@ -30,9 +30,9 @@ export interface StreamedWork {
   silenceMs?: number;
 }
 
-/** Whether a request wants an event stream. */
+/** Whether a request wants an event stream: its first choice is one, in either case (RFC 9110, section 8.3.1). */
 export const wantsEvents = (accept: string | undefined): boolean =>
-  (accept ?? '').startsWith('text/event-stream');
+  (accept ?? '').toLowerCase().startsWith('text/event-stream');
 
 /** Starts the work and returns a response that streams its events. */
 export function toEventStream({

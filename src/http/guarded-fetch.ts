@@ -4,7 +4,7 @@
  * went wrong and nothing of the other side.
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import { BodyTooLarge, readText } from './read-text.ts';
+import { BodyTooLarge, mediaTypeOf, readText } from './read-text.ts';
 import { decideAddress } from './address-policy.ts';
 
 const MAX_BYTES = 65_536;
@@ -50,7 +50,7 @@ export function createGuardedFetch(
         'The authorization server redirects, which is never followed',
       );
     }
-    if (!(headers.get('content-type') ?? '').includes('json')) {
+    if (!mediaTypeOf(headers).includes('json')) {
       response.body?.cancel().catch(() => {});
       return new Response(null, { status, headers: plain(headers) });
     }

@@ -4,7 +4,7 @@
  * reveal keys.
  */
 import { parseWithin } from '../shared/json/json-spans.ts';
-import { BodyTooLarge, readText } from '../http/read-text.ts';
+import { BodyTooLarge, isEventStream, readText } from '../http/read-text.ts';
 import { toRetryAfterMs } from '../http/retry-after.ts';
 import { EventTooLarge } from '../http/sse-events.ts';
 import { withoutEnd } from '../shared/util/without-end.ts';
@@ -41,8 +41,7 @@ export function createHttpChat(options: HttpChatOptions): OneAttempt {
       const isStreamed = onText !== undefined;
       const body = { ...api.toExtras(model, isStreamed), ...dialect.toRequest(request) };
       const response = await post(options, api.toPath(model, isStreamed), body, attempt);
-      const isStream = response.headers.get('content-type')?.includes('text/event-stream');
-      if (isStreamed && isStream) {
+      if (isStreamed && isEventStream(response)) {
         const { body: events } = response;
         if (!events) throw new ModelFailure('broken');
         const reader = dialect.createReader();

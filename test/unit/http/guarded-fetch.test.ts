@@ -99,6 +99,12 @@ describe('a guarded fetch', () => {
     expect([response.status, response.body]).toEqual([status, null]);
   });
 
+  it('[UP-4] reads JSON whatever the case of its media type', async () => {
+    const headers = { 'content-type': 'Application/JSON;Charset=UTF-8' };
+    answerWith(() => new Response('{"a":1}', { headers }));
+    expect(await (await createGuardedFetch(false, signal)(ADDRESS)).json()).toEqual({ a: 1 });
+  });
+
   it('[SEC-2] reads no body that is not JSON', async () => {
     for (const headers of [{ 'content-type': 'text/html' }, new Headers()]) {
       const { seen, body } = bodyOf('secret');

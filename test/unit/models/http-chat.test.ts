@@ -211,6 +211,16 @@ describe('a model that is retried', () => {
     expect(limited).toHaveBeenCalledTimes(1);
   });
 
+  it('[LLM-3] streams an answer whatever the case of its media type', async () => {
+    const text = (content: string | null, finish_reason: string | null) =>
+      `data: ${JSON.stringify({ choices: [{ delta: { content }, finish_reason }] })}\n\n`;
+    const body = `${text('Hel', null)}${text('lo', null)}${text(null, 'stop')}data: [DONE]\n\n`;
+    serve(() => new Response(body, { headers: { 'content-type': 'Text/Event-Stream' } }));
+    const heard: string[] = [];
+    const reply = await chat.chat(REQUEST, attempt(), piece => void heard.push(piece));
+    expect([reply.text, heard]).toEqual(['Hello', ['Hel', 'lo']]);
+  });
+
   it('[LLM-3] is retried if a stream broke before any text, and never after it', async () => {
     const whole = 'a text that is long enough to be cut in its middle';
     const model = createWireModel(OPENAI.fake);
