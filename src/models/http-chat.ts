@@ -81,7 +81,7 @@ async function post(
     fetch(`${withoutEnd(url, '/')}${path}`, {
       method: 'POST',
       headers,
-      body: JSON.stringify(body),
+      body: toBody(body),
       signal,
       redirect: 'manual',
     }),
@@ -90,6 +90,15 @@ async function post(
   if (!response.ok) throw await toFailure(response, api);
   return response;
 }
+
+/**
+ * Returns a body as JSON with whole characters: APIs refuse half of a surrogate pair, which a tool may return and `JSON.stringify` writes as
+ * an escape, always of lower case.
+ */
+const toBody = (body: object): string =>
+  JSON.stringify(body).replaceAll(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, escape =>
+    escape.startsWith('\\ud') ? '\ufffd' : escape,
+  );
 
 /** Reports network failures as `unavailable`, oversized answers as `nonsense`, and an abort by its reason. */
 async function during<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

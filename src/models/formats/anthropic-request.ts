@@ -13,8 +13,10 @@ import { fromRawTurn } from './raw-turn.ts';
 import { argumentsOf } from './read-call.ts';
 import { isFailed, toParts, type ResultPart } from './result-parts.ts';
 
-/** Placeholder for an empty turn, which the API refuses. */
+/** Placeholder for a text without anything but white space, which the API refuses. */
 const NOTHING = '(nothing)';
+
+const orNothing = (text: string): string => (text.trim() === '' ? NOTHING : text);
 
 export function toAnthropicRequest(request: TurnRequest): JsonObject {
   const { system, messages, tools, answer, maxTokens } = request;
@@ -45,7 +47,7 @@ function toTurns(messages: readonly CanonicalMessage[]): JsonObject[] {
 
 function toMessages(message: CanonicalMessage): JsonObject[] {
   if (message.role === 'tools') return toAnthropicResults(message.results);
-  if (message.role === 'user') return [{ role: 'user', content: message.text || NOTHING }];
+  if (message.role === 'user') return [{ role: 'user', content: orNothing(message.text) }];
   const raw = fromRawTurn('anthropic', message.raw);
   const content = Array.isArray(raw) && raw.length > 0 ? (raw as unknown[]) : toBlocks(message);
   return [{ role: 'assistant', content }];
@@ -82,7 +84,7 @@ export function toAnthropicResults(results: readonly CanonicalResult[]): JsonObj
 }
 
 function toBlock(part: ResultPart, isTextOnly: boolean): JsonObject {
-  if (part.kind === 'text' || isTextOnly) return { type: 'text', text: part.text || NOTHING };
+  if (part.kind === 'text' || isTextOnly) return { type: 'text', text: orNothing(part.text) };
   const source = { type: 'base64', media_type: part.mimeType, data: part.data };
   return { type: part.kind, source };
 }

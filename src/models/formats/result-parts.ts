@@ -53,7 +53,7 @@ function saysSame(said: string, text: string): boolean {
 function toPart(block: unknown): ResultPart {
   if (!isObject(block)) return asJson(block);
   const { type, text, data, mimeType, resource } = block;
-  if (type === 'text' && typeof text === 'string') return { kind: 'text', text };
+  if (type === 'text' && typeof text === 'string') return asText(text);
   if ((type === 'image' || type === 'audio') && typeof data === 'string') {
     return toMedia(type, mimeType, data);
   }
@@ -61,6 +61,9 @@ function toPart(block: unknown): ResultPart {
   if (type === 'resource_link') return { kind: 'text', text: toLink(block) };
   return asJson(block);
 }
+
+/** APIs refuse a request with half of a surrogate pair. */
+const asText = (text: string): ResultPart => ({ kind: 'text', text: text.toWellFormed() });
 
 const asJson = (value: unknown): ResultPart => ({ kind: 'text', text: JSON.stringify(value) });
 
@@ -78,7 +81,7 @@ function toResource(resource: JsonObject): ResultPart {
   const of = typeof uri === 'string' ? ` ${line(uri)}` : '';
   if (typeof text === 'string') {
     const type = typeof mimeType === 'string' ? ` (${line(mimeType)})` : '';
-    return { kind: 'text', text: `[resource${of}${type}]\n${text}` };
+    return asText(`[resource${of}${type}]\n${text}`);
   }
   return typeof blob === 'string' ? toMedia('resource', mimeType, blob, of) : asJson(resource);
 }

@@ -176,6 +176,16 @@ describe('results', () => {
   });
 });
 
+describe('a text that the API refuses', () => {
+  it('[LLM-2] is not sent: nothing but white space, half of a character', () => {
+    const texts = ['\n', ' ok\ud83d '].map(text => ({ type: 'text', text }));
+    const [told] = ANTHROPIC.toResults([{ id: 't', name: 'a', result: { content: texts } }]);
+    expect(told).toMatchObject({
+      content: [{ content: [{ text: '(nothing)' }, { text: ' ok\ufffd ' }] }],
+    });
+  });
+});
+
 describe('strict tools', () => {
   it('[LLM-1] a request has no more than allowed; the others are exported as not strict', () => {
     const tools = Array.from({ length: 25 }, (_, index) => ({

@@ -64,6 +64,18 @@ describe('a model behind an HTTP API', () => {
     expect(init).toMatchObject({ method: 'POST', redirect: 'manual', headers });
   });
 
+  it('[LLM-3] gets whole characters only, since APIs refuse half of one', async () => {
+    const fetch = serve(() => completion('hi'));
+    const texts = ['a\ud83d', '\ude00b', '\ud83d\ude00', 'c:\\ud83d \\\ud83d', '"\n\u0001'];
+    const messages = texts.map(text => ({ role: 'user', text }) as const);
+    await chat.chat({ system: 's', messages, maxTokens: 5 }, attempt());
+    const sent = JSON.parse(String(fetch.mock.calls[0]?.[1]?.body)) as {
+      messages: { content: string }[];
+    };
+    const whole = ['a\ufffd', '\ufffdb', '\ud83d\ude00', 'c:\\ud83d \\\ufffd', '"\n\u0001'];
+    expect(sent.messages.slice(1).map(({ content }) => content)).toEqual(whole);
+  });
+
   it('[LLM-3] is asked without a key if there is none', async () => {
     const fetch = serve(() => completion('hi'));
     const { api, url, model } = OPENAI;
