@@ -154,19 +154,23 @@ function toCalls(parts: readonly Part[]): CanonicalCall[] {
 
 /** Reads the calls from a response, its content, or a list of parts or calls. @throws FormatError */
 export function fromGeminiCalls(body: unknown): CanonicalCall[] {
-  if (isObject(body) && 'candidates' in body) {
+  if (isObject(body) && ('candidates' in body || 'promptFeedback' in body)) {
     const { calls, problem } = fromGeminiResponse(body);
     // There is no call to answer, so the owner of the conversation has to inform the model.
     if (problem !== undefined)
       throw new FormatError(`${problem}. Tell the model so, and ask again`);
     return [...calls];
   }
-  if (isObject(body)) return toCalls(readAs(ContentSchema, body, 'The content').parts ?? []);
+  if (isObject(body)) {
+    if (!('parts' in body) && !('role' in body)) {
+      throw new FormatError('This is neither a response nor a content nor a list');
+    }
+    return toCalls(readAs(ContentSchema, body, 'The content').parts ?? []);
+  }
   const listed: unknown = Array.isArray(body) ? body.map(toPart) : body;
   return toCalls(readAs(z.array(PartSchema), listed, 'The list'));
 }
 
+/** Wraps a bare call: only a call has a name, and one without arguments has no `args`. */
 const toPart = (each: unknown): unknown =>
-  isObject(each) && typeof each['name'] === 'string' && 'args' in each
-    ? { functionCall: each }
-    : each;
+  isObject(each) && typeof each['name'] === 'string' ? { functionCall: each } : each;

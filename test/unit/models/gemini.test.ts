@@ -102,6 +102,21 @@ describe('responses', () => {
     },
   );
 
+  it('[LLM-2] a list of calls keeps those without arguments; what has no calls in it is refused', () => {
+    const calls = [{ name: 'now' }, functionCall, { id: 'f3', name: 'now' }];
+    expect(GEMINI.fromCalls(calls).map(call => [call.name, call.arguments])).toEqual([
+      ['now', {}],
+      ['get_temperature', { location: 'London' }],
+      ['now', {}],
+    ]);
+    expect(GEMINI.fromCalls([{ text: 'Hm.' }, second])).toHaveLength(1);
+    expect(GEMINI.fromCalls({ role: 'model' })).toEqual([]);
+    expect(GEMINI.fromCalls({ promptFeedback: { blockReason: 'SAFETY' } })).toEqual([]);
+    for (const body of [{}, functionCall, { choices: [] }, { promptFeedback: {} }]) {
+      expect(() => GEMINI.fromCalls(body)).toThrow(FormatError);
+    }
+  });
+
   it('[LLM-2] a stream keeps each part, also an empty one with a signature', () => {
     const reader = GEMINI.createReader();
     const last = { text: '', thoughtSignature: 'AAAA' };
