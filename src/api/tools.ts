@@ -9,6 +9,7 @@ import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { ONLOOKER } from '../servers/catalog/conditions.ts';
 import { withinToolset } from '../gateway/toolset-scope.ts';
 import { fromRawMembers } from '../shared/json/json-spans.ts';
+import { toQualifiedName } from '../shared/naming/qualified-name.ts';
 import { MAX_NAME_CHARS } from '../shared/util/name-limits.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { skillsOfItem } from '../search/skills/count-tools.ts';
@@ -132,6 +133,10 @@ function toSelection(
   return ({ server, item }) => views.get(server.id)?.tool(item.key, isReadOnly(item)) === true;
 }
 
+/** Whether a tool has this qualified name, or this one in a format, where `.` cannot be part of a name. */
+const isCalled = ({ name, server, item }: ListedItem, exactly: string): boolean =>
+  exactly === name || exactly === toQualifiedName(server.name, item.key, 'dot');
+
 interface Paging {
   limit?: number | undefined;
   cursor?: string | undefined;
@@ -172,7 +177,7 @@ export function registerTools(api: Api, { gateway, skillsOf }: ApiPorts): void {
     const hasSkill = (tool: ListedItem) =>
       skill === undefined || skillsOfItem(tool, known)?.skills.some(({ id }) => id === skill);
     const isWanted = (tool: ListedItem) =>
-      (exactly === undefined || tool.name === exactly) &&
+      (exactly === undefined || isCalled(tool, exactly)) &&
       isNamed(tool.server) &&
       hasSkill(tool) === true &&
       isSelected(tool);

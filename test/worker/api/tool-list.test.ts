@@ -83,3 +83,12 @@ it('[REG-3] refuses a cursor of another filter', async () => {
   expect((await get(`limit=10&server=a&cursor=${next}`)).status).toBe(422);
   expect((await get('limit=0')).status).toBe(422);
 });
+
+it('[LLM-1] exports one tool in a format, by its qualified name or by that of the format', async () => {
+  for (const name of ['b.one', 'b__one']) {
+    const response = await portico.api('GET', `/api/v1/tools?format=anthropic&tool=${name}`);
+    expect(await response.json()).toMatchObject({ names: { b__one: 'b__one' } });
+  }
+  const response = await portico.api('GET', '/api/v1/tools?format=anthropic&tool=b.none');
+  expect(await response.json()).toMatchObject({ tools: [], names: {} });
+});
