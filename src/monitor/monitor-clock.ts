@@ -35,6 +35,8 @@ interface Stored {
 }
 
 const KEY = 'schedule';
+/** The tasks of a cycle that failed are due again after this time, in milliseconds. */
+const FAILED_MS = 15_000;
 
 export class MonitorClock {
   readonly #storage: DurableObjectStorage;
@@ -80,6 +82,16 @@ export class MonitorClock {
     if (due.check) schedule.checkAt = Infinity;
     if (due.discover) schedule.discoverAt = Infinity;
     return due;
+  }
+
+  /** Ends a cycle that failed: schedules its tasks again. */
+  async putBack({ check, discover }: Due): Promise<void> {
+    const at = Date.now() + FAILED_MS;
+    await this.settle({
+      wakeAt: at,
+      ...(check && { checkAt: at }),
+      ...(discover && { discoverAt: at }),
+    });
   }
 
   /** Ends a cycle: schedules what it made due, what is still due, and what was requested meanwhile. */
