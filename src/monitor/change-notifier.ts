@@ -9,10 +9,12 @@ import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import type { ListName, ChangeEvent } from '../shared/events.ts';
 import { listStreamOwners } from '../sessions/notifications/stream-store.ts';
 import { notifyOwners } from '../sessions/notifications/fan-out.ts';
+import type { CatalogWriter } from './catalog-writer.ts';
 import { changedLists, listHashes, NO_LISTS, type ListHashes } from './changes.ts';
+import { itemsOf } from './last-lists.ts';
 import { STAND_IN } from '../gateway/stand-in.ts';
 import { isOffered, type ServerStatus } from '../servers/registry/status.ts';
-import type { AccountMode } from '../shared/identity/account.ts';
+import type { Server } from '../servers/registry/server-schema.ts';
 import type { Kind } from '../servers/catalog/catalog.ts';
 
 const LISTS_KEY = 'lists';
@@ -50,10 +52,22 @@ export class ChangeNotifier {
     this.#noteHashes(await listHashes(items));
   }
 
-  /** Notes that a server was checked but could not be read: a server with per-principal accounts then lists a stand-in tool. */
-  async noteUnread(accounts: AccountMode, status: ServerStatus): Promise<void> {
-    if (accounts !== 'per_principal' || !isOffered(status)) return;
-    await this.note({ tools: [STAND_IN], resources: [], resourceTemplates: [], prompts: [] });
+  /**
+   * Notes that a server was checked but could not be read. If it was not offered before, its last catalog is listed again; without one, a
+   * server with per-principal accounts lists a stand-in tool.
+   */
+  async noteUnread(
+    { id, catalogHash, accounts, status: before }: Server,
+    status: ServerStatus,
+    catalogs: Pick<CatalogWriter, 'last'>,
+  ): Promise<void> {
+    if (!isOffered(status)) return;
+    if (catalogHash !== null) {
+      const last = isOffered(before) ? undefined : await catalogs.last(id, catalogHash);
+      if (last !== undefined) await this.note(itemsOf(last));
+    } else if (accounts === 'per_principal') {
+      await this.note({ tools: [STAND_IN], resources: [], resourceTemplates: [], prompts: [] });
+    }
   }
 
   #noteHashes(after: ListHashes): void {

@@ -247,7 +247,7 @@ export class CheckCycle {
       threshold: failureThreshold,
       isImpaired: isHigh || missed !== null,
     });
-    if (!isDiscovered) await notifier.noteUnread(server.accounts, status);
+    if (!found) await notifier.noteUnread(server, status, catalogs);
     const trouble = finding.detail ?? missed?.detail ?? (isHigh ? ELEVATED : null);
     // A server that was never discovered gets no calls, so its circuit is not published.
     const { retryAt } = known.circuit;

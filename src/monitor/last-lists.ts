@@ -4,7 +4,19 @@
  */
 import type { DiscoveryResult } from '../upstream/discovery/discover.ts';
 import { rawElements, rawMembers } from '../shared/json/json-spans.ts';
-import type { Conditions, ListTtls } from '../servers/catalog/catalog.ts';
+import type { Conditions, Kind, ListTtls } from '../servers/catalog/catalog.ts';
+
+/** Returns the items in the text of a catalog: raw JSON, by kind. */
+export function itemsOf(text: string): Record<Kind, readonly string[]> {
+  const members = rawMembers(text);
+  const of = (kind: Kind) => rawElements(members.get(kind) ?? '[]');
+  return {
+    tools: of('tools'),
+    resources: of('resources'),
+    resourceTemplates: of('resourceTemplates'),
+    prompts: of('prompts'),
+  };
+}
 
 /** @param last text of the server's last catalog; without one the lists stay empty */
 export function withLastLists(
