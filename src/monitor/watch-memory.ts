@@ -23,7 +23,8 @@ export class StoredWatch implements WatchMemory {
   async find(credentialKey: string): Promise<KnownUpstream | undefined> {
     if (this.#held === undefined) {
       const stored = (await this.#storage.get<KnownUpstream>(KEY)) ?? null;
-      this.#held ??= stored;
+      // Dropped meanwhile: null.
+      if (this.#held === undefined) this.#held = stored;
     }
     const known = this.#held;
     const isUsable =
