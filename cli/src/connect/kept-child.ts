@@ -138,6 +138,10 @@ export class KeptChild<F extends RunAdapter> {
     while (!signal.aborted) {
       this.#tell({ ...this.#lastReason(), state: 'starting', failures });
       const started = await this.#options.starts?.begin(signal);
+      if (signal.aborted) {
+        started?.();
+        break;
+      }
       const { reason, readyMs } = await this.#run(this.#era !== 'legacy', started);
       if (signal.aborted) break;
       failures = readyMs >= limits.healthyMs ? 1 : failures + 1;
