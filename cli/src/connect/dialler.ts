@@ -28,7 +28,7 @@ export interface DiallerOptions {
   origin: string;
   token: string;
   agent: string;
-  /** The servers that this machine offers now. */
+  /** The servers that this machine offers now: another list after each edit. */
   servers(): readonly ServerConfig[];
   /** Adapters by registry name; may change. */
   adapters: ReadonlyMap<string, HttpAdapter>;
@@ -129,14 +129,18 @@ export function startDialler(options: DiallerOptions): Dialler {
 /** The usual cause is that the names are taken, for example by servers of a removed connector. */
 const ROOM = 'see portico servers; portico servers remove NAME frees a name';
 
-/** Sends the list of servers. @returns the adapters of the servers that the registry accepted */
+/** Sends the list of servers, and again if it was edited meanwhile. @returns the adapters of the servers that the registry accepted */
 async function tell(
   { origin, token, servers, adapters, onTold }: DiallerOptions,
   signal: AbortSignal,
 ): Promise<{ connector: string; adapters: Map<string, HttpAdapter> }> {
-  const offers = servers().map(toAdvertised);
-  const told = await tellServers(origin, token, offers, signal);
-  onTold(told);
+  let offers: readonly ServerConfig[];
+  let told: Told;
+  do {
+    offers = servers();
+    told = await tellServers(origin, token, offers.map(toAdvertised), signal);
+    onTold(told);
+  } while (servers() !== offers);
   const taken = new Set(told.servers.filter(({ id }) => id !== null).map(({ name }) => name));
   const offered = new Map([...adapters].filter(([name]) => taken.has(name)));
   if (offered.size > 0 || offers.length === 0)
