@@ -125,8 +125,12 @@ export function createAccounts(ports: AccountPorts): Accounts {
 
     async delete(caller, id, visible) {
       const account = await findRecord(db, ACCOUNTS, id);
-      // The empty id makes the act itself refuse it like an account that does not exist.
-      await records.delete(caller, account && !mayTouch(caller, account, visible) ? '' : id);
+      if (!account || mayTouch(caller, account, visible)) return records.delete(caller, id);
+      // Refused like an account that does not exist, in the audit too.
+      const act = { action: 'account.delete', subject: id };
+      return adminAudit.perform(caller, SCOPES.write, act, () =>
+        Promise.reject(new PorticoError('not_found', kind.missing)),
+      );
     },
 
     connect(caller, { server: key, token }, visible) {
