@@ -22,7 +22,8 @@ export async function discoverAuthorizer(
     named !== undefined,
   );
   const metadata = await findServer(issuers, fetch, isExactly, checkCodeFlow);
-  return { issuer: metadata.issuer, resource, metadata, scope: withOffline(scope, metadata) };
+  const { issuer: found } = metadata;
+  return { issuer: found, issuers, resource, metadata, scope: withOffline(scope, metadata) };
 }
 
 /** Restricts the issuers to the one that an administrator configured, if any; else keeps all that the server names. */

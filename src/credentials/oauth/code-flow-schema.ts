@@ -10,6 +10,8 @@ import type { Challenge } from './challenge.ts';
 export interface Authorizer {
   /** Exactly as both metadata documents write it. */
   issuer: string;
+  /** All issuers that the server names, or the only one that an administrator configured. */
+  issuers: readonly string[];
   /** The server as a resource indicator (RFC 8707). */
   resource: string;
   metadata: AuthorizationServer;

@@ -169,7 +169,7 @@ export class Connecting {
       const isDone = await commit({
         when,
         statements: [
-          deleteOfOtherIssuers(db, serverId, grant, when),
+          deleteOfOtherIssuers(db, serverId, id, [issuer, ...authorizer.issuers], when),
           writeAccount(db, written, isKnown, when),
           writeGrant(db, grant, whenWritten(written)),
         ],

@@ -119,16 +119,21 @@ export const noteWanted = (db: D1Database, accountId: string, scope: string): D1
     )
     .bind(scope, accountId, scope);
 
-/** Deletes the other accounts of a server at issuers that the server no longer names. @param when condition of the whole change */
+/**
+ * Deletes the other accounts of a server at issuers that the server no longer names.
+ * @param issuers that it names
+ * @param when condition of the whole change
+ */
 export const deleteOfOtherIssuers = (
   db: D1Database,
   serverId: string,
-  { account_id, issuer }: Pick<Grant, 'account_id' | 'issuer'>,
+  accountId: string,
+  issuers: readonly string[],
   when: Condition,
 ): D1PreparedStatement =>
   db
     .prepare(
-      `DELETE FROM accounts WHERE server_id = ? AND id <> ?
-       AND id IN (SELECT account_id FROM account_grants WHERE issuer <> ?) AND ${when.sql}`,
+      `DELETE FROM accounts WHERE server_id = ? AND id <> ? AND id IN (SELECT account_id FROM account_grants
+         WHERE issuer NOT IN (SELECT value FROM json_each(?))) AND ${when.sql}`,
     )
-    .bind(serverId, account_id, issuer, ...when.params);
+    .bind(serverId, accountId, JSON.stringify(issuers), ...when.params);

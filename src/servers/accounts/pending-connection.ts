@@ -21,6 +21,8 @@ const PendingSchema = z.object({
   serverUrl: z.string(),
   authorizer: z.object({
     issuer: z.string(),
+    // Pending sign-ins of the previous release do not have it.
+    issuers: z.array(z.string()).default([]),
     resource: z.string(),
     scope: z.string().optional(),
     metadata: z.looseObject({ issuer: z.string() }),

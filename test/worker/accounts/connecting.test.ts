@@ -81,9 +81,12 @@ it('[ACC-8] a sign-in that Ada started connects nothing if Bob returns with it',
 
 it('[ACC-8] accounts at another issuer go with the account that replaces them, and not without it', async () => {
   expect(await connect(bob, tickets, 'bob-there')).toContain('Calls of Bob');
-  const grant = { account_id: 'acc_new', issuer: 'https://issuer.example' };
+  const issuers = ['https://issuer.example'];
   const deleteWhen = (sql: string) =>
-    deleteOfOtherIssuers(env.DB, ids['tickets'] ?? '', grant, { sql, params: [] }).run();
+    deleteOfOtherIssuers(env.DB, ids['tickets'] ?? '', 'acc_new', issuers, {
+      sql,
+      params: [],
+    }).run();
   await deleteWhen('0');
   expect(await accountRows()).toHaveLength(1);
   await deleteWhen('1');
