@@ -129,12 +129,12 @@ function heldState(
   return reason === null ? 'pending' : 'quarantined';
 }
 
-/** An approval whose definition is gone keeps its decisions. */
+/** An approval whose definition is gone keeps its decisions, and why its name misleads if it was approved anyway. */
 const toRemoved = (approval: ApprovalRecord): ApprovalRecord => ({
   ...approval,
   state: 'removed',
   heldFingerprint: null,
-  reason: null,
+  reason: approval.approvedFingerprint === null ? null : approval.reason,
 });
 
 /**

@@ -280,6 +280,17 @@ describe('a misleading name', () => {
     expect(discover(await named('send', 's\u0435nd'), approved).admitted.size).toBe(2);
   });
 
+  it('[SEC-7] that was approved anyway is no honest name after it was gone for a while', async () => {
+    const reason = { kind: 'look_alike' as const, serverId: 'other', name: 'send' };
+    const approved = apply([], discover(await named('s\u0435nd'))).map(a => ({ ...a, reason }));
+    const gone = apply(approved, discover([], approved));
+    const back = discover(await named('s\u0435nd', 'send'), gone);
+    expect(back.changes).toMatchObject([
+      { name: 'send', state: 'pending', reason: null },
+      { name: 's\u0435nd', state: 'approved', reason },
+    ]);
+  });
+
   it('[SEC-7] stays quarantined when pending definitions are judged again', async () => {
     const offered = await named('send', 's\u0435nd');
     const approvals = apply([], discover(offered, [], { toolApproval: 'hold' }));
