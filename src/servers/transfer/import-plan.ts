@@ -165,6 +165,10 @@ function resolveConflict(planned: PlannedEntry, rule: ConflictRule): PlannedEntr
     const problems = [{ field: planned.path, message: reason }];
     return { ...planned, action: 'invalid', problems, isTaken: true };
   }
+  if (rule === 'update' && planned.existing.transportType === 'STDIO') {
+    const message = `${reason}, which is a program on the machine of its connector; use another name`;
+    return { ...planned, action: 'invalid', problems: [{ field: planned.path, message }] };
+  }
   return { ...planned, action: rule, reasons: [...planned.reasons, reason] };
 }
 

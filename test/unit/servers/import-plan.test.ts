@@ -108,6 +108,18 @@ describe('a plan', () => {
     ]);
   });
 
+  it('[REG-6] finds a name that a program has, which no file can edit', () => {
+    const program = {
+      ...server('files', 'connector://box/files'),
+      transportType: 'STDIO',
+    } as Server;
+    const [entry] = plan(
+      { servers: { files: remote('files') } },
+      { onConflict: 'update', find: () => program },
+    );
+    expect(entry).toMatchObject({ action: 'invalid', problems: [{ field: 'servers.files' }] });
+  });
+
   it('[REG-6] uses no secret name twice, and none that is already taken', () => {
     const file = {
       servers: {
