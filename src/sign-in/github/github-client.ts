@@ -23,6 +23,8 @@ const API = 'https://api.github.com';
 /** Time limit for all requests of one sign-in, in milliseconds. */
 const STEP_MS = 15_000;
 const MAX_BYTES = 1_048_576;
+/** GitHub gives lists in pages of at most a hundred. */
+const PAGE = { items: 100, most: 10 };
 
 const UserSchema = z.looseObject({
   id: z.number().int().positive(),
@@ -112,10 +114,19 @@ async function whoIs(token: string, withOrgs: boolean, fetch: typeof globalThis.
     if (response.status !== 200) throw new Error('GitHub refused');
     return schema.parse(await response.json());
   };
+  const getAll = async <T>(path: string, schema: z.ZodType<T[]>): Promise<T[]> => {
+    const all: T[] = [];
+    for (let page = 1; page <= PAGE.most; page += 1) {
+      const more = await get(`${path}?per_page=${PAGE.items}&page=${page}`, schema);
+      all.push(...more);
+      if (more.length < PAGE.items) break;
+    }
+    return all;
+  };
   const [user, orgs, teams] = await Promise.all([
     get('/user', UserSchema),
-    withOrgs ? get('/user/orgs?per_page=100', OrgsSchema) : [],
-    withOrgs ? get('/user/teams?per_page=100', TeamsSchema) : [],
+    withOrgs ? getAll('/user/orgs', OrgsSchema) : [],
+    withOrgs ? getAll('/user/teams', TeamsSchema) : [],
   ]);
   const claims = {
     login: user.login,

@@ -18,21 +18,25 @@ interface Github {
   token?: () => Response;
   user?: () => Response;
   orgs?: () => Response;
+  teams?: (url: URL) => Response;
 }
 
 /** @returns the requests */
 const serve = (github: Github = {}) => {
-  const answers: Record<string, () => Response> = {
+  const answers: Record<string, (url: URL) => Response> = {
     '/user': github.user ?? (() => Response.json(user)),
     '/user/orgs': github.orgs ?? (() => Response.json(orgs)),
-    '/user/teams': () => Response.json(teams),
+    '/user/teams': github.teams ?? (() => Response.json(teams)),
   };
   const token =
     github.token ??
     (() => Response.json({ access_token: 'gho_x', token_type: 'bearer', scope: 'read:org' }));
   return fakeUpstreams({
     [GITHUB]: () => token(),
-    [API]: ({ url }) => answers[new URL(url).pathname]?.() ?? new Response(null, { status: 404 }),
+    [API]: request => {
+      const url = new URL(request.url);
+      return answers[url.pathname]?.(url) ?? new Response(null, { status: 404 });
+    },
   });
 };
 
@@ -85,6 +89,19 @@ it("[ACC-7] signs in by the account's number, with the groups of its teams", asy
   expect(identities).toMatchObject([
     { issuer: ISSUER, subject: '583231', groups: ['platform'], email: null },
   ]);
+});
+
+it('[ACC-7] reads every page of the teams of somebody who has many', async () => {
+  const others = Array.from({ length: 100 }, (_, i) => ({ ...teams[0], slug: `other-${i}` }));
+  const pages: Record<string, object[]> = { 1: others, 2: others, 3: teams };
+  serve({
+    teams: ({ searchParams: query }) => Response.json(pages[query.get('page') ?? '1'] ?? []),
+  });
+  await setUp();
+  expect((await comeBack(createBrowser(portico))).status).toBe(303);
+  const listed = await portico.api('GET', '/api/v1/identities');
+  const { identities } = await listed.json<{ identities: object[] }>();
+  expect(identities).toMatchObject([{ groups: ['platform'] }]);
 });
 
 it.each<[string, Github, Record<string, string>, number]>([
