@@ -41,6 +41,7 @@ export function toInputRequests(pending: readonly CallView[]): JsonObject {
 
 /**
  * Reads the person's decisions from the `inputResponses` of the next round.
+ * @param pending the calls that the form asked about and that still wait
  * @returns undefined where nothing was decided
  */
 export function toDecisions(
@@ -48,7 +49,7 @@ export function toDecisions(
   pending: readonly CallView[],
 ): ContinueChat['decisions'] | undefined {
   const answer = isObject(responses) ? responses[FORM_KEY] : undefined;
-  if (!isObject(answer)) return undefined;
+  if (!isObject(answer) || pending.length === 0) return undefined;
   const { action, content } = answer;
   if (action === 'decline') return pending.map(({ id }) => ({ call_id: id, approve: false }));
   if (action !== 'accept' || !isObject(content)) return undefined;

@@ -114,9 +114,12 @@ class Round {
       if (typeof state !== 'string') {
         throw new PorticoError('invalid_params', 'params.requestState must be a string');
       }
-      this.#chatId = state;
-      const { pending = [] } = await chats.get(chatCaller, this.#chatId);
-      const decisions = toDecisions(round['inputResponses'], pending);
+      const [chatId = '', ...askedAbout] = state.split(' ');
+      this.#chatId = chatId;
+      const { pending = [] } = await chats.get(chatCaller, chatId);
+      // A repeated answer decides nothing about calls that came after it.
+      const asked = pending.filter(({ id }) => askedAbout.includes(id));
+      const decisions = toDecisions(round['inputResponses'], asked);
       if (!decisions) return undefined;
       return chats.continue(chatCaller, this.#chatId, ContinueChatSchema.parse({ decisions }));
     }
@@ -194,7 +197,7 @@ class Round {
     const result = {
       resultType: 'input_required',
       inputRequests: toInputRequests(pending),
-      requestState: view.id,
+      requestState: [view.id, ...pending.map(({ id }) => id)].join(' '),
     };
     return toResponse(JSON.stringify(result), { resultType: 'input_required' });
   }

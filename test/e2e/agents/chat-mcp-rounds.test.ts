@@ -80,6 +80,25 @@ describe('a round', () => {
     expect(JSON.stringify(resultOf(again))).not.toContain('input_required');
     expect((await closed()) - before).toBe(1);
   });
+
+  it.each([accepted, { approval: { action: 'decline' } }])(
+    '[LLM-3] that is sent again decides nothing about a later call: %j',
+    async inputResponses => {
+      await chats.script({
+        turns: [{ calls: [close('INC-1001')] }, { calls: [close('INC-1002')] }, { text: 'So.' }],
+      });
+      const asked = resultOf(await callModern(target, { message }, elicitation));
+      const { requestState } = asked as unknown as { requestState: string };
+      const round = { requestState, inputResponses };
+      const next = resultOf(await callModern(target, { message }, elicitation, round));
+      expect(next).toMatchObject({ resultType: 'input_required' });
+      const again = resultOf(await callModern(target, { message }, elicitation, round));
+      expect(viewOf(again)).toMatchObject({
+        status: 'waiting',
+        pending: [{ id: 'call_2', decision: 'waiting' }],
+      });
+    },
+  );
 });
 
 describe('an endpoint', () => {
@@ -127,7 +146,7 @@ describe('an endpoint', () => {
       method: 'POST',
       signal: leaving.signal,
       headers: headersFor(target, modernHeaders('tools/call', 'chat')),
-      body: modernBody({ message }, {}, { requestState: id, inputResponses: accepted }),
+      body: modernBody({ message }, {}, { requestState: `${id} call_1`, inputResponses: accepted }),
     }).then(response => response.text());
     decided.catch(() => {});
     await until('the call runs', SOON_MS, async () =>

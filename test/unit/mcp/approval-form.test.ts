@@ -54,6 +54,10 @@ describe('the answer of a person', () => {
     expect(toDecisions({ approval }, pending)).toEqual(decisions);
   });
 
+  it('[LLM-3] has no decisions if none of the calls still waits', () => {
+    expect(toDecisions({ approval: { action: 'decline' } }, [])).toBeUndefined();
+  });
+
   it('[LLM-3] has no decisions if there was no server request', () => {
     expect(toDecisions(undefined, pending)).toBeUndefined();
     expect(toDecisions({ other: { action: 'accept' } }, pending)).toBeUndefined();
