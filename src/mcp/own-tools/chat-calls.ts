@@ -26,6 +26,8 @@ import {
 import { fillsForms } from '../../shared/client-capabilities.ts';
 import type { CallMessages, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
+import { failureCode } from '../../gateway/server-failure.ts';
+import { toEnding } from '../../telemetry/operation.ts';
 import { toDecisions, toInputRequests } from './approval-form.ts';
 import { CHAT_NAME } from './chat-tool.ts';
 import { ownFailureText, ownResultText, parseOwn, traceparentOf } from './own-tools.ts';
@@ -68,6 +70,7 @@ export async function startChat(
       return round.start(Object.fromEntries(members) as JsonObject);
     },
     onUnanswered: () => round.waiting(),
+    onReplaced: code => requestContext.context.operation?.ends(toEnding(code)),
   };
 }
 
@@ -94,6 +97,7 @@ class Round {
       this.#chatId = ready.id;
       return { messages: this.#run(ready) };
     } catch (thrown) {
+      this.#requestContext.context.operation?.ends(toEnding(failureCode(thrown)));
       if (!(thrown instanceof PorticoError) || !READABLE.has(thrown.code)) throw thrown;
       return { response: toResponse(ownFailureText(thrown)) };
     }

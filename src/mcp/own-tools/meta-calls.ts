@@ -7,7 +7,9 @@ import type { RequestContext } from '../request-context.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
+import { failureCode } from '../../gateway/server-failure.ts';
 import { isObject, type Era, type RpcRequest } from '../../shared/protocol.ts';
+import { toEnding } from '../../telemetry/operation.ts';
 import { parseCall, parseDescribe, parseSearch } from './meta-arguments.ts';
 import { refusedAsResult, withSchema } from './failed-arguments.ts';
 import { describedText } from './meta-answers.ts';
@@ -50,6 +52,7 @@ export async function toMetaCall(
     requestContext.context.operation?.is({ tool: name });
     return { result: await answer(requestContext, name, request.params?.['arguments']) };
   } catch (thrown) {
+    requestContext.context.operation?.ends(toEnding(failureCode(thrown)));
     if (name === 'call_tool' || (thrown instanceof PorticoError && thrown.code === 'forbidden')) {
       const { gateway, viewer, context } = requestContext;
       const refusal = { method: request.method, subject: name, thrown, source };
@@ -111,12 +114,13 @@ function toRealCall(request: RpcRequest, params: RawObject): RealCall {
  * @throws the given value, where it is any other error
  */
 export async function notFoundText(
-  { gateway, viewer }: RequestContext,
+  { gateway, viewer, context }: RequestContext,
   thrown: unknown,
   wanted: string,
 ): Promise<string> {
   if (!(thrown instanceof PorticoError) || !NOT_FOUND.has(thrown.code)) throw thrown;
   const { code, message, extras } = thrown;
+  context.operation?.ends(toEnding(code));
   const listing = await ifReadable(gateway.list(viewer, 'tools'));
   const names = listing ? nearestTools(wanted, listing) : [];
   const near = names.length === 0 ? '' : `; nearest: ${names.map(toShown).join(', ')}`;

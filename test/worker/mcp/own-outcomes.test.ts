@@ -1,0 +1,40 @@
+/** How calls of the gateway's own tools end in the log: a failure of theirs is no success. */
+import { expect, it, vi } from 'vitest';
+import { createPortico, modern, PATIENT } from '../support/portico.ts';
+
+interface Line {
+  tool?: string;
+  outcome: string;
+  code?: string;
+}
+const lines: Line[] = [];
+const LINES = {
+  async fetch(_url: string, { body }: { body: string }) {
+    lines.push(
+      ...body
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line) as Line),
+    );
+    return new Response();
+  },
+} as unknown as Fetcher;
+const portico = createPortico({ LINES, PORTICO_LOG: 'all' });
+
+it.each([
+  ['ask', 'ask', { request: 'x' }, 'failed', 'model_missing'],
+  ['ask', 'ask', {}, 'invalid', 'invalid_params'],
+  ['chat', 'chat', { message: 'x' }, 'failed', 'model_missing'],
+  ['search', 'search_tools', { limit: 0 }, 'invalid', 'invalid_params'],
+  ['search', 'describe_tool', { name: 'no.tool' }, 'denied', 'tool_not_found'],
+])(
+  '[OPS-7] on an endpoint of %s, a failed %s with %j is %s',
+  async (tools, name, given, ...ended) => {
+    lines.length = 0;
+    const { message, headers } = modern('tools/call', { name, arguments: given });
+    const response = await portico.post(message, { headers }, `/mcp?tools=${tools}`);
+    expect(await response.json()).toMatchObject({ result: { isError: true } });
+    await vi.waitFor(() => expect(lines).toMatchObject([{ tool: name }]), PATIENT);
+    expect([lines[0]?.outcome, lines[0]?.code]).toEqual(ended);
+  },
+);
