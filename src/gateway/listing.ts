@@ -14,6 +14,8 @@ export interface ListedItem {
   name: string;
   server: ListedServer;
   item: CatalogItem;
+  /** A toolset gave it its name, which may be the server's own. */
+  isRenamed?: true;
 }
 
 /** A whole list. */

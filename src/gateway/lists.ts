@@ -206,7 +206,7 @@ function presented(server: Server, item: CatalogItem, naming: Naming, kind: Kind
   const name = toQualifiedName(server.name, item.key, naming.style);
   const renamed = kind === 'tools' ? naming.renames?.of(server.id, item.key) : undefined;
   if (!renamed) return { name, server, item };
-  return { name: renamed.name ?? name, server, item: described(item, renamed) };
+  return { name: renamed.name ?? name, server, item: described(item, renamed), isRenamed: true };
 }
 
 const digests = new WeakMap<VisibleServers, string>();

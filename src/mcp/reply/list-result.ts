@@ -79,8 +79,8 @@ function itemText(item: ListedItem, kind: Kind): string {
 }
 
 /** The same as raw members. */
-export function toOwnMembers({ name, server, item }: ListedItem, kind: Kind): RawObject {
-  if (name === item.key) return item.raw;
+export function toOwnMembers({ name, server, item, isRenamed }: ListedItem, kind: Kind): RawObject {
+  if (name === item.key && !isRenamed) return item.raw;
   const raw = new Map(item.raw).set(KIND_FACTS[kind].key, JSON.stringify(name));
   const meta = raw.get('_meta');
   if (kind === 'tools' && meta?.includes('resourceUri')) {

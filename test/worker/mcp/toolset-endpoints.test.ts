@@ -15,7 +15,10 @@ import {
 } from '../support/portico.ts';
 
 const portico = createPortico();
-const tracker = new FakeServer({ tools: ['list', 'create', 'drop'].map(name => toolOf(name)) });
+const view = { ui: { resourceUri: 'ui://list' } };
+const tracker = new FakeServer({
+  tools: [toolOf('list', { _meta: view }), toolOf('create'), toolOf('drop')],
+});
 const wiki = new FakeServer({ tools: ['list', 'edit'].map(name => toolOf(name)) });
 let member: string;
 let stranger: string;
@@ -67,6 +70,21 @@ describe('a toolset', () => {
       { name: 'file-issue', description: 'Files an issue' },
       { name: 'wiki:list' },
     ]);
+  });
+
+  it("[ACC-4] [MCP-3] links a tool to its server's view, also under the server's own name for it", async () => {
+    await create('/api/v1/toolsets', {
+      name: 'plain',
+      include: ['tracker.list'],
+      overrides: [{ server: 'tracker', tool: 'list', name: 'list' }],
+    });
+    for (const path of ['/mcp/toolsets/plain', '/mcp/toolsets/desk']) {
+      const answer = await portico.post(legacy('tools/list'), {}, path);
+      const { result } = await answer.json<RpcAnswer>();
+      expect(result?.tools?.[0]).toMatchObject({
+        _meta: { ui: { resourceUri: 'ui://tracker/list' } },
+      });
+    }
   });
 
   it.each(['legacy', 'modern'] as const)(
