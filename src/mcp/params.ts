@@ -128,7 +128,7 @@ function readOnce(
 }
 
 /** Longest task id and longest cursor: the gateway makes both, and they contain a server's name in an encoded form. */
-const MAX_OWN_CHARS = 32_768;
+export const MAX_OWN_CHARS = 32_768;
 
 const PARAM_BOUNDS: readonly (readonly [member: string, maxChars: number])[] = [
   ['name', MAX_NAME_CHARS],

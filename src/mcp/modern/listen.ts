@@ -28,6 +28,8 @@ import { changingLists, recheckLists, maySend, seenBy } from '../own-tools/own-l
 import { placed } from '../legacy/subscribe.ts';
 import { streamResponse, type LiveStream } from '../reply/stream-response.ts';
 import { requireTasks } from '../methods/era-forms.ts';
+import { MAX_OWN_CHARS } from '../params.ts';
+import { MAX_URI_CHARS } from '../../shared/util/name-limits.ts';
 
 /** Most resources that one listener may subscribe to. */
 const MAX_RESOURCES = 1_000;
@@ -38,8 +40,11 @@ const FilterSchema = z.object({
   toolsListChanged: z.boolean().optional(),
   resourcesListChanged: z.boolean().optional(),
   promptsListChanged: z.boolean().optional(),
-  resourceSubscriptions: z.array(z.string().min(1)).max(MAX_RESOURCES).optional(),
-  taskIds: z.array(z.string().min(1)).max(MAX_TASKS).optional(),
+  resourceSubscriptions: z
+    .array(z.string().min(1).max(MAX_URI_CHARS))
+    .max(MAX_RESOURCES)
+    .optional(),
+  taskIds: z.array(z.string().min(1).max(MAX_OWN_CHARS)).max(MAX_TASKS).optional(),
 });
 
 /** @throws PorticoError `forbidden`, `busy`, `invalid_params`, `missing_client_capability` */

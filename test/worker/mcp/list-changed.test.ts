@@ -172,6 +172,8 @@ describe('a listener', () => {
     [],
     { toolsListChanged: 'yes' },
     { resourceSubscriptions: 'note://a' },
+    { resourceSubscriptions: [`note://${'a'.repeat(8_186)}`] },
+    { taskIds: ['t'.repeat(32_769)] },
   ])('[MCP-4] requires a filter, and %j is refused', async notifications => {
     const { message, headers } = modern('subscriptions/listen', { notifications });
     const response = await portico.post(message, { headers });
