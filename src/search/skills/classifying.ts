@@ -138,11 +138,13 @@ export class Classifying {
     const renewed = new Set(rows.filter(row => row.madeFor === '').map(({ tool }) => tool));
     let revision: number | undefined = server.skillsRevision;
     let failure: Judged['failure'];
+    let hasGaps = false;
     for (let from = 0; from < wanted.length; from += way.slice) {
       if (!judge || failure || isStopped()) break;
       const slice = wanted.slice(from, from + way.slice);
       const judged = await judge(server.id, slice, renewed);
       failure = judged.failure;
+      hasGaps ||= slice.some((_, i) => !judged.classifications[i]);
       // After a failure no further slice is classified; all remaining tools get the same reason.
       const decided = failure ? wanted.slice(from) : slice;
       const assignments = decided.flatMap((question, i) =>
@@ -160,8 +162,9 @@ export class Classifying {
     }
     if (isStopped()) return undefined;
     const last = await this.#finish(server, questions, known, done, revision);
-    const failures = failure ? (done?.failures ?? 0) + 1 : 0;
-    const retryAt = failure ? Date.now() + toPutOffMs(failures, failure.retryAfterMs) : null;
+    const failures = failure || hasGaps ? (done?.failures ?? 0) + 1 : 0;
+    const leastMs = failure?.retryAfterMs ?? 0;
+    const retryAt = failures > 0 ? Date.now() + toPutOffMs(failures, leastMs) : null;
     return { ...last, basis: basisOf(server, taxonomy.revision, way), failures, retryAt };
   }
 
@@ -240,7 +243,9 @@ function toAssignment(
   }
   if (before?.fingerprint === fingerprint && before.skills.length > 0) return [];
   const reason = failure?.reason ?? 'The model gave no answer for it';
-  return [{ tool, fingerprint, skills: [], reason, source: 'none', madeFor: FAILED }];
+  // A tool that is to be classified without its earlier answer still is.
+  const open = before?.madeFor === '' ? '' : FAILED;
+  return [{ tool, fingerprint, skills: [], reason, source: 'none', madeFor: open }];
 }
 
 const basisOf = ({ catalogHash }: Server, taxonomyRevision: number, way: Way): string =>

@@ -48,7 +48,7 @@ export function questionKey(
 
 /**
  * Asks the model about at most `BATCH_TOOLS` tools.
- * @returns a verdict for each, in their order
+ * @returns a verdict for each, in their order; undefined where the answer has none
  * @throws ModelFailure
  */
 export async function classifyByModel(
@@ -56,7 +56,7 @@ export async function classifyByModel(
   taxonomy: Taxonomy,
   questions: readonly Question[],
   deadline: AbortSignal,
-): Promise<Classification[]> {
+): Promise<(Classification | undefined)[]> {
   const { value } = await model.complete({
     system: toSystem(taxonomy),
     user: toUser(questions, crypto.randomUUID()),
@@ -69,7 +69,7 @@ export async function classifyByModel(
   const answered = questions.map((_, index) => byIndex.get(index));
   if (answered.every(tool => tool === undefined)) throw new ModelFailure('nonsense');
   return answered.map(tool => {
-    if (!tool) return { skills: [], reason: 'The model did not answer for it' };
+    if (!tool) return undefined;
     const skills = toAssigned(tool.skills.filter(({ id }) => known.has(id)));
     const suggestion = toSuggestion(tool.suggestion);
     const reason = suggestion

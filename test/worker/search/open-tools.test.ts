@@ -1,0 +1,115 @@
+/** Tools for which a model gave no answer: they are asked about again, later, and their earlier answers count only where they may. */
+import { env } from 'cloudflare:workers';
+import { afterEach, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { ModelFailure, type Model } from '../../../src/models/model-port.ts';
+import {
+  listAssignments,
+  renewAssignments,
+  touchServerSkills,
+} from '../../../src/search/skills/assignment-store.ts';
+import { Classifying } from '../../../src/search/skills/classifying.ts';
+import { createLlmWay } from '../../../src/search/skills/llm-way.ts';
+import { loadTaxonomy } from '../../../src/search/skills/skill-store.ts';
+import type { Embedding } from '../../../src/search/text/embedding.ts';
+import { toCatalogText } from '../../../src/servers/catalog/catalog.ts';
+import type { Server } from '../../../src/servers/registry/server-schema.ts';
+import { createPortico, register } from '../support/portico.ts';
+
+const portico = createPortico();
+const TOOLS = ['a', 'b'];
+const items = {
+  tools: TOOLS.map(name => JSON.stringify({ name, inputSchema: { type: 'object' } })),
+  resources: [],
+  resourceTemplates: [],
+  prompts: [],
+};
+const CATALOG = toCatalogText({ items, ttlMs: {}, capabilities: {} });
+const EMBEDDING = { dimensions: 4, embed: () => new Float32Array(4) } as unknown as Embedding;
+let made = 0;
+
+/** A server whose tools a model puts into these skills; the model leaves out a tool without any, and fails where there are none. */
+async function createWorld() {
+  const { id } = await register(portico, `open-${(made += 1)}`, { auto_connect: false });
+  const asked: string[][] = [];
+  const world = {
+    skills: {} as Record<string, string[]> | undefined,
+    asked,
+    wakes: [] as number[],
+  };
+  const model: Model = {
+    name: `model-${made}`,
+    async complete({ user, schema }) {
+      const tools = z
+        .array(z.object({ index: z.number(), name: z.string() }))
+        .parse(JSON.parse(user.split('\n')[2] ?? '[]'));
+      asked.push(tools.map(({ name }) => name));
+      const { skills } = world;
+      if (!skills) throw new ModelFailure('unavailable');
+      const answers = tools.flatMap(({ index, name }) =>
+        skills[name]
+          ? [{ index, skills: skills[name].map(skill => ({ id: skill, confidence: 0.9 })) }]
+          : [],
+      );
+      const value = { tools: answers.map(answer => ({ ...answer, suggestion: null })) };
+      return { value: schema.type.parse(value), tokens: 1 };
+    },
+  };
+  const kept = new Map<string, unknown>();
+  const classifying = new Classifying({
+    db: env.DB,
+    storage: {
+      get: async (key: string) => kept.get(key),
+      put: async (key: string, value: unknown) => void kept.set(key, value),
+    } as unknown as DurableObjectStorage,
+    way: createLlmWay(env.DB, model),
+    embedding: async () => EMBEDDING,
+    findCatalog: async () => CATALOG,
+    wake: async at => void world.wakes.push(at),
+  });
+  const follow = async () => {
+    const { skills_revision: skillsRevision } = z
+      .object({ skills_revision: z.number() })
+      .parse(
+        await env.DB.prepare('SELECT skills_revision FROM servers WHERE id = ?').bind(id).first(),
+      );
+    const { revision: taxonomyRevision } = await loadTaxonomy(env.DB);
+    const facts = { id, name: 'open', description: '', status: 'CONNECTED', catalogHash: 'h' };
+    await classifying.follow({ ...facts, skillsRevision, taxonomyRevision } as unknown as Server);
+    return Object.fromEntries(
+      (await listAssignments(env.DB, id)).map(({ tool, skills, reason }) => [
+        tool,
+        skills[0]?.id ?? reason,
+      ]),
+    );
+  };
+  return { id, world, follow };
+}
+
+afterEach(() => void vi.restoreAllMocks());
+
+it('[AG-US3-AC4] a tool that an answer leaves out is asked about again, later', async () => {
+  const { world, follow } = await createWorld();
+  world.skills = { a: ['weather'] };
+  expect(await follow()).toEqual({ a: 'weather', b: 'The model gave no answer for it' });
+  expect(world.wakes).toHaveLength(1);
+  world.skills = { b: ['gaming'] };
+  await follow();
+  expect(world.asked).toEqual([['a', 'b']]);
+  vi.spyOn(Date, 'now').mockReturnValue(world.wakes[0] ?? 0);
+  expect(await follow()).toEqual({ a: 'weather', b: 'gaming' });
+  expect(world.asked).toEqual([['a', 'b'], ['b']]);
+});
+
+it('[FIND-3] a tool to be classified again is asked about again also after a failure', async () => {
+  const { id, world, follow } = await createWorld();
+  world.skills = { a: [], b: [] };
+  await follow();
+  await env.DB.batch([renewAssignments(env.DB, id), touchServerSkills(env.DB, id)]);
+  world.skills = undefined;
+  await follow();
+  vi.spyOn(Date, 'now').mockReturnValue(world.wakes[0] ?? 0);
+  world.skills = { a: ['weather'], b: ['gaming'] };
+  expect(await follow()).toEqual({ a: 'weather', b: 'gaming' });
+  expect(world.asked).toHaveLength(3);
+});
