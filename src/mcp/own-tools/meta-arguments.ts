@@ -79,7 +79,11 @@ export function parseSearch(given: unknown): readonly SearchRequest[] {
   }
   const limit = parsed.limit ?? (queries.length === 1 ? USUAL_FOUND : USUAL_FOUND_EACH);
   const usual = { limit, returnsUnmatched: true } as const;
-  const filters = { ...usual, ...(servers ? { servers } : {}), ...(skill ? { skill } : {}) };
+  const filters = {
+    ...usual,
+    ...(servers?.length ? { servers } : {}),
+    ...(skill ? { skill } : {}),
+  };
   return queries.map(text => ({ query: text, ...filters }));
 }
 

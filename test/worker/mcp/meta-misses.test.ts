@@ -81,6 +81,7 @@ describe('a search', () => {
       ofGuest.replace('trakcer', 'tracker'),
     );
     expect(await searched({})).not.toContain('No tool here has');
+    expect(await searched({ servers: [] })).toBe(await searched({}));
     expect(await searched({}, { token: guest })).toContain('No tool here has: repository.');
   });
 
