@@ -13,6 +13,8 @@ export interface McpJson {
   entries: McpEntry[];
 }
 
+const BYTE_ORDER_MARK = '\uFEFF';
+
 /** Where clients keep their servers; the first one present counts. */
 const CONTAINERS: readonly (readonly string[])[] = [
   ['mcpServers'],
@@ -31,7 +33,8 @@ const CONTAINERS: readonly (readonly string[])[] = [
 export function parseMcpJson(text: string): McpJson | { problem: string } {
   let document: unknown;
   try {
-    document = parseWithin(stripJsonComments(text, { trailingCommas: true }));
+    const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+    document = parseWithin(stripJsonComments(json, { trailingCommas: true }));
   } catch {
     return { problem: 'is not valid JSON' };
   }

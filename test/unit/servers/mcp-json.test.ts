@@ -120,6 +120,11 @@ describe('an entry', () => {
     },
   );
 
+  it('[REG-6] with a byte order mark, as editors on Windows write it, is read', () => {
+    const [entry] = read('\uFEFF{"mcpServers": {"a": {"command": "x"}}}');
+    expect(entry).toMatchObject({ kind: 'stdio', name: 'a' });
+  });
+
   it('[REG-6] of the registry is passed on', () => {
     const record = { name: 'a', transport_type: 'HTTP', connection_config: { url: 'x' } };
     expect(parse({ servers: [record] })).toEqual([
