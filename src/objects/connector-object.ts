@@ -172,12 +172,15 @@ export class Connector extends DurableObject<Env> {
     } else if (type === 'bye') socket.close(CLOSED.done);
   }
 
-  /** The machine is gone, and with it the calls sent to it. A replaced machine was already handled in `#dismiss`. */
-  async #handleGone(socket: WebSocket, { id, isGreeted }: Machine): Promise<void> {
+  /**
+   * The machine is gone, and with it the calls sent to it. A replaced machine was already handled in `#dismiss`. One that never said hello
+   * may have replaced one that had.
+   */
+  async #handleGone(socket: WebSocket, { id }: Machine): Promise<void> {
     const isReplaced = this.ctx
       .getWebSockets(MACHINE)
       .some(other => other !== socket && isOpen(other));
-    if (isReplaced || !isGreeted) return;
+    if (isReplaced) return;
     this.#endCalls('The connection of its connector broke');
     await notePresence(this.env.DB, id, false, Date.now());
     const monitors = this.env.SERVER_MONITOR;

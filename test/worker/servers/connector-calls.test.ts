@@ -1,10 +1,16 @@
-/** Calls in a connector's object, when its machine is replaced. */
+/** A connector's object when its machine is replaced: calls, and what is said of it. */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
-import { FRAMES_VERSION, toFrame, toJsonFrame } from '../../../src/upstream/connector/frames.ts';
+import {
+  FRAMES_VERSION,
+  SUBPROTOCOL,
+  toFrame,
+  toJsonFrame,
+} from '../../../src/upstream/connector/frames.ts';
+import { connectedProgram } from '../support/connected-program.ts';
 import { enrol, FakeMachine } from '../support/fake-machine.ts';
-import { createPortico, PATIENT } from '../support/portico.ts';
+import { createPortico, PATIENT, SERVERS } from '../support/portico.ts';
 
 const portico = createPortico();
 
@@ -26,4 +32,25 @@ it('[CLI-1] [UP-5] sends no late frame of an ended call to the next machine', as
   next.send(toJsonFrame('hello', 0, { version: FRAMES_VERSION, agent: 'fake/1', servers: [] }));
   await vi.waitFor(() => expect(next.of('welcome')).toHaveLength(2), PATIENT);
   expect([held.length, late, next.of('end')]).toEqual([1, 1, []]);
+});
+
+it('[CLI-1] [REG-4] is offline after the machine that replaced its own left without a word', async () => {
+  const { connectorId, token, machine, id } = await connectedProgram(portico, 'silent');
+  const headers = {
+    upgrade: 'websocket',
+    'sec-websocket-protocol': SUBPROTOCOL,
+    authorization: `Bearer ${token}`,
+  };
+  const { webSocket: other } = await portico.fetch('/connect', { headers });
+  other?.accept();
+  await vi.waitFor(
+    () => expect([machine.bye, machine.closeCode]).toEqual(['replaced', 4409]),
+    PATIENT,
+  );
+  other?.close(1001);
+  await vi.waitFor(async () => {
+    const response = await portico.api('GET', `/api/v1/connectors/${connectorId}`);
+    expect(await response.json()).toMatchObject({ status: 'DISCONNECTED' });
+  }, PATIENT);
+  expect((await portico.api('DELETE', `${SERVERS}/${id}`)).status).toBe(204);
 });
