@@ -79,12 +79,23 @@ function branchesOf(schemas: readonly JsonObject[], root: JsonObject | undefined
   return [...found];
 }
 
+/** Returns what a reference stands for: a JSON pointer in a URI's fragment (RFC 6901, §6). */
 function refOf(ref: unknown, root: JsonObject | undefined): unknown {
   if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined;
   let at: unknown = root;
-  for (const part of ref.slice(1).split('/').slice(1)) {
+  for (const part of decoded(ref.slice(1)).split('/').slice(1)) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+    const isThere = typeof at === 'object' && at !== null && Object.hasOwn(at, key);
+    at = isThere ? (at as JsonObject)[key] : undefined;
   }
   return at;
+}
+
+/** A text that is not well encoded stays as it is. */
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
 }

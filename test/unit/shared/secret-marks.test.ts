@@ -57,6 +57,24 @@ describe('a schema', () => {
       { a: HIDDEN },
     ],
     [
+      'a reference that is encoded as a URI',
+      { properties: { a: { $ref: '#/$defs/Key%3Cstring%3E' } }, $defs: { 'Key<string>': MARKED } },
+      { a: 'x' },
+      { a: HIDDEN },
+    ],
+    [
+      'a reference with a sign that encodes nothing',
+      { properties: { a: { $ref: '#/$defs/100%' } }, $defs: { '100%': MARKED } },
+      { a: 'x' },
+      { a: HIDDEN },
+    ],
+    [
+      'a reference into a list',
+      { properties: { a: { $ref: '#/allOf/0/$defs/key' } }, allOf: [{ $defs: { key: MARKED } }] },
+      { a: 'x' },
+      { a: HIDDEN },
+    ],
+    [
       'a reference to nothing',
       { properties: { a: { $ref: '#/$defs/none' }, b: MARKED } },
       { a: 'x' },
