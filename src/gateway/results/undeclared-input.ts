@@ -1,11 +1,12 @@
 /**
- * Refuses an `input_required` result that asks for input which the client did not declare it can give: the client gets the protocol's own
- * error and nothing of the result. Pure.
- * Source: MCP 2026-07-28, Multi Round-Trip Requests; `MissingRequiredClientCapabilityError`.
+ * What a modern client gets of a server's request for input. An `input_required` result that asks for input which the client did not declare
+ * it can give is refused: the client gets the protocol's own error and nothing of the result. The refusal with which a server of 2025-11-25
+ * sends people to links, which modern clients do not know, becomes such a result. Pure.
+ * Source: MCP 2026-07-28, Multi Round-Trip Requests; `MissingRequiredClientCapabilityError`. 2025-11-25, URL Elicitation Required Error.
  */
 import { errorEntry } from '../../shared/errors/table.ts';
 import { rawMembers } from '../../shared/json/json-spans.ts';
-import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import { isObject, RPC, type JsonObject } from '../../shared/protocol.ts';
 import { canAnswer, capabilityFor, fillsForms } from '../../shared/client-capabilities.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 
@@ -29,6 +30,27 @@ export function withoutUndeclaredInput(
   const error = { code: rpc, message: title, data: { requiredCapabilities: missing } };
   return { kind: 'response', error: JSON.stringify(error), parsed: error };
 }
+
+/** Returns the request to open the links that a server refused a call for; undefined for every other response. */
+export function toLinkRequests(
+  response: RawResponse,
+): (RawResponse & { result: string }) | undefined {
+  if (!('error' in response) || response.parsed['code'] !== RPC.urlElicitationRequired) {
+    return undefined;
+  }
+  const { data } = response.parsed;
+  const links: unknown = isObject(data) ? data['elicitations'] : undefined;
+  if (!Array.isArray(links) || links.length === 0 || !links.every(isLink)) return undefined;
+  const requests = links.map(({ url, message }, at) => [
+    `open_link_${at + 1}`,
+    { method: 'elicitation/create', params: { mode: 'url', message, url } },
+  ]);
+  const parsed = { resultType: 'input_required', inputRequests: Object.fromEntries(requests) };
+  return { kind: 'response', result: JSON.stringify(parsed), parsed };
+}
+
+const isLink = (value: unknown): value is { url: string; message: string } =>
+  isObject(value) && typeof value['url'] === 'string' && typeof value['message'] === 'string';
 
 /** Returns the capabilities that a client lacks for a request; nothing if it can answer, or if no capability is known for the request. */
 function missingFor(request: unknown, capabilities: JsonObject): JsonObject {

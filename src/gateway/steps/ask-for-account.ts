@@ -80,9 +80,12 @@ export const asksForAccount = ({ parsed }: RawResponse): boolean => parsed === P
 /** Whether the person declined or cancelled it. */
 function isDeclined(answers: string | undefined): boolean {
   const parsed: unknown = JSON.parse(answers ?? 'null');
-  const answer = isObject(parsed) ? parsed[KEY] : undefined;
-  return isObject(answer) && (answer['action'] === 'decline' || answer['action'] === 'cancel');
+  return isObject(parsed) && isRefusal(parsed[KEY]);
 }
+
+/** Whether an answer to an elicitation says that the person does not want it. */
+export const isRefusal = (answer: unknown): boolean =>
+  isObject(answer) && (answer['action'] === 'decline' || answer['action'] === 'cancel');
 
 /**
  * Returns the params of the round after the request, without the answer that is for the gateway alone.

@@ -5,7 +5,7 @@
  * Source: MCP 2026-07-28, Multi Round-Trip Requests, server requirements.
  */
 import type { Viewer, VisibleServers } from '../viewer.ts';
-import { asksForAccount, withoutAccountAnswer } from './ask-for-account.ts';
+import { asksForAccount, isRefusal, withoutAccountAnswer } from './ask-for-account.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
@@ -15,7 +15,8 @@ import type { CallContext, CallMessages, CallReply } from '../../upstream/protoc
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import type { RelayedRequest } from '../gateway.ts';
-import { withoutUndeclaredInput } from '../results/undeclared-input.ts';
+import { toLinkRequests, withoutUndeclaredInput } from '../results/undeclared-input.ts';
+import { ServerFailure } from '../server-failure.ts';
 
 export interface RequestStateOptions {
   keys: KeyRing;
@@ -53,14 +54,16 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
     given: RawResponse,
     { bound, server, capabilities }: Sealing,
   ): Promise<RawResponse> {
-    if (!('result' in given) || given.parsed['resultType'] !== 'input_required') return given;
-    const response = withoutUndeclaredInput(given, capabilities);
+    const links = toLinkRequests(given);
+    const asking = links ?? given;
+    if (!('result' in asking) || asking.parsed['resultType'] !== 'input_required') return given;
+    const response = withoutUndeclaredInput(asking, capabilities);
     if (!('result' in response)) return response;
     const members = rawMembers(response.result);
     const state = members.get('requestState');
     const until = Date.now() + lifetimeMs;
     const own = asksForAccount(given) ? true : undefined;
-    const plain = JSON.stringify({ state, server: server.id, until, own });
+    const plain = JSON.stringify({ state, server: server.id, until, own, links: links && true });
     members.set('requestState', JSON.stringify(await keys.seal('state', plain, bound)));
     return { ...response, result: fromRawMembers(members) };
   }
@@ -80,11 +83,15 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
     const text: unknown = JSON.parse(params.get('requestState') ?? 'null');
     const plain = typeof text === 'string' ? await keys.open('state', text, bound) : undefined;
     const held: unknown = plain === undefined ? undefined : JSON.parse(plain);
-    const isForVisible = isObject(held) && visible.servers.some(({ id }) => id === held['server']);
-    if (!isForVisible || Number(held['until']) < Date.now()) {
+    const server = isObject(held) && visible.servers.find(({ id }) => id === held['server']);
+    if (!server || Number(held['until']) < Date.now()) {
       throw refused();
     }
     const copy = new Map(held['own'] === true ? withoutAccountAnswer(params) : params);
+    if (held['links'] === true) {
+      if (hasRefusal(copy.get('inputResponses'))) throw new ServerFailure(server, notOpened());
+      copy.delete('inputResponses');
+    }
     if (typeof held['state'] === 'string') copy.set('requestState', held['state']);
     else copy.delete('requestState');
     return { params: copy, serverId: held['server'] };
@@ -108,7 +115,9 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
         },
         async close(server, reply) {
           const isDone =
-            'response' in reply && reply.response.parsed['resultType'] !== 'input_required';
+            'response' in reply &&
+            reply.response.parsed['resultType'] !== 'input_required' &&
+            toLinkRequests(reply.response) === undefined;
           if (isDone) return reply;
           const bound = first ?? (await boundTo(caller.principalId, request));
           const sealing = { bound, server, capabilities: context.capabilities };
@@ -123,6 +132,18 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
 
 const refused = () =>
   new PorticoError('invalid_params', 'params.requestState is not valid for this request');
+
+const notOpened = () =>
+  new PorticoError(
+    'upstream_needs_input',
+    'It wants a link to be opened first, which was declined',
+  );
+
+/** Whether the person declined or cancelled one of a round's requests. */
+function hasRefusal(answers: string | undefined): boolean {
+  const parsed: unknown = JSON.parse(answers ?? 'null');
+  return isObject(parsed) && Object.values(parsed).some(isRefusal);
+}
 
 /** Returns what a state is bound to: the principal, the method and the params. */
 async function boundTo(principalId: string, request: RelayedRequest): Promise<string> {

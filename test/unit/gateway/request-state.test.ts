@@ -223,3 +223,56 @@ describe('a server request', () => {
     expect(world.got).toEqual([undefined, '"one"']);
   });
 });
+
+describe('a refusal that sends people to links, as of 2025-11-25', () => {
+  const URLS = { elicitation: { url: {} } };
+  const link = { mode: 'url', elicitationId: 'e', url: 'https://a.example.com/', message: 'Go' };
+  const refusing = (elicitations: unknown): CallReply => {
+    const error = { code: -32042, message: 'no', data: { elicitations } };
+    return { response: { kind: 'response', error: JSON.stringify(error), parsed: error } };
+  };
+  const asked = { mode: 'url', url: link.url, message: 'Go' };
+  const opening = { method: 'elicitation/create', params: asked };
+  const more = { context: { capabilities: URLS } };
+
+  it('[MCP-4] [MCP-5] becomes a request to open them, after which the call is made again', async () => {
+    const { ask, got } = createGateway(refusing([link, link]), DONE);
+    const result = resultOf(await ask(CALL, more));
+    expect(result).toEqual({
+      resultType: 'input_required',
+      inputRequests: { open_link_1: opening, open_link_2: opening },
+      requestState: expect.any(String),
+    });
+    const { requestState } = result;
+    const inputResponses = { open_link_1: { action: 'accept' } };
+    expect(resultOf(await ask({ ...CALL, requestState, inputResponses }, more))).toEqual(DONE);
+    expect(got).toEqual([undefined, undefined]);
+  });
+
+  it.each(['decline', 'cancel'])('[MCP-5] ends the call if a person answers %s', async action => {
+    const { ask, got } = createGateway(refusing([link]));
+    const { requestState } = resultOf(await ask(CALL, more));
+    const retry = { ...CALL, requestState, inputResponses: { open_link_1: { action } } };
+    await expect(ask(retry, more)).rejects.toMatchObject({
+      reason: { code: 'upstream_needs_input' },
+      server: alpha,
+    });
+    expect(got).toHaveLength(1);
+  });
+
+  it('[MCP-4] is refused for a client that opens no links', async () => {
+    const { ask } = createGateway(refusing([link]));
+    expect(await ask(CALL)).toMatchObject({
+      response: { parsed: { code: -32021, data: { requiredCapabilities: URLS } } },
+    });
+  });
+
+  it.each([undefined, [], 'x', [link, { ...link, url: 7 }], [{ url: 'x' }]])(
+    '[MCP-7] passes unchanged if it has no proper links: %j',
+    async elicitations => {
+      const reply = refusing(elicitations);
+      const { ask } = createGateway(reply);
+      expect(await ask(CALL, more)).toBe(reply);
+    },
+  );
+});
