@@ -92,7 +92,13 @@ export function readParams(text: string): RawObject {
   const params = readOnce(message.get('params'), PARAMS, 'params');
   readOnce(params.get('ref'), REF, 'params.ref');
   readOnce(params.get('capabilities'), CAPABILITIES, 'params.capabilities');
-  const meta = readOnce(params.get('_meta'), META_KEYS, 'params._meta');
+  // Some clients write `null` for what they leave out.
+  if (params.get('_meta') === 'null') params.delete('_meta');
+  const given = params.get('_meta');
+  if (given?.startsWith('{') === false) {
+    throw new PorticoError('invalid_params', 'params._meta must be an object');
+  }
+  const meta = readOnce(given, META_KEYS, 'params._meta');
   const declared = meta.get(META.clientCapabilities);
   readOnce(declared, CAPABILITIES, `params._meta["${META.clientCapabilities}"]`);
   return params;

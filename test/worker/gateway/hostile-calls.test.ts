@@ -59,3 +59,30 @@ describe('a batch of fifty calls', () => {
     }
   });
 });
+
+describe('a legacy call whose `_meta` is no object', () => {
+  const call = async (name: string, meta: unknown) => {
+    const server = new FakeServer({ era: 'modern' });
+    serve({ [name]: server });
+    await registerConnected(portico, name);
+    const params = { name: `${name}.echo`, arguments: {}, _meta: meta };
+    const answer = await (await portico.post(legacy('tools/call', params))).json<RpcAnswer>();
+    return { ...answer, came: server.of('tools/call') };
+  };
+
+  it('[MCP-5] is made as one without, if it is null', async () => {
+    const { result, came } = await call('bare', null);
+    expect(result?.content).toHaveLength(1);
+    expect(came).toHaveLength(1);
+  });
+
+  it.each([
+    ['list', []],
+    ['text', 'a'],
+    ['number', 7],
+  ])('[MCP-4] is refused, if it is a %s', async (name, meta) => {
+    const { error, came } = await call(name, meta);
+    expect(error).toMatchObject({ code: -32602, message: 'params._meta must be an object' });
+    expect(came).toEqual([]);
+  });
+});
