@@ -33,6 +33,9 @@ import { createUpstreams } from './upstream/create-upstreams.ts';
 import { createExpectEvents } from './webhooks/expect-events.ts';
 import { createWebhooks } from './webhooks/webhook-service.ts';
 
+/** How long a request waits for a catalog that KV has lost, in milliseconds; then it goes on without that server's items. */
+const REBUILD_MS = 5_000;
+
 /**
  * Builds the application's parts.
  * @throws Error that names the missing or invalid setting
@@ -91,12 +94,15 @@ export function compose(env: Env): AppPorts {
     monitors,
     now,
   });
+  const rebuilt = (serverId: string, hash: string) => {
+    const rebuilding = monitors.rebuild(serverId, hash).catch(() => undefined);
+    waitUntil(rebuilding);
+    return Promise.race([rebuilding, wait(REBUILD_MS).then(() => undefined)]);
+  };
   const catalogs = new Catalogs({
     find: async refs => {
       const texts = await findCatalogTexts(env.CATALOG, refs);
-      return Promise.all(
-        refs.map(({ serverId, hash }, i) => texts[i] ?? monitors.rebuild(serverId, hash)),
-      );
+      return Promise.all(refs.map(({ serverId, hash }, i) => texts[i] ?? rebuilt(serverId, hash)));
     },
   });
   const catalogOf = (server: Server) => catalogs.of(server);

@@ -1,8 +1,6 @@
 /**
- * ServerMonitor: one object per server, driven by its alarm. Negotiates once, discovers, writes the catalog and the server's row, retries
- * with backoff, watches for changes, keeps the access token. It is the only writer of these; requests wait for it only to get a token.
- * Invariants: a catalog is in KV before a row names it; one check cycle runs at a time; a deleted server leaves no alarm and no stored
- * value.
+ * ServerMonitor: one object per server, driven by its alarm. Negotiates, discovers, writes catalog, row and access token, watches changes.
+ * Invariants: it alone writes these; a catalog is in KV before a row names it; check cycles never overlap; a deleted server leaves nothing.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { expectEventsOf } from './events-of.ts';
@@ -93,6 +91,7 @@ export class ServerMonitor extends DurableObject<Env> {
     wake: at => this.#clock.want({ wakeAt: at }),
   });
   #lastCycleAt = 0;
+  #rebuilding: Promise<void> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
   /** How often the server was disconnected or deleted. */
@@ -235,12 +234,13 @@ export class ServerMonitor extends DurableObject<Env> {
     });
   }
 
-  /** Rebuilds a catalog that KV no longer has: discovers the server and returns the catalog's text. */
+  /** Rebuilds a catalog that KV no longer has: discovers the server, once for all that wait, and returns the text. */
   async rebuild(hash: string): Promise<string | undefined> {
-    const serverId = await this.ctx.storage.get<string>('serverId');
-    if (serverId === undefined) return undefined;
-    await this.#cycle(serverId, { check: false, discover: true, rewrite: true, at: Date.now() });
-    return this.#stored.findText(serverId, hash);
+    const id = await this.ctx.storage.get<string>('serverId');
+    if (id === undefined) return undefined;
+    const due = { check: false, discover: true, rewrite: true, at: Date.now() };
+    await (this.#rebuilding ??= this.#cycle(id, due).finally(() => (this.#rebuilding = undefined)));
+    return this.#stored.findText(id, hash);
   }
 
   /** Takes an isolate's report of the server's calls. @returns whether the report opened or closed the circuit */
