@@ -9,6 +9,9 @@ import { configOf } from '../config.ts';
 import { listStreamOwners } from '../sessions/notifications/stream-store.ts';
 import { notifyOwners } from '../sessions/notifications/fan-out.ts';
 
+const AGAIN_KEY = 'againAt';
+/** An alarm that is this late was lost, in milliseconds. */
+const LOST_MS = 2_000;
 /** Streams are notified this long after the last isolate stopped using the old access data, in milliseconds. */
 const MARGIN_MS = 50;
 
@@ -17,10 +20,20 @@ export class AccessChanges extends DurableObject<Env> {
 
   /** Access rules, toolsets, groups, scopes or tokens have changed. */
   async changed(): Promise<void> {
-    await this.ctx.storage.setAlarm(Date.now() + this.#settleMs);
+    const { storage } = this.ctx;
+    const now = Date.now();
+    const at = now + this.#settleMs;
+    const alarmAt = await storage.getAlarm();
+    // Changes that never cease must not put the notification of the first one off for ever.
+    if (alarmAt !== null && alarmAt > now - LOST_MS) await storage.put(AGAIN_KEY, at);
+    else await storage.setAlarm(at);
   }
 
   override async alarm(): Promise<void> {
+    const { storage } = this.ctx;
+    const againAt = await storage.get<number>(AGAIN_KEY);
+    if (againAt !== undefined) await storage.setAlarm(againAt);
+    await storage.delete(AGAIN_KEY);
     const owners = await listStreamOwners(this.env.DB);
     await notifyOwners(this.env.CLIENT_SESSION, owners, { access: 'changed' });
   }
