@@ -19,6 +19,14 @@ const TYPES = new Set<unknown>([
 /** Keywords that name a part of a schema; Ajv refuses two equal names, and `id` in any case. */
 const NAMING = ['$id', 'id', '$anchor', '$dynamicAnchor', '$async'];
 const DATA = new Set(['const', 'enum', 'default', 'examples']);
+/** Formats whose values have an order. The keywords that limit it are of `ajv-formats`, which both SDKs add. */
+const ORDERED = new Set<unknown>(['date', 'time', 'date-time', 'iso-time', 'iso-date-time']);
+const LIMITS = [
+  'formatMinimum',
+  'formatMaximum',
+  'formatExclusiveMinimum',
+  'formatExclusiveMaximum',
+];
 
 type Check = (value: unknown, node: JsonObject) => boolean;
 /** Schemas in the value of a keyword. */
@@ -27,6 +35,7 @@ type Inner = (value: unknown) => readonly unknown[];
 const isNumber: Check = value => typeof value === 'number';
 const isBoolean: Check = value => typeof value === 'boolean';
 const isText = (value: unknown) => typeof value === 'string';
+const limitsOrdered: Check = (value, node) => isText(value) && ORDERED.has(node['format']);
 const isType = (value: unknown) => TYPES.has(value);
 const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 const itself: Inner = value => [value];
@@ -50,6 +59,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
   ...named(['minContains', 'maxContains', 'maxProperties', 'minProperties'], isNumber),
   ['uniqueItems', isBoolean],
   ['format', isText],
+  ...named(LIMITS, limitsOrdered),
   ['pattern', isExpression],
   ['required', areTexts],
   ['type', value => isType(value) || (Array.isArray(value) && value.every(isType))],

@@ -1,4 +1,5 @@
 /** What a client's validator compiles, keyword by keyword: values that it accepts, and values at which it throws. */
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { describe, expect, it } from 'vitest';
 import { compiles } from '../../../src/gateway/results/schema-compiles.ts';
 import type { JsonObject } from '../../../src/shared/protocol.ts';
@@ -48,6 +49,25 @@ describe('a keyword', () => {
     expect(compiles({ nullable: true })).toBe(false);
     expect(compiles({ type: 'string', nullable: 1 })).toBe(false);
   });
+
+  it.each(words('formatMinimum formatMaximum formatExclusiveMinimum formatExclusiveMaximum'))(
+    '[MCP-5] %s must limit a format that has an order, as the validator of SDK 1 wants it',
+    keyword => {
+      const validator = new AjvJsonSchemaValidator();
+      const throwsAt = (schema: JsonObject) => {
+        try {
+          validator.getValidator(schema as never);
+          return false;
+        } catch {
+          return true;
+        }
+      };
+      const day = { format: 'date', [keyword]: '2026-11-27' };
+      expect([compiles(day), throwsAt(day)]).toEqual([true, false]);
+      for (const bad of [{ ...day, [keyword]: 7 }, { [keyword]: 'a' }, { ...day, format: 'email' }])
+        expect([bad, compiles(bad), throwsAt(bad)]).toEqual([bad, false, true]);
+    },
+  );
 
   it.each(words(SCHEMAS))('[MCP-5] %s must be a schema', keyword => {
     for (const value of [{}, false, { type: 'string' }]) {
