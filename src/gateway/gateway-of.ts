@@ -1,5 +1,5 @@
 /** Builds the gateway from its ports. Every function first decides whether the caller may use it and what the caller sees. */
-import { requireScope } from '../shared/identity/principal.ts';
+import { hasScope, requireScope } from '../shared/identity/principal.ts';
 import { createCall, type CallPorts } from './call.ts';
 import type { Gateway } from './gateway.ts';
 import { createLists, type ListPorts } from './lists.ts';
@@ -37,7 +37,12 @@ export function gatewayOf(ports: GatewayPorts): Gateway {
       ports.uses?.searched(viewer.caller.principalId, request.query, found.hits);
       return found;
     },
-    advertise: async (viewer, form) => lists.advertise(restrict(viewer), form),
+    advertise: async (viewer, form) => {
+      const { instructions, capabilities } = await lists.advertise(restrict(viewer), form);
+      // Servers' texts are for callers that may read their lists.
+      const isForCaller = instructions !== undefined && hasScope(viewer.caller, 'tools:read');
+      return isForCaller ? { capabilities, instructions } : { capabilities };
+    },
     subscription: async (viewer, uri) => lists.subscription(reading(viewer), uri),
     subscribeTasks: async (viewer, ids, onTask, signal) =>
       tasks.subscribe(reading(viewer), ids, onTask, signal),

@@ -88,7 +88,7 @@ export interface Gateway {
   /** Finds the tools that fit a query best, named and described as in `list`. */
   search(viewer: Viewer, request: SearchRequest): Promise<SearchResult>;
   /**
-   * Returns what `initialize` and `server/discover` advertise of the servers.
+   * Returns what `initialize` and `server/discover` advertise of the servers: instructions only to a caller that may list.
    * @param tasks the form of tasks to advertise, if servers of that era have them
    */
   advertise(viewer: Viewer, tasks?: Era): Promise<AdvertisedCapabilities>;

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { CallContext } from '../../../src/upstream/protocol/call.ts';
 import { DOT_NAMING, type VisibleServers } from '../../../src/gateway/viewer.ts';
 import { createCaller } from '../access/callers.ts';
+import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
 import { createFakeGateway, createRecord } from './fakes.ts';
 
 const visible = { servers: [createRecord('alpha'), createRecord('beta')] };
@@ -75,4 +76,18 @@ it('[ACC-2] [ACC-9] reading and calling are separate', async () => {
   expect(writer.refused).toEqual(reads.map(way => `${way} forbidden`));
   expect(writer.through).toEqual(['visible beta', 'advertise tools', 'request beta']);
   expect(writer.hidden).toBe('tool_not_found');
+});
+
+it('[ACC-2] [SEC-8] the words of servers are for callers who may list', async () => {
+  const content = { capabilities: { tools: {} }, instructions: 'Ask first.' };
+  const catalogOf = () => parseCatalog('hash', JSON.stringify(content));
+  const gateway = createFakeGateway({ catalogOf });
+  const said = (...scopes: Parameters<typeof createCaller>[1] & object) =>
+    gateway
+      .advertise({ caller: createCaller({}, scopes), visible, naming: DOT_NAMING })
+      .then(({ instructions }) => instructions);
+  expect(await said('tools:read')).toContain('Ask first.');
+  expect(await said('admin')).toContain('Ask first.');
+  for (const scopes of [[], ['tools:call'], ['servers:read']] as const)
+    expect(await said(...scopes)).toBeUndefined();
 });
