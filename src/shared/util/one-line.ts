@@ -13,6 +13,5 @@ const READ_FACTOR = 4;
 export function toOneLine(text: string, maxChars: number): string {
   const begin = text.slice(0, maxChars * READ_FACTOR);
   const line = begin.replaceAll(SPACE, ' ').replaceAll(HIDDEN, '').replaceAll(/ +/g, ' ').trim();
-  if (line.length <= maxChars) return begin.length < text.length ? `${line}…` : line;
-  return shortened(line, maxChars);
+  return shortened(begin.length < text.length ? `${line}…` : line, maxChars);
 }

@@ -22,6 +22,7 @@ describe('a foreign text', () => {
     expect(toOneLine('x'.repeat(10), 10)).toBe('x'.repeat(10));
     expect(toOneLine('x'.repeat(11), 10)).toBe(`${'x'.repeat(9)}…`);
     expect(toOneLine('🚀'.repeat(10), 10)).toBe(`${'🚀'.repeat(4)}…`);
+    expect(toOneLine(`${'x'.repeat(10)}${' '.repeat(31)}`, 10)).toBe(`${'x'.repeat(9)}…`);
     // Text far beyond the bound is never read.
     expect(toOneLine(`a${' '.repeat(1_000_000)}b`, 10)).toBe('a…');
     for (const text of ['\u200b'.repeat(10_000_000), 'é'.repeat(1_000_000)]) {
