@@ -6,7 +6,7 @@ import { jsonOf } from '../../records/record-schema.ts';
 import { hasScope, type Actor } from '../../shared/identity/principal.ts';
 import { onEitherSchema } from '../../shared/util/either-schema.ts';
 
-/** Most tokens that people make for themselves, for one principal. */
+/** Most tokens that people make for themselves with one maker: a weak one takes no room of a strong one, which may not see its tokens. */
 export const MAX_OWN_TOKENS = 50;
 
 const Names = jsonOf(z.array(z.string())).nullable();
@@ -88,10 +88,10 @@ export const whenMaker = (caller: Actor, now: number): Condition => ({
   params: paramsOf(caller, now),
 });
 
-/** Condition: the principal has made fewer tokens than it may. */
-export const whenFewer = (principalId: string): Condition => ({
-  sql: `(SELECT count(*) FROM tokens WHERE principal_id = ? AND made_by IS NOT NULL AND former_of IS NULL) < ?`,
-  params: [principalId, MAX_OWN_TOKENS],
+/** Condition: fewer tokens were made with the maker than may be. */
+export const whenFewer = ({ endsWith }: Maker): Condition => ({
+  sql: `(SELECT count(*) FROM tokens WHERE made_by = ? AND former_of IS NULL) < ?`,
+  params: [endsWith, MAX_OWN_TOKENS],
 });
 
 /** Condition: tokens whose scopes allow no more than the caller's own credential. */

@@ -109,7 +109,7 @@ export function createOwnTokens({ db, adminAudit, records, issue }: OwnPorts): O
         );
         const token = withinMaker(requested, maker);
         const { value, stored } = await issue();
-        const when = allOf(whenMaker(caller, Date.now()), whenFewer(caller.principalId));
+        const when = allOf(whenMaker(caller, Date.now()), whenFewer(maker));
         const own = { madeBy: maker.endsWith, requestedUntil: requested.expiresAt, when };
         const isDone = await commit({
           when,
@@ -118,7 +118,7 @@ export function createOwnTokens({ db, adminAudit, records, issue }: OwnPorts): O
         });
         if (!isDone) {
           refuseMaking(await requireMaker(caller));
-          const text = `You have made ${MAX_OWN_TOKENS} tokens, which is the most; revoke one`;
+          const text = `You have made ${MAX_OWN_TOKENS} tokens with this credential, which is the most; revoke one`;
           throw new PorticoError('conflict', text);
         }
         return { token: await requireRecord(db, KIND, id), value };
