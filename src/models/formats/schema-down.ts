@@ -17,6 +17,8 @@ import {
   MAPS,
   MAX_DEPTH,
   MAX_NODES,
+  MAX_SHARED_CHARS,
+  MAX_UNROLLED,
   MAX_WRITTEN_CHARS,
   own,
   put,
@@ -24,19 +26,10 @@ import {
   step,
   typesOf,
   Unsayable,
+  type Trail,
   type Warn,
   type SchemaRules,
 } from './schema-rules.ts';
-
-/** How often a definition is written out within itself. */
-const MAX_UNROLLED = 2;
-
-/** The position of the walk in the schema. */
-interface Trail {
-  depth: number;
-  /** References followed to get here. */
-  refs: readonly string[];
-}
 
 /**
  * Converts a schema.
@@ -67,6 +60,7 @@ class Walk {
   readonly #definitions: Definitions | undefined;
   #nodes = 0;
   #writtenChars = 0;
+  #sharedChars = 0;
 
   constructor(root: JsonObject, rules: SchemaRules, warn: Warn, path: string) {
     this.#root = root;
@@ -162,13 +156,14 @@ class Walk {
       } else if (Array.isArray(all) && (isRoot || this.#rules.keywords)) {
         this.#warn(step(path, 'allOf'), 'changed', 'made one schema');
         const parts = (all as unknown[]).filter(isObject);
-        node = mergeAll([{ ...rest, ...(ref === undefined ? {} : { $ref: ref }) }], keyword);
+        const flats: JsonObject[] = [{ ...rest, ...(ref === undefined ? {} : { $ref: ref }) }];
         for (const [index, part] of parts.entries()) {
           const at = step(step(path, 'allOf'), index);
           const flat = this.#flatten(part, at, { ...trail, refs }, isRoot);
           refs = flat?.refs ?? refs;
-          if (flat) node = mergeAll([node, flat.node], keyword);
+          if (flat) flats.push(flat.node);
         }
+        node = mergeAll(flats, keyword);
       } else return { node, refs };
     }
   }
@@ -200,6 +195,8 @@ class Walk {
     if (!keywords) return this.#members(schema, path, trail);
     const plain = toPlainValues(schema, path, this.#rules, this.#warn);
     const choice = toChoice(plain, path, keywords, this.#warn);
+    this.#sharedChars += choice?.sharedChars ?? 0;
+    if (this.#sharedChars > MAX_SHARED_CHARS) return this.#cut(plain, path, 'too much to repeat');
     if (choice) return this.#choice(choice.alternatives, choice.rest, choice.path, trail);
     const typed = withType(plain, path, this.#warn);
     if (typesOf(typed).length === 0) {

@@ -6,10 +6,37 @@ import { own, put, typesOf } from './schema-rules.ts';
 
 const LARGER = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']);
 const SMALLER = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']);
-/** If both parts have one of these, both apply, which one schema cannot express. */
-const CHOICES = new Set(['anyOf', 'oneOf']);
+/** Returns the values that differ, in their order. */
+const distinct = (values: readonly unknown[]): unknown[] =>
+  values.length === 1
+    ? [...values]
+    : [...new Map(values.map(value => [JSON.stringify(value), value])).values()];
 
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+/** Collects the members of objects by their names, each with the values that differ. */
+function gather(objects: readonly JsonObject[]): Map<string, unknown[]> {
+  const byName = new Map<string, unknown[]>();
+  for (const each of objects) {
+    for (const [name, value] of Object.entries(each)) {
+      const known = byName.get(name);
+      if (known) known.push(value);
+      else byName.set(name, [value]);
+    }
+  }
+  for (const [name, values] of byName) byName.set(name, distinct(values));
+  return byName;
+}
+
+/** Makes one object of members with several values. */
+function toMembers(
+  byName: ReadonlyMap<string, readonly unknown[]>,
+  join: (values: readonly unknown[], name: string) => unknown,
+): JsonObject {
+  const found: JsonObject = {};
+  for (const [name, values] of byName) {
+    put(found, name, values.length === 1 ? values[0] : join(values, name));
+  }
+  return found;
+}
 
 /**
  * Merges schemas into one that accepts what all of them accept, or a little more.
@@ -19,50 +46,49 @@ export function mergeAll(
   parts: readonly JsonObject[],
   warn: (keyword: string) => void,
 ): JsonObject {
-  const merged: JsonObject = {};
-  for (const part of parts) {
-    for (const [key, value] of Object.entries(part)) {
-      const first = own(merged, key);
-      if (first === undefined) put(merged, key, value);
-      else if (!isSame(first, value)) put(merged, key, combine(key, first, value, warn));
-    }
-  }
-  return merged;
+  return toMembers(gather(parts), (values, key) => combine(key, values, warn));
 }
 
 function combine(
   key: string,
-  one: unknown,
-  other: unknown,
+  values: readonly unknown[],
   warn: (keyword: string) => void,
 ): unknown {
-  const areNumbers = typeof one === 'number' && typeof other === 'number';
-  if (LARGER.has(key) && areNumbers) return Math.max(one, other);
-  if (SMALLER.has(key) && areNumbers) return Math.min(one, other);
-  if (Array.isArray(one) && Array.isArray(other)) {
-    if (key === 'required') return [...new Set<unknown>([...one, ...other])];
-    if (key === 'allOf') return [...(one as unknown[]), ...(other as unknown[])];
-    if (key === 'enum') {
-      const both = one.filter(value => other.some(each => isSame(each, value)));
-      if (both.length > 0) return both;
-    }
+  const [first] = values;
+  const isLarger = LARGER.has(key);
+  if ((isLarger || SMALLER.has(key)) && values.every(isNumber)) {
+    return values.reduce((one, other) => (isLarger ? Math.max : Math.min)(one, other));
+  }
+  if (values.every(Array.isArray)) {
+    const lists = values as readonly (readonly unknown[])[];
+    if (key === 'required') return [...new Set(lists.flat())];
+    if (key === 'allOf') return lists.flat();
+    const both = key === 'enum' ? inAll(lists) : [];
+    if (both.length > 0) return both;
   }
   if (key === 'type') {
-    const both = intersect(typesOf({ type: one }), typesOf({ type: other }));
+    const both = values.map(type => typesOf({ type })).reduce(intersect);
     if (both.length > 0) return both.length === 1 ? both[0] : both;
   }
-  if (key === 'additionalProperties' && (one === false || other === false)) return false;
+  if (key === 'additionalProperties' && values.includes(false)) return false;
   if (key === 'additionalProperties' || key === 'items') {
-    if (one === true) return other;
-    return other === true ? one : { allOf: [one, other] };
+    const limiting = values.filter(value => value !== true);
+    return limiting.length === 1 ? limiting[0] : { allOf: limiting };
   }
-  if (isObject(one) && isObject(other)) {
-    if (key === 'properties') return mergeProperties(one, other);
-    if (key === '$defs' || key === 'definitions') return { ...other, ...one };
+  if (values.every(isObject)) {
+    if (key === 'properties') return toMembers(gather(values), schemas => ({ allOf: schemas }));
+    if (key === '$defs' || key === 'definitions') return toMembers(gather(values), ([one]) => one);
   }
-  if (!CHOICES.has(key) && key === '$schema') return one;
-  warn(key);
-  return one;
+  if (key !== '$schema') warn(key);
+  return first;
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
+/** Returns the values of the first list that all lists have. */
+function inAll([first = [], ...others]: readonly (readonly unknown[])[]): unknown[] {
+  const sets = others.map(list => new Set(list.map(value => JSON.stringify(value))));
+  return first.filter(value => sets.every(set => set.has(JSON.stringify(value))));
 }
 
 /** Intersects lists of types; an integer is a number. */
@@ -73,40 +99,19 @@ function intersect(one: readonly string[], other: readonly string[]): string[] {
   return [...new Set(both)].filter(type => type !== 'number' || !both.includes('integer'));
 }
 
-function mergeProperties(one: JsonObject, other: JsonObject): JsonObject {
-  const merged: JsonObject = { ...one };
-  for (const [name, schema] of Object.entries(other)) {
-    const first = own(one, name);
-    const isAlone = first === undefined || isSame(first, schema);
-    put(merged, name, isAlone ? schema : { allOf: [first, schema] });
-  }
-  return merged;
-}
-
 /**
  * Merges alternatives into one object that accepts what each accepts: it has all their properties and requires those that all of them
  * require.
  * @param alternatives schemas of objects, without choices of their own
  */
 export function mergeAny(alternatives: readonly JsonObject[]): JsonObject {
-  const byName = new Map<string, unknown[]>();
-  for (const each of alternatives) {
-    const properties = own(each, 'properties');
-    for (const [name, schema] of Object.entries(isObject(properties) ? properties : {})) {
-      const known = byName.get(name) ?? [];
-      if (!known.some(one => isSame(one, schema))) known.push(schema);
-      byName.set(name, known);
-    }
-  }
-  const properties: JsonObject = {};
-  for (const [name, schemas] of byName) {
-    put(properties, name, schemas.length === 1 ? schemas[0] : { anyOf: schemas });
-  }
+  const listed = alternatives.map(each => own(each, 'properties')).filter(isObject);
+  const properties = toMembers(gather(listed), schemas => ({ anyOf: schemas }));
   const lists = alternatives.map(each => {
     const required = own(each, 'required');
     return Array.isArray(required) ? (required as unknown[]) : [];
   });
-  const required = (lists[0] ?? []).filter(name => lists.every(list => list.includes(name)));
+  const required = inAll(lists);
   const isClosed = alternatives.every(each => own(each, 'additionalProperties') === false);
   return {
     properties,

@@ -31,6 +31,13 @@ export interface SchemaRules {
   findExcess?(schema: JsonObject): string | undefined;
 }
 
+/** The position of a walk in a schema. */
+export interface Trail {
+  depth: number;
+  /** References followed to get here. */
+  refs: readonly string[];
+}
+
 /** Adds a conversion warning for the definition being converted. */
 export type Warn = (path: string, kind: ConversionWarning['kind'], detail: string) => void;
 
@@ -48,6 +55,10 @@ export class Unsayable extends Error {
 export const MAX_DEPTH = 48;
 /** Most characters of definitions written out in place, per tool. */
 export const MAX_WRITTEN_CHARS = 32_768;
+/** How often a definition is written out within itself. */
+export const MAX_UNROLLED = 2;
+/** Most characters that the alternatives of choices repeat of the schemas around them, per tool. */
+export const MAX_SHARED_CHARS = 1_000_000;
 /** Most schemas in the definition of one tool. */
 export const MAX_NODES = 5_000;
 

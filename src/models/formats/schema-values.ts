@@ -90,6 +90,8 @@ export interface Choice {
   /** Members beside the choice that do not affect validation. */
   rest: JsonObject;
   path: string;
+  /** Length of what all alternatives together repeat of the schema, as JSON. */
+  sharedChars: number;
 }
 
 /** Returns a choice whose alternatives each include the rest of the schema; undefined where there is no choice. */
@@ -115,12 +117,15 @@ export function toChoice(
       warn(step(path, name), 'changed', 'said in each of the alternatives');
     }
   }
-  if (Object.keys(shared).length === 0) return { alternatives: given, rest, path: at };
+  if (Object.keys(shared).length === 0) {
+    return { alternatives: given, rest, path: at, sharedChars: 0 };
+  }
   warn(at, 'changed', 'each alternative says all of it');
   const alternatives = given.map((each: unknown) =>
     isObject(each) ? { allOf: [each, shared] } : each === true ? shared : each,
   );
-  return { alternatives, rest, path: at };
+  const sharedChars = JSON.stringify(shared).length * given.length;
+  return { alternatives, rest, path: at, sharedChars };
 }
 
 /** Types implied by keywords that apply only to them. */

@@ -15,6 +15,9 @@ const nested = (depth: number): JsonObject => {
   for (let at = 0; at < depth; at += 1) schema = { type: 'object', properties: { a: schema } };
   return schema;
 };
+const range = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+const inside = (schema: JsonObject): JsonObject => ({ properties: { a: schema } });
 /** Each definition contains the next one ten times: 10^12 schemas when expanded. */
 const bomb = {
   type: 'object',
@@ -53,6 +56,33 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
     expect(JSON.stringify(schema).length).toBeLessThan(1_000_000);
     expect(warnings.length).toBeLessThan(20_000);
   });
+
+  it.each<[string, JsonObject]>([
+    [
+      'parts with one property',
+      { allOf: range(4_000, i => ({ properties: { a: { minLength: i } } })) },
+    ],
+    [
+      'parts with a property each',
+      { allOf: range(4_000, i => ({ properties: { [`a${i}`]: {} } })) },
+    ],
+    ['alternatives', { anyOf: range(4_000, i => ({ properties: { a: { const: i } } })) }],
+    [
+      'lists of values',
+      inside({ allOf: [{ enum: range(10_000, i => i) }, { enum: range(10_000, i => i + 9_999) }] }),
+    ],
+    [
+      'values beside alternatives',
+      inside({ enum: range(3_000, i => `v${i}`), anyOf: range(2_000, i => ({ minItems: i })) }),
+    ],
+  ])(
+    '[LLM-1] many %s take little time and room',
+    (_, schema) => {
+      const exported = exportOne({ type: 'object', ...schema });
+      expect(JSON.stringify(exported.schema).length).toBeLessThan(1_000_000);
+    },
+    5_000,
+  );
 
   it.each<[string, JsonObject]>([
     ['a reference to itself', { $ref: '#' }],
