@@ -12,6 +12,7 @@ import { Definitions, withDefinitions, type Definition } from './schema-defs.ts'
 import { mergeAll } from './schema-merge.ts';
 import { resolveRef, survey, toPropertyNames, type PropertyNames } from './schema-refs.ts';
 import { toRootObject } from './schema-root.ts';
+import { toValid } from './schema-valid.ts';
 import {
   LISTS,
   MAPS,
@@ -113,9 +114,10 @@ class Walk {
       this.#warn(path, 'changed', detail);
       return this.#anything(path);
     }
-    const reference = this.#reference(schema, path, trail);
+    const valid = toValid(schema, path, this.#warn);
+    const reference = this.#reference(valid, path, trail);
     if (reference) return reference;
-    const flat = this.#flatten(schema, path, trail, false);
+    const flat = this.#flatten(valid, path, trail, false);
     return flat ? this.#object(flat.node, path, { ...trail, refs: flat.refs }) : {};
   }
 
@@ -142,7 +144,7 @@ class Walk {
     const keyword = (key: string) =>
       this.#warn(step(path, key), 'changed', 'only the first of several counts');
     let { refs } = trail;
-    let node = schema;
+    let node = toValid(schema, path, this.#warn);
     for (;;) {
       const { $ref: ref, allOf: all, ...rest } = node;
       if (ref !== undefined && (isRoot || !this.#keepsRefs)) {
@@ -186,7 +188,7 @@ class Walk {
     if (this.#writtenChars > MAX_WRITTEN_CHARS)
       return this.#cut(found, at, 'too much to write out');
     this.#warn(at, 'changed', 'written out in place');
-    return found;
+    return toValid(found, path, this.#warn);
   }
 
   /** Converts a schema without references and `allOf`, where the rules restrict keywords. */
