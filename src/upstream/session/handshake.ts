@@ -62,7 +62,7 @@ function parseInitializeResult(
 
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
-/** Performs the handshake over Streamable HTTP; ends the session again if `notifications/initialized` fails. */
+/** Performs the handshake over Streamable HTTP; if it fails once the server has opened a session, the session is ended. */
 export async function initializeHttp(
   endpoint: UpstreamEndpoint,
   deadline: Deadline,
@@ -78,20 +78,23 @@ export async function initializeHttp(
     deadline,
     maxBytes,
   );
-  const found = parseInitializeResult(await finalResponse(reply), endpoint);
+  const response = await finalResponse(reply);
   const sessionId = reply.headers.get('mcp-session-id');
   if (sessionId !== null && !SESSION_ID.test(sessionId)) {
     throw new PorticoError('upstream_bad_message', 'The session id of the server is not valid');
   }
-  const handshake = sessionId === null ? found : { ...found, sessionId };
-  const protocol: NegotiatedProtocol = { era: 'legacy', ...handshake };
+  let { protocolVersion } = opening;
   try {
+    const found = parseInitializeResult(response, endpoint);
+    ({ protocolVersion } = found);
+    const handshake = sessionId === null ? found : { ...found, sessionId };
+    const protocol: NegotiatedProtocol = { era: 'legacy', ...handshake };
     await postNotification(endpoint, protocol, { method: 'notifications/initialized' }, deadline);
+    return handshake;
   } catch (error) {
-    void endSession(endpoint, { sessionId: '', ...handshake });
+    void endSession(endpoint, { sessionId: sessionId ?? '', protocolVersion });
     throw error;
   }
-  return handshake;
 }
 
 /** Opens an HTTP+SSE connection and performs the handshake on it; if that fails, the connection is closed. */

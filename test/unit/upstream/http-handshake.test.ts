@@ -6,7 +6,10 @@ import { endpoint } from './a-destination.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-it('[UP-1] ends the session of a server that refuses `notifications/initialized`', async () => {
+it.each([
+  ['refuses `notifications/initialized`', { protocolVersion: '2025-11-25' }, 'upstream_5xx'],
+  ['speaks an unknown revision', { protocolVersion: '1999-01-01' }, 'upstream_bad_message'],
+])('[UP-1] ends the session of a server that %s', async (_what, spoken, code) => {
   const ended: (string | null)[] = [];
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (_input, init) => {
     const headers = { 'mcp-session-id': 'opened' };
@@ -16,12 +19,12 @@ it('[UP-1] ends the session of a server that refuses `notifications/initialized`
     }
     const { id, method } = JSON.parse(String(init?.body)) as { id: unknown; method: string };
     if (method !== 'initialize') return new Response(null, { status: 500 });
-    const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} };
+    const result = { ...spoken, capabilities: {}, serverInfo: {} };
     return Response.json({ jsonrpc: '2.0', id, result }, { headers });
   });
   const deadline = createDeadline(60_000);
   const opening = initializeHttp(endpoint, deadline, 1e6);
-  await expect(opening).rejects.toMatchObject({ code: 'upstream_5xx' });
+  await expect(opening).rejects.toMatchObject({ code });
   deadline.release();
   expect(ended).toEqual(['opened']);
 });
