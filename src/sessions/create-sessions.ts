@@ -29,12 +29,14 @@ export function createSessions({ db, keys, clients, servers, endpoints, config }
     upstreamSessions,
     cancellations: new Cancellations(clients),
     streams: new Streams(clients, servers, endpoints, config.maxAnswerBytes),
-    /** Ends an owner's sessions at those upstreams that are in the registry. */
+    /** Ends an owner's sessions at those upstreams that are in the registry. One that cannot be reached keeps no other from it. */
     async endUpstreams(owner: string, registry: { servers: readonly Server[] }): Promise<void> {
-      for (const { serverId, session } of await upstreamSessions.end(owner)) {
+      const ended = await upstreamSessions.end(owner);
+      const ending = ended.map(async ({ serverId, session }) => {
         const server = registry.servers.find(({ id }) => id === serverId);
         if (server) await endSession(await endpoints.of(server), session);
-      }
+      });
+      await Promise.allSettled(ending);
     },
   };
 }
