@@ -1,6 +1,8 @@
 /**
  * The stream on which a server announces changes to its monitor. If other resources are wanted, another stream is opened, which takes over
  * with its first message, so that no change is lost in between.
+ *
+ * Invariant: two streams at most are open, the last that said something and one that has not said anything yet; `close` ends both.
  */
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
@@ -15,6 +17,15 @@ interface ChangeStream {
   controller: AbortController;
   isReplaced: boolean;
   listening?: Listening;
+  /** The stream to take over from; absent once that is done. */
+  before: ChangeStream | undefined;
+}
+
+/** What a stream is opened for. */
+interface Purpose {
+  negotiated: Negotiated;
+  /** Whether what was negotiated still holds. */
+  isCurrent(): boolean;
 }
 
 export class ChangeStreams {
@@ -24,6 +35,8 @@ export class ChangeStreams {
   #open: ChangeStream | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #next: Promise<boolean> | undefined;
+  /** What the next stream is opened for: what the last caller asked for. */
+  #purpose: Purpose | undefined;
 
   constructor(
     endpoint: UpstreamEndpoint,
@@ -45,9 +58,10 @@ export class ChangeStreams {
    * @returns whether one is open
    */
   open(negotiated: Negotiated, isCurrent: () => boolean): Promise<boolean> {
+    this.#purpose = { negotiated, isCurrent };
     this.#next ??= this.#last.then(() => {
       this.#next = undefined;
-      return this.#openNow(negotiated, isCurrent);
+      return this.#purpose ? this.#openNow(this.#purpose) : false;
     });
     this.#last = this.#next.catch(() => {});
     return this.#next;
@@ -66,30 +80,28 @@ export class ChangeStreams {
   close(): void {
     const open = this.#open;
     this.#open = undefined;
-    open?.controller.abort();
+    endAll(open);
   }
 
-  async #openNow(
-    { verdict, protocol, capabilities }: Negotiated,
-    isCurrent: () => boolean,
-  ): Promise<boolean> {
+  async #openNow({ negotiated, isCurrent }: Purpose): Promise<boolean> {
+    const { verdict, protocol, capabilities } = negotiated;
     if (verdict.transport !== 'http' || !isCurrent()) return false;
     const uris = await this.#options.uris();
     const wantsLists = this.#options.wantsLists || uris.length > 0;
     const wanted = { lists: wantsLists ? announcedLists(capabilities) : [], uris };
-    const before = this.#open;
     if (wanted.lists.length === 0 && wanted.uris.length === 0) {
-      before?.controller.abort();
+      this.close();
       return false;
     }
-    const opened: ChangeStream = { controller: new AbortController(), isReplaced: false };
-    const takeOver = () => {
-      if (!before || before.isReplaced) return;
-      before.isReplaced = true;
-      before.controller.abort();
+    const last = this.#open;
+    const opened: ChangeStream = {
+      controller: new AbortController(),
+      isReplaced: false,
+      before: last,
     };
     const onNotification = (method: string, text: string) => {
-      takeOver();
+      endAll(opened.before);
+      opened.before = undefined;
       if (!opened.isReplaced) this.#onNotification(method, text);
     };
     const { signal } = opened.controller;
@@ -98,6 +110,11 @@ export class ChangeStreams {
     if (!isCurrent()) opened.controller.abort();
     if (!listening || signal.aborted) return false;
     opened.listening = listening;
+    if (opened.before?.before) {
+      // It has said nothing, and this one asks for what is wanted now.
+      end(opened.before);
+      opened.before = opened.before.before;
+    }
     this.#open = opened;
     void this.#follow(opened, listening.ended);
     return true;
@@ -110,10 +127,23 @@ export class ChangeStreams {
   async #follow(opened: ChangeStream, ended: Promise<void>): Promise<void> {
     const openedAt = Date.now();
     await ended;
+    end(opened);
     if (this.#open !== opened) return;
-    this.#open = undefined;
-    if (Date.now() - openedAt > STABLE_MS) this.#options.onEvent();
+    this.#open = opened.before?.controller.signal.aborted ? undefined : opened.before;
+    if (!this.#open && Date.now() - openedAt > STABLE_MS) this.#options.onEvent();
   }
+}
+
+/** Ends a stream, whose messages count no more. */
+function end(stream: ChangeStream): void {
+  stream.isReplaced = true;
+  stream.controller.abort();
+}
+
+/** Ends a stream and the one that it has not taken over from yet. */
+function endAll(stream: ChangeStream | undefined): void {
+  if (stream?.before) end(stream.before);
+  if (stream) end(stream);
 }
 
 /** Returns the lists whose changes a server says that it announces. */

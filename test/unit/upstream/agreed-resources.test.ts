@@ -1,5 +1,5 @@
 /** Subscriptions of a monitor to resources of a modern server, which says which of them it announces. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../../src/http/deadline.ts';
 import { UpstreamWatch } from '../../../src/upstream/discovery/watch.ts';
 import { endpoint } from './a-destination.ts';
@@ -9,6 +9,8 @@ afterEach(() => vi.restoreAllMocks());
 /** A stream of changes: the resources that were asked for, and how to answer. */
 interface Stream {
   uris: string[];
+  /** Aborts when the monitor hangs up. */
+  signal: AbortSignal | null | undefined;
   agree(uris: readonly string[]): void;
   end(): void;
 }
@@ -17,6 +19,7 @@ interface Stream {
 function watch(onStream: (stream: Stream) => void) {
   const uris: string[] = [];
   let negotiations = 0;
+  let events = 0;
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (_input, init) => {
     const { id, method, params } = JSON.parse(String(init?.body)) as {
       id: unknown;
@@ -39,7 +42,7 @@ function watch(onStream: (stream: Stream) => void) {
           controller.enqueue(new TextEncoder().encode(text));
         };
         const asked = params.notifications?.resourceSubscriptions ?? [];
-        onStream({ uris: asked, agree, end: () => controller.close() });
+        onStream({ uris: asked, agree, end: () => controller.close(), signal: init?.signal });
       },
     });
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
@@ -47,7 +50,7 @@ function watch(onStream: (stream: Stream) => void) {
   const watching = new UpstreamWatch(endpoint, {
     transport: 'http',
     maxBytes: 1e6,
-    onEvent() {},
+    onEvent: () => void (events += 1),
     onUpdated() {},
     uris: async () => uris,
     wantsLists: false,
@@ -58,12 +61,22 @@ function watch(onStream: (stream: Stream) => void) {
     const deadline = createDeadline(60_000);
     await watching.subscribe(uri, deadline).finally(() => deadline.release());
   };
-  return { subscribe, close: () => watching.close(), negotiations: () => negotiations };
+  const unsubscribe = async (uri: string) => {
+    uris.splice(uris.indexOf(uri), 1);
+    await watching.unsubscribe(uri);
+  };
+  return {
+    subscribe,
+    unsubscribe,
+    close: () => watching.close(),
+    negotiations: () => negotiations,
+    events: () => events,
+  };
 }
 
-describe('[MCP-4] [UP-1] a resource that a modern server', () => {
-  const REFUSED = { code: 'upstream_4xx', message: 'The server refused the subscription' };
+const REFUSED = { code: 'upstream_4xx', message: 'The server refused the subscription' };
 
+describe('[MCP-4] [UP-1] a resource that a modern server', () => {
   it('agreed to announce is subscribed to; one that it left out is not', async () => {
     const { subscribe, close, negotiations } = watch(({ uris, agree }) =>
       agree(uris.filter(uri => uri !== 'note://b')),
@@ -93,5 +106,64 @@ describe('[MCP-4] [UP-1] a resource that a modern server', () => {
     await Promise.all([one, subscribe('note://b')]);
     expect(asked).toEqual([['note://a'], ['note://a', 'note://b']]);
     close();
+  });
+});
+
+describe('[MCP-4] [EDGE-2] the streams on which a modern server announces changes', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** Opens a stream that agrees, then others that say nothing, each for one more resource. */
+  async function watchSilent(count: number) {
+    const streams: Stream[] = [];
+    const watching = watch(stream => {
+      if (streams.push(stream) === 1) stream.agree(stream.uris);
+    });
+    await watching.subscribe('note://0');
+    for (let n = 1; n <= count; n += 1) {
+      const subscribing = watching.subscribe(`note://${n}`).catch((error: unknown) => error);
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(await subscribing).toMatchObject(REFUSED);
+    }
+    const open = () => streams.map(({ signal }) => signal?.aborted === false);
+    return { ...watching, streams, open };
+  }
+
+  it('are two at most, however many say nothing, and none once the monitor closes them', async () => {
+    const { open, close } = await watchSilent(3);
+    expect(open()).toEqual([true, false, false, true]);
+    close();
+    expect(open()).toEqual([false, false, false, false]);
+  });
+
+  it('are replaced by one that says something later', async () => {
+    const { open, streams, close } = await watchSilent(1);
+    expect(open()).toEqual([true, true]);
+    streams[1]?.agree([]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(open()).toEqual([false, true]);
+    close();
+  });
+
+  it('are left to the last that said something, if the next ends without a word', async () => {
+    const { open, streams, unsubscribe, close, events } = await watchSilent(1);
+    streams[1]?.end();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(open()[0]).toBe(true);
+    expect(events()).toBe(0);
+    streams[0]?.end();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(events()).toBe(1);
+    await unsubscribe('note://0');
+    close();
+  });
+
+  it('end with the last subscription, which is no reason for a discovery', async () => {
+    const { open, unsubscribe, events } = await watchSilent(0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await unsubscribe('note://0');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(open()).toEqual([false]);
+    expect(events()).toBe(0);
   });
 });
