@@ -5,6 +5,7 @@
  * and again after each new negotiation.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
+import type { ErrorCode } from '../../shared/errors/table.ts';
 import { parseUpdated, UPDATED } from '../../shared/json/updated.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import { requestSubscription } from '../session/request-subscription.ts';
@@ -20,6 +21,8 @@ import type { WatchOptions } from './watch-options.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 
 const UNSUBSCRIBE_MS = 5_000;
+/** Errors that concern one resource only. */
+const REFUSED: ReadonlySet<ErrorCode> = new Set(['upstream_4xx', 'upstream_5xx']);
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 
 export class UpstreamWatch {
@@ -27,6 +30,8 @@ export class UpstreamWatch {
   readonly #endpoint: UpstreamEndpoint;
   readonly #options: WatchOptions;
   readonly #subscribed = new Set<string>();
+  /** Subscriptions that are being ended, by URI; the server is asked for one again only after that. */
+  readonly #ending = new Map<string, Promise<void>>();
   readonly #aside: SideView;
   readonly #changes: ChangeStreams;
   #negotiated: Negotiated | undefined;
@@ -92,6 +97,7 @@ export class UpstreamWatch {
       if (isModern) return this.#changes.isAgreed(uri);
       if (this.#subscribed.has(uri)) return true;
       const { hidden } = this.#endpoint;
+      await this.#ending.get(uri);
       await requestSubscription(uri, 'resources/subscribe', negotiated.channel, deadline, hidden);
       this.#subscribed.add(uri);
       return true;
@@ -109,8 +115,14 @@ export class UpstreamWatch {
     if (!wasSubscribed) return;
     const deadline = createDeadline(UNSUBSCRIBE_MS);
     const { channel } = negotiated;
-    await requestSubscription(uri, 'resources/unsubscribe', channel, deadline, []).catch(() => {});
-    deadline.release();
+    const ending = requestSubscription(uri, 'resources/unsubscribe', channel, deadline, [])
+      .catch(() => {})
+      .finally(() => {
+        deadline.release();
+        if (this.#ending.get(uri) === ending) this.#ending.delete(uri);
+      });
+    this.#ending.set(uri, ending);
+    await ending;
   }
 
   /** What clients with capabilities are offered may have changed: the next discovery finds out. */
@@ -205,15 +217,25 @@ export class UpstreamWatch {
     return withAside(found, aside);
   }
 
-  /** Subscribes again: a new session at the server knows nothing of earlier subscriptions. */
+  /**
+   * Subscribes again: a new session at the server knows nothing of earlier subscriptions. A resource that the server refuses now keeps no
+   * other from it, nor a discovery; the next one asks again.
+   */
   async #subscribeAnew({ protocol, channel }: Negotiated, deadline: Deadline): Promise<void> {
     if (protocol.era === 'modern') return;
-    for (const uri of await this.#options.uris()) {
-      if (this.#subscribed.has(uri)) continue;
-      const params = new Map([['uri', JSON.stringify(uri)]]);
-      await channel.request('resources/subscribe', params, deadline);
-      this.#subscribed.add(uri);
+    const missed = (await this.#options.uris()).filter(uri => !this.#subscribed.has(uri));
+    if (missed.length === 0) return;
+    for (const uri of missed) {
+      try {
+        await requestSubscription(uri, 'resources/subscribe', channel, deadline, []);
+        this.#subscribed.add(uri);
+      } catch (thrown) {
+        if (!(thrown instanceof PorticoError) || !REFUSED.has(thrown.code)) throw thrown;
+      }
     }
+    // A subscription may have ended while the server was asked.
+    const wanted = new Set(await this.#options.uris());
+    for (const uri of missed) if (!wanted.has(uri)) await this.unsubscribe(uri);
   }
 
   #listen(negotiated: Negotiated): Promise<boolean> {
