@@ -1,12 +1,13 @@
 /**
  * Opens the notification stream on which an upstream announces changes: `subscriptions/listen` in the modern era, the GET stream in the
- * legacy one. Resolves when the stream is open; `onNotification` gets every notification until it ends. Source: MCP 2026-07-28
- * Subscriptions; 2025-11-25 transports.
+ * legacy one. Resolves when the stream is open; `onNotification` gets every notification until it ends. A legacy server's pings are
+ * answered; it has no other requests for a client without capabilities. Source: MCP 2026-07-28 Subscriptions; 2025-11-25 transports, ping.
  */
 import { parseWithin } from '../../shared/json/json-spans.ts';
 import { isEventStream } from '../../http/read-text.ts';
 import { readEvents, whenAborted } from '../../http/sse-events.ts';
 import { isObject, TASKS_EXTENSION } from '../../shared/protocol.ts';
+import { idOf, toAnswerText } from '../protocol/message.ts';
 import {
   nextRequestId,
   requestHeaders,
@@ -14,6 +15,7 @@ import {
   type NegotiatedProtocol,
 } from '../protocol/wire-request.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
+import { postText } from '../server-messages.ts';
 
 export interface Listening {
   /** Settles when the stream has ended, for whatever reason. */
@@ -63,6 +65,10 @@ export async function listen(
   const acknowledged = Promise.withResolvers<unknown>();
   const onMessage = (method: string, params: unknown, text: string) => {
     if (method === ACKNOWLEDGED) acknowledged.resolve(params);
+    const pingId = protocol.era === 'legacy' && method === 'ping' ? idOf(text) : undefined;
+    if (pingId !== undefined) {
+      void postText(endpoint, protocol, toAnswerText(pingId, { result: '{}' }));
+    }
     onNotification(method, text);
   };
   const ended = readNotifications(response.body, onMessage, controller.signal);
