@@ -5,7 +5,7 @@
  */
 import { parseWithin } from '../shared/json/json-spans.ts';
 import { BodyTooLarge, isEventStream, readText } from '../http/read-text.ts';
-import { toRetryAfterMs } from '../http/retry-after.ts';
+import { toRetryAfterMs } from '../shared/util/retry-after.ts';
 import { EventTooLarge } from '../http/sse-events.ts';
 import { withoutEnd } from '../shared/util/without-end.ts';
 import type { HttpApi } from './http-api.ts';

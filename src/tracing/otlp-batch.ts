@@ -5,6 +5,7 @@
  *
  * Source: opentelemetry-proto, docs/specification.md, "OTLP/HTTP": retryable responses (429, 502, 503, 504) are retried once.
  */
+import { toRetryAfterMs } from '../shared/util/retry-after.ts';
 import type { OtlpSettings } from './otlp-settings.ts';
 import { toOtlp } from './to-otlp.ts';
 import type { FinishedTrace } from './trace.ts';
@@ -79,11 +80,11 @@ export class OtlpBatch {
   }
 
   async #send(traces: readonly FinishedTrace[]): Promise<void> {
-    const { wait } = this.#ports;
+    const { wait, now } = this.#ports;
     const body = JSON.stringify(toOtlp(traces));
     const first = await this.#post(body);
     if (!RETRYABLE.has(first.status)) return;
-    await wait(toRetryMs(first.headers));
+    await wait(toRetryAfterMs(first.headers, now(), MAX_RETRY_MS) ?? RETRY_MS);
     await this.#post(body);
   }
 
@@ -100,10 +101,4 @@ export class OtlpBatch {
     await response.body?.cancel();
     return response;
   }
-}
-
-/** Reads `Retry-After` in seconds; dates are ignored. */
-function toRetryMs(headers: Headers): number {
-  const seconds = /^\d{1,6}$/.exec(headers.get('retry-after') ?? '')?.[0];
-  return seconds === undefined ? RETRY_MS : Math.min(Number(seconds) * 1_000, MAX_RETRY_MS);
 }

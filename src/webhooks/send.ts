@@ -3,7 +3,7 @@
  * status and `Retry-After` of the response are used, and there is a timeout. Problems are described in our own words.
  */
 import { decideAddress } from '../http/address-policy.ts';
-import { toRetryAfterMs } from '../http/retry-after.ts';
+import { toRetryAfterMs } from '../shared/util/retry-after.ts';
 import { IMPLEMENTATION } from '../shared/protocol.ts';
 import { toSignedHeaders } from './signature.ts';
 import { secretsOf, type Target } from './sealed-address.ts';

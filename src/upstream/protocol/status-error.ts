@@ -1,8 +1,9 @@
-/** Decides what an HTTP status of an upstream other than 200 and 201 means for the request. Pure. */
+/** Decides what an HTTP status of an upstream other than 200 and 201 means for the request. Pure but for the clock. */
 import { readChallenge } from '../../credentials/oauth/challenge.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseWithin } from '../../shared/json/json-spans.ts';
 import type { RequestId } from '../../shared/protocol.ts';
+import { toRetryAfterMs } from '../../shared/util/retry-after.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type RawResponse } from './message.ts';
 
@@ -84,12 +85,12 @@ export function refusalOf({ status, headers }: Response, endpoint: Sender): Port
   return error instanceof PorticoError ? error : new PorticoError('upstream_no_response');
 }
 
-/** Understands only seconds, up to a day; ignores a date or an invalid value. */
+/** Longest wait that is repeated to a caller, in milliseconds: a day. */
+const MAX_RETRY_MS = 86_400_000;
+
 function retryAfter(headers: Headers): { retryAfterSeconds?: number } {
-  const seconds = Number(headers.get('retry-after') ?? NaN);
-  return Number.isInteger(seconds) && seconds >= 0 && seconds <= 86_400
-    ? { retryAfterSeconds: seconds }
-    : {};
+  const ms = toRetryAfterMs(headers, Date.now(), MAX_RETRY_MS);
+  return ms === undefined ? {} : { retryAfterSeconds: Math.ceil(ms / 1_000) };
 }
 
 function responseOf(body: string, id: RequestId): RawResponse | undefined {

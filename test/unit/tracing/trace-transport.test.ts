@@ -90,10 +90,15 @@ it('[LLM-6] the schema refuses what OTLP does not have', async () => {
   }
 });
 
+const PAST = 'Wed, 21 Oct 2015 07:28:00 GMT';
+const COMING = 'Fri, 21 Oct 2095 07:28:00 GMT';
+
 it.each<[string, Scripted[], number, number[]]>([
   ['503 with Retry-After', [{ status: 503, headers: { 'retry-after': '2' } }], 2, [2_000]],
   ['429 without', [{ status: 429 }], 2, [1_000]],
   ['429 that asks for an hour', [{ status: 429, headers: { 'retry-after': '3600' } }], 2, [4_000]],
+  ['503 until a date in the past', [{ status: 503, headers: { 'retry-after': PAST } }], 2, [0]],
+  ['503 until a date to come', [{ status: 503, headers: { 'retry-after': COMING } }], 2, [4_000]],
   ['502 twice', [{ status: 502 }, { status: 502 }], 2, [1_000]],
   ['400', [{ status: 400 }], 1, []],
   ['500', [{ status: 500 }], 1, []],

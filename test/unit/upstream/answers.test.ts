@@ -1,8 +1,10 @@
 /** What an upstream's message or status means for the waiting request. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { parseMessage, type UpstreamMessage } from '../../../src/upstream/protocol/message.ts';
 import { statusError } from '../../../src/upstream/protocol/status-error.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 /** The code of the error that a function throws. */
 function codeOf(run: () => unknown): string | undefined {
@@ -189,12 +191,13 @@ describe('statusError', () => {
     ['3', 3],
     ['0', 0],
     ['86400', 86_400],
-    ['86401', undefined],
+    ['86401', 86_400],
     ['-1', undefined],
     ['1.5', undefined],
     ['soon', undefined],
-    ['Wed, 21 Oct 2026 07:28:00 GMT', undefined],
+    ['Wed, 21 Oct 2026 07:28:00 GMT', 90],
   ])('[MCP-12] reads Retry-After: %s', (value, seconds) => {
+    vi.useFakeTimers({ now: Date.parse('2026-10-21T07:26:30Z') });
     const error = of(429, '', false, { 'retry-after': value });
     expect(error).toBeInstanceOf(PorticoError);
     expect((error as PorticoError).extras.retryAfterSeconds).toBe(seconds);

@@ -1,6 +1,6 @@
 /** How long a response asks a client to wait. */
 import { expect, it } from 'vitest';
-import { toRetryAfterMs } from '../../../src/http/retry-after.ts';
+import { toRetryAfterMs } from '../../../src/shared/util/retry-after.ts';
 
 const NOW = Date.parse('2026-11-27T12:00:00Z');
 const HOUR_MS = 3_600_000;
@@ -8,7 +8,8 @@ const HOUR_MS = 3_600_000;
 it.each([
   ['', undefined],
   ['soon', undefined],
-  ['-1', 0],
+  ['-1', undefined],
+  ['1.5', undefined],
   ['0', 0],
   [' 90 ', 90_000],
   ['99999999', HOUR_MS],
