@@ -1,7 +1,7 @@
 /**
- * What a server sends to its client while a call runs, and the answers. A server request goes to the caller if the client declared that it
- * answers such requests, with a function for the answer; all others are answered here. While a server request waits, the call's deadline is
- * held.
+ * What a server sends to its client while a call runs, and the answers. A request of a legacy server goes to the caller if the client
+ * declared that it answers such requests, with a function for the answer; all others are answered here. While a server request waits, the
+ * call's deadline is held.
  */
 import type { Deadline } from '../http/deadline.ts';
 import type { CallContext, CallMessages } from './protocol/call.ts';
@@ -60,6 +60,8 @@ export async function* toCallMessages(
   try {
     for await (const message of messages) {
       if (message.kind === 'request') {
+        // A modern server must not send requests, and must not be sent responses (2026-07-28, Streamable HTTP).
+        if (talk.protocol.era === 'modern') continue;
         const { method, id, params } = message;
         const reply = message.reply ?? ((given: RawAnswer) => sendAnswer(talk, id, given));
         if (!canAnswer(context.capabilities, method)) {

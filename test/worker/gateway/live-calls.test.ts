@@ -114,6 +114,20 @@ describe('a server that sends a message during a call', () => {
     ]);
   });
 
+  it('[MCP-5] gets no response if it is modern and sent a request all the same', async () => {
+    const { name, server } = await connect('modern');
+    server.call = post =>
+      streamOf(
+        { jsonrpc: '2.0', id: 'q1', method: 'ping' },
+        { jsonrpc: '2.0', id: 'q2', method: 'roots/list' },
+        responseTo(post),
+      );
+    const { message, headers } = call(name, 'modern');
+    expect(await (await portico.post(message, { headers })).text()).toContain('done');
+    await portico.settle();
+    expect(server.posts.filter(({ method }) => method === undefined)).toEqual([]);
+  });
+
   it('[REG-5] that announces a change is discovered again', async () => {
     const { name, server } = await connect('legacy');
     const lists = server.of('tools/list').length;
