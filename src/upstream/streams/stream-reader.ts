@@ -37,7 +37,9 @@ export const FOR_CALLS = { maxFailures: 5, maxRestMs: 30_000 };
 /** Statuses of a server without such streams. */
 const NO_STREAM = new Set([404, 405, 501]);
 const OPEN_MS = 10_000;
+/** Pause before a stream is resumed if the server names none, and the shortest one that it may name, in milliseconds. */
 const REST_MS = 1_000;
+const MIN_REST_MS = 100;
 /** A stream that was open this long counts as a success, in milliseconds. */
 const LASTING_MS = 10_000;
 /** If a server has another stream open in this session, it is asked again after this time, in milliseconds, and this often at most. */
@@ -105,7 +107,8 @@ async function read(opened: ReadableStream<Uint8Array>, reading: StreamReading):
     }
     if (signal.aborted) return;
     const { lastEventId, retryMs = REST_MS } = resumption;
-    await pause(Math.min(retryMs * 2 ** failures, maxRestMs), signal);
+    const restMs = Math.max(retryMs, MIN_REST_MS) * 2 ** failures;
+    await pause(Math.min(restMs, maxRestMs), signal);
     if (signal.aborted) return;
     body = await get(reading, lastEventId);
   }

@@ -46,3 +46,20 @@ it('[UP-1] ends the connection that is open', async () => {
   ended.abort();
   await vi.waitFor(() => expect(cancelled).toBe(true));
 });
+
+it('[UP-1] [MCP-12] waits before each attempt, longer each time, though the server names no pause', async () => {
+  vi.useFakeTimers();
+  const ended = new AbortController();
+  let opened = 0;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+    opened += 1;
+    return new Response('retry: 0\n\n', { headers: { 'content-type': 'text/event-stream' } });
+  });
+  const reading = { ...READING, maxFailures: Infinity, maxRestMs: 1_000, signal: ended.signal };
+  await openReading(reading);
+  await vi.advanceTimersByTimeAsync(10_000);
+  // After 100, 200, 400 and 800 ms, then every second.
+  expect(opened).toBe(13);
+  ended.abort();
+  vi.useRealTimers();
+});
