@@ -66,6 +66,8 @@ class SessionReader {
   readonly #socket: WebSocket;
   readonly #terms: ReadingTerms;
   readonly #read = new Map<string, ReadSession>();
+  /** Sessions whose server is being looked up. */
+  readonly #begun = new Map<string, AbortController>();
 
   constructor(socket: WebSocket, terms: ReadingTerms) {
     this.#socket = socket;
@@ -101,10 +103,12 @@ class SessionReader {
   }
 
   rest(): void {
-    for (const key of this.#read.keys()) this.#leave(key);
+    for (const key of [...this.#begun.keys(), ...this.#read.keys()]) this.#leave(key);
   }
 
   #leave(key: string): void {
+    this.#begun.get(key)?.abort();
+    this.#begun.delete(key);
     this.#read.get(key)?.controller.abort();
     this.#read.delete(key);
   }
@@ -117,12 +121,17 @@ class SessionReader {
       return (
         known.reported && this.#send({ kind: 'state', state: known.reported, serverId, session })
       );
+    if (this.#begun.has(key)) return;
+    const controller = new AbortController();
+    this.#begun.set(key, controller);
     const endpoint = await this.#terms.endpointOf(serverId).catch(() => undefined);
+    if (controller.signal.aborted) return;
+    this.#begun.delete(key);
     const isOther = endpoint?.credentialKey !== session.credentialKey;
     if (!endpoint || isOther || this.#read.size >= MAX_SESSIONS) {
       return this.#send({ kind: 'state', state: 'closed', serverId, session });
     }
-    const reading: ReadSession = { serverId, session, endpoint, controller: new AbortController() };
+    const reading: ReadSession = { serverId, session, endpoint, controller };
     this.#read.set(key, reading);
     await this.#open(reading, RETRY_MS);
   }

@@ -61,4 +61,36 @@ describe('[MCP-4] a notification stream that a Worker reads', () => {
     expect(server.opened).toBe(2);
     reading.close();
   });
+
+  it.each(['leave', 'rest'] as const)(
+    'is not opened if the object orders to %s it while its server is looked up',
+    async kind => {
+      const { server, endpointOf } = createServer();
+      const { 0: worker, 1: object } = new WebSocketPair();
+      object.accept();
+      const lookups: PromiseWithResolvers<void>[] = [];
+      const order = (given: ReaderOrder) =>
+        sendFrame(object, { id: '', text: JSON.stringify(given) });
+      const reading = readSessions(worker, {
+        endpointOf: async () => {
+          const lookup = Promise.withResolvers<void>();
+          lookups.push(lookup);
+          await lookup.promise;
+          return endpointOf();
+        },
+        maxBytes: 1_000,
+      });
+      order({ kind: 'hear', ...PLACE });
+      await vi.waitFor(() => expect(lookups).toHaveLength(1), PATIENT);
+      order(kind === 'rest' ? { kind } : { kind, serverId: 's', sessionId: 'u' });
+      // The next order is obeyed after that one.
+      order({ kind: 'hear', ...PLACE });
+      await vi.waitFor(() => expect(lookups).toHaveLength(2), PATIENT);
+      for (const { resolve } of lookups) resolve();
+      await vi.waitFor(() => expect(server.opened).toBe(1), PATIENT);
+      await scheduler.wait(50);
+      expect(server.opened).toBe(1);
+      reading.close();
+    },
+  );
 });
