@@ -70,13 +70,14 @@ export class OwnStreamReader implements OwnReader {
   }
 
   /** Accepts the socket of a Worker, which reads from now on. */
-  async accept(): Promise<Response> {
+  accept(): Response {
     const { 0: worker, 1: object } = new WebSocketPair();
     const before = this.#newest();
     if (before) send(before, { kind: 'rest' });
     this.#state.acceptWebSocket(object, [OwnStreamReader.TAG]);
     object.serializeAttachment(before ? orderOf(before) + 1 : 1);
-    await this.#begin(object);
+    // Not awaited: the Worker answers orders only once it has its end of the socket.
+    this.#state.waitUntil(this.#begin(object));
     return new Response(null, { status: 101, webSocket: worker });
   }
 
@@ -89,10 +90,14 @@ export class OwnStreamReader implements OwnReader {
     const event = JSON.parse(frame.text) as ReaderEvent;
     if (event.kind === 'message') return this.#ports.onMessage(event, event.message);
     const key = keyOf(event.serverId, event.session.sessionId);
-    this.#requested.get(key)?.settle(event.state);
+    const { state } = event;
+    const requested = this.#requested.get(key);
+    requested?.settle(state);
     // Forget the attempt, so that a later one asks again.
-    if (event.state === 'closed') this.#requested.delete(key);
-    this.#ports.onState(event, event.state);
+    if (state === 'closed') this.#requested.delete(key);
+    // The report may come after the wait for it was over.
+    else if (requested) requested.state = Promise.resolve(state);
+    this.#ports.onState(event, state);
   }
 
   /** A socket has closed. */

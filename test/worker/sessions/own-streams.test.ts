@@ -115,3 +115,18 @@ it('[MCP-5] [UP-2] still gets server requests when its own stream ends during a 
   const outcome = await asking.outcome;
   expect(outcome && toldBy(outcome).answers).toHaveLength(3);
 });
+
+it('[MCP-5] [MCP-4] reconnects at once during a call, though its former stream is still open', async () => {
+  const { server, hear, call, answer } = await connectHearing();
+  await hear();
+  const asking = call('asking', { rounds: 2 });
+  const first = await asked(asking, 'asking#0');
+  const startedAt = Date.now();
+  await hear();
+  expect(Date.now() - startedAt).toBeLessThan(2_000);
+  expect(await answer(first, 'asking#0')).toBe(202);
+  expect(await answer(await asked(asking, 'asking#1'), 'asking#1')).toBe(202);
+  const outcome = await asking.outcome;
+  expect(outcome && toldBy(outcome).answers).toHaveLength(2);
+  expect(server.openStreams).toBe(1);
+});
