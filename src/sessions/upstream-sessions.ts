@@ -91,8 +91,7 @@ export class UpstreamSessions {
       return this.#withListener(context, endpoint, found, needs);
     }
     const object = this.#object(owner);
-    const { capabilities } = context;
-    const session = await acquireSession(object, endpoint, capabilities, this.#maxBytes);
+    const session = await acquireSession(object, endpoint, context.capabilities, this.#maxBytes);
     const fresh = { session, at: now };
     this.#remembered.set(key, fresh);
     const listening = await this.#withListener(context, endpoint, fresh, needs);
@@ -172,7 +171,8 @@ export class UpstreamSessions {
     const listener = this.#quiet.noting(called, remote);
     const state = isQuiet ? 'open' : await opened;
     if (state === 'open') return { ...session, listener };
-    listener.close();
+    // Without a stream nothing shows whether the call is quiet, so it is not counted.
+    remote.close();
     if (state === 'none') known.session = { ...session, hasNoStream: true };
     return known.session;
   }
