@@ -241,7 +241,7 @@ export class ClientSession extends DurableObject<Env> {
     const stored = await this.#stored.all();
     this.#upstreams.close();
     await this.#streams.end();
-    await this.ctx.storage.deleteAlarm();
+    await this.#clock.clear();
     await this.ctx.storage.deleteAll();
     return stored;
   }

@@ -27,6 +27,12 @@ export class UseClock {
     if ((await this.#storage.getAlarm()) === null) await this.#storage.setAlarm(now + this.#idleMs);
   }
 
+  /** The object is deleted: no alarm is left, and the next use sets one again. */
+  async clear(): Promise<void> {
+    this.#touchedAt = 0;
+    await this.#storage.deleteAlarm();
+  }
+
   /** Schedules a check of the streams. */
   async wakeSoon(): Promise<void> {
     const at = Date.now() + this.#keepMs;

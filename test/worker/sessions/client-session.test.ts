@@ -1,5 +1,5 @@
 /** ClientSession: what a client's object keeps across an eviction. */
-import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 
@@ -37,4 +37,13 @@ it('[MCP-10] keeps recently used sessions when its alarm fires', async () => {
   const holder = await createHolder('session:alarm');
   expect(await runDurableObjectAlarm(holder)).toBe(true);
   expect(await holder.acquire('server-1', session.credentialKey)).toEqual({ session });
+});
+
+it('[MCP-10] deletes itself again if it is used after its end', async () => {
+  const holder = await createHolder('session:ended');
+  await holder.end();
+  const alarm = () => runInDurableObject(holder, (_, { storage }) => storage.getAlarm());
+  expect(await alarm()).toBeNull();
+  await createHolder('session:ended');
+  expect(await alarm()).not.toBeNull();
 });
