@@ -5,6 +5,7 @@
 import type { WaitUntil } from '../shared/util/wait-until.ts';
 import { toPorticoError } from '../shared/errors/portico-error.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
+import { isOffered } from '../servers/registry/status.ts';
 import { toWatchFailure, type ResourceEvent, type WatchFailure } from '../shared/events.ts';
 import { createUpdates, updateKey } from '../sessions/notifications/updates.ts';
 import type { Deadline } from '../http/deadline.ts';
@@ -37,13 +38,15 @@ export class ResourceSubscriptions {
     this.#ports = ports;
   }
 
-  /** Subscribes an object to a resource. @returns why the server will not notify, if so */
+  /** Subscribes an object to a resource. @returns why the server will not notify, if so; one that is not offered any more is not asked */
   async subscribe(
     server: Server | undefined,
     owner: string,
     uri: string,
   ): Promise<WatchFailure | undefined> {
-    if (!server) return { code: 'resource_not_found', detail: `Resource not found: ${uri}` };
+    if (!server || !isOffered(server.status)) {
+      return { code: 'resource_not_found', detail: `Resource not found: ${uri}` };
+    }
     const deadline = this.#ports.createDeadline(SUBSCRIBE_MS);
     const subscribing = () => this.#subscribeNow(server, owner, uri, deadline);
     return this.#inTurn(uri, subscribing).finally(() => deadline.release());
