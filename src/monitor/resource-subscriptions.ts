@@ -59,6 +59,7 @@ export class ResourceSubscriptions {
     deadline: Deadline,
   ): Promise<WatchFailure | undefined> {
     const { subscribers, watch } = this.#ports;
+    const isHeld = await subscribers.has(owner, uri);
     const isFirst = await subscribers.add(owner, uri);
     if (isFirst === undefined) {
       return { code: 'invalid_params', detail: 'This server has too many subscriptions' };
@@ -68,8 +69,10 @@ export class ResourceSubscriptions {
       await (await watch.of(server)).subscribe(uri, deadline);
       return undefined;
     } catch (thrown) {
-      await subscribers.remove(owner, uri);
-      return toWatchFailure(toPorticoError(thrown), server.name);
+      const failure = toWatchFailure(toPorticoError(thrown), server.name);
+      // A repeat that gets no answer leaves the subscription that the object has.
+      if (!isHeld || failure.code === 'upstream_4xx') await subscribers.remove(owner, uri);
+      return failure;
     }
   }
 

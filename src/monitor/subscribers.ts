@@ -25,6 +25,11 @@ export class Subscribers {
     this.#storage = storage;
   }
 
+  /** Whether an object subscribes to a resource. */
+  async has(owner: string, uri: string): Promise<boolean> {
+    return (await this.#storage.get(await keyOf({ uri, owner }))) !== undefined;
+  }
+
   /** @returns whether this is the URI's first subscription; undefined if there are too many */
   async add(owner: string, uri: string): Promise<boolean | undefined> {
     const uris = await this.uris();

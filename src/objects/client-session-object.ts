@@ -23,7 +23,7 @@ import { ClientUpstreams } from '../upstream/session/client-upstreams.ts';
 import type { ObjectCall } from '../upstream/upstream-client.ts';
 import type { SessionSubscription } from '../upstream/session/session-subscriptions.ts';
 import { StoredSessions } from '../sessions/stored-sessions.ts';
-import type { EndedSession } from '../sessions/client-object.ts';
+import type { EndedSession, Stored } from '../sessions/client-object.ts';
 import { CallListeners } from '../sessions/call-listeners.ts';
 import { CancelledCalls } from '../sessions/cancellations.ts';
 import { OwnStreamReader } from '../sessions/own-reader.ts';
@@ -211,7 +211,7 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   /** Subscribes the session to a resource. @returns false if it has too many subscriptions */
-  async subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<boolean> {
+  async subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<Stored> {
     await this.#clock.touch();
     return this.#streams.subscribe(owner, audience, wanted);
   }

@@ -14,6 +14,9 @@ export interface EndedSession {
   session: UpstreamSession;
 }
 
+/** Whether a session's subscription was stored: as a new one, or as one that it held; false where it has too many. */
+export type Stored = 'new' | 'held' | false;
+
 export interface ClientObject extends SessionHolder {
   /** Opens a WebSocket for one of the paths that `ClientSession.fetch` names. */
   fetch(url: string, init: { headers: Record<string, string> }): Promise<Response>;
@@ -40,8 +43,7 @@ export interface ClientObject extends SessionHolder {
   cancelCall(key: string): Promise<void>;
   /** @returns false where no Worker holds the client's stream */
   relay(text: string, authorization: string): Promise<boolean>;
-  /** @returns false where the session has too many subscriptions */
-  subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<boolean>;
+  subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<Stored>;
   unsubscribe(owner: string, unwanted: Subscription): Promise<void>;
   /** @returns false where no stream here wants to know any more */
   announce(owner: string, change: ChangeEvent): Promise<boolean>;

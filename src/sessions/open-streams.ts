@@ -23,6 +23,7 @@ import { createUpdates, updateKey } from './notifications/updates.ts';
 import { SessionStream } from './session-stream.ts';
 import { sendFrame } from './stream-frames.ts';
 import { deleteOpenStream, upsertOpenStream } from './notifications/stream-store.ts';
+import type { Stored } from './client-object.ts';
 import {
   logId,
   recheckText,
@@ -181,11 +182,16 @@ export class OpenStreams {
     return true;
   }
 
-  /** Subscribes the session to a resource. @returns false where it has too many subscriptions */
-  subscribe(owner: string, audience: Audience, subscription: Subscription): Promise<boolean> {
+  /** Subscribes the session to a resource; one that was made elsewhere ends there. @returns false where it has too many subscriptions */
+  subscribe(owner: string, audience: Audience, subscription: Subscription): Promise<Stored> {
     return this.#inTurn(async () => {
       await this.#register(owner, Date.now());
-      return this.#session.subscribe(audience, subscription);
+      const stored = await this.#session.subscribe(audience, subscription);
+      if (!stored) return false;
+      const { former } = stored;
+      if (former && former.at === subscription.at) return 'held';
+      if (former) await this.#options.onUnwanted(owner, [former]);
+      return 'new';
     });
   }
 

@@ -158,15 +158,20 @@ export class SessionStream {
     return events;
   }
 
-  /** @returns false where there are too many subscriptions */
-  async subscribe(audience: Audience, subscription: Subscription): Promise<boolean> {
-    const held = await this.subscriptions();
-    if (held.length >= MAX_SUBSCRIPTIONS) return false;
-    await this.#storage.put(await subscriptionKey(subscription), subscription);
+  /** @returns the subscription that this one replaces, if there is one; undefined where there are too many subscriptions */
+  async subscribe(
+    audience: Audience,
+    subscription: Subscription,
+  ): Promise<{ former: Subscription | undefined } | undefined> {
+    const key = await subscriptionKey(subscription);
+    const held = await this.#storage.list<Subscription>({ prefix: SUBSCRIPTION });
+    const former = held.get(key);
+    if (!former && held.size >= MAX_SUBSCRIPTIONS) return undefined;
+    await this.#storage.put(key, subscription);
     if ((await this.#storage.get(STATE)) === undefined) {
       await this.#storage.put<State>(STATE, { audience, streams: [], closedAt: Date.now() });
     }
-    return true;
+    return { former };
   }
 
   /** @returns the subscription as it was made, if there was one */

@@ -92,7 +92,8 @@ export class Streams {
   }
 
   /**
-   * Subscribes an object's session to a resource. The subscription is stored before the server is asked, so that no update is missed.
+   * Subscribes an object's session to a resource. The subscription is stored before the server is asked, so that no update is missed. If
+   * the client repeats a subscription that it holds, only a refusal of the server ends that; a server that does not answer does not.
    * @throws PorticoError `invalid_params`, or with an `upstream_*` code
    */
   async subscribe(
@@ -102,13 +103,13 @@ export class Streams {
     capabilities: JsonObject,
   ): Promise<void> {
     const object = this.#object(owner);
-    if (!(await object.subscribe(owner, audience, subscription))) {
+    const stored = await object.subscribe(owner, audience, subscription);
+    if (!stored)
       throw new PorticoError('invalid_params', 'This session has too many subscriptions');
-    }
     const failure = await this.watch(owner, subscription, capabilities);
     if (!failure) return;
-    await object.unsubscribe(owner, subscription);
     const { code, detail, serverError } = failure;
+    if (stored !== 'held' || code === 'upstream_4xx') await object.unsubscribe(owner, subscription);
     throw new PorticoError(code, detail, { serverError });
   }
 

@@ -3,7 +3,7 @@
  * only to the session that subscribed.
  *
  * Invariants: a subscription is stored before the server is asked; a server is asked once for each URI of a session, and again in a new
- * session; a subscription that the server refuses is not kept.
+ * session; a subscription that the server refuses is not kept, nor is a new one that fails in another way.
  */
 import { isSessionOwner } from '../../shared/identity/object-owners.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
@@ -86,7 +86,8 @@ export class SessionSubscriptions {
   async subscribe(wanted: SessionSubscription): Promise<WatchFailure | undefined> {
     const entries = await this.#entries();
     const key = await keyOf(wanted);
-    if (!entries.has(key) && entries.size >= MAX) {
+    const isHeld = entries.has(key);
+    if (!isHeld && entries.size >= MAX) {
       return { code: 'invalid_params', detail: 'This client has too many subscriptions' };
     }
     await this.#put(key, wanted);
@@ -95,7 +96,7 @@ export class SessionSubscriptions {
       await this.#ports.onKept();
       return undefined;
     } catch (thrown) {
-      await this.#remove(key);
+      if (!isHeld || isRefusal(thrown)) await this.#remove(key);
       const name = this.#subscribed.get(wanted.serverId)?.session.name;
       return toWatchFailure(toPorticoError(thrown), name);
     }
@@ -218,7 +219,7 @@ async function keyOf({ serverId, uri, owner }: Omit<SessionSubscription, 'capabi
 
 /** One resource that a server refuses, as one that it no longer has, keeps no other from being subscribed to. */
 function unlessRefused(thrown: unknown): void {
-  if (!(thrown instanceof PorticoError) || thrown.code !== 'upstream_4xx') throw thrown;
+  if (!isRefusal(thrown)) throw thrown;
 }
 
 type Method = Parameters<typeof requestSubscription>[1];
@@ -232,3 +233,6 @@ async function request({ channel, hidden }: OpenSession, method: Method, uri: st
     deadline.release();
   }
 }
+const isRefusal = (thrown: unknown): boolean =>
+  thrown instanceof PorticoError && thrown.code === 'upstream_4xx';
+

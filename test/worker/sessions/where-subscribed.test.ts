@@ -5,8 +5,11 @@ import { expect, it } from 'vitest';
 import { OpenStreams } from '../../../src/sessions/open-streams.ts';
 import type { Subscription } from '../../../src/shared/events.ts';
 
-it("[MCP-4] ends at the server's monitor, which made it because the server opened no session", async () => {
-  const owner = 'session:where';
+/** Runs work on the streams of a session's object, which notes what it does not want any more. */
+async function inObject(
+  owner: string,
+  work: (streams: OpenStreams, unwanted: Subscription[]) => Promise<void>,
+): Promise<void> {
   const unwanted: Subscription[] = [];
   await runInDurableObject(env.CLIENT_SESSION.getByName(owner), async (_, ctx) => {
     const streams = new OpenStreams(ctx, {
@@ -15,13 +18,35 @@ it("[MCP-4] ends at the server's monitor, which made it because the server opene
       resumeMs: 60_000,
       onUnwanted: (_owner, resources) => Promise.resolve(unwanted.push(...resources)),
     });
-    const subscription = { serverId: 's', uri: 'note://a', as: 's+note://a' };
-    const inSession = { ...subscription, at: owner };
-    await streams.subscribe(owner, null, subscription);
+    await work(streams, unwanted);
+  });
+}
+
+const SUBSCRIPTION = { serverId: 's', uri: 'note://a', as: 's+note://a' };
+
+it("[MCP-4] ends at the server's monitor, which made it because the server opened no session", async () => {
+  const owner = 'session:where';
+  await inObject(owner, async (streams, unwanted) => {
+    const inSession = { ...SUBSCRIPTION, at: owner };
+    await streams.subscribe(owner, null, SUBSCRIPTION);
     await streams.unsubscribe(owner, inSession);
-    expect(unwanted).toEqual([subscription]);
+    expect(unwanted).toEqual([SUBSCRIPTION]);
     await streams.subscribe(owner, null, inSession);
-    await streams.unsubscribe(owner, subscription);
-    expect(unwanted).toEqual([subscription, inSession]);
+    await streams.unsubscribe(owner, SUBSCRIPTION);
+    expect(unwanted).toEqual([SUBSCRIPTION, inSession]);
+  });
+});
+
+it('[MCP-4] ends there once the client subscribes again and it is made elsewhere', async () => {
+  const owner = 'session:moved';
+  await inObject(owner, async (streams, unwanted) => {
+    const inSession = { ...SUBSCRIPTION, at: owner };
+    expect(await streams.subscribe(owner, null, SUBSCRIPTION)).toBe('new');
+    expect(await streams.subscribe(owner, null, SUBSCRIPTION)).toBe('held');
+    expect(unwanted).toEqual([]);
+    expect(await streams.subscribe(owner, null, inSession)).toBe('new');
+    expect(unwanted).toEqual([SUBSCRIPTION]);
+    expect(await streams.subscribe(owner, null, inSession)).toBe('held');
+    expect(unwanted).toEqual([SUBSCRIPTION]);
   });
 });
