@@ -274,12 +274,12 @@ export class ClientSession extends DurableObject<Env> {
   }
 
   #createUpstreams(): ClientUpstreams {
-    const monitorOf = (serverId: string) => this.env.SERVER_MONITOR.getByName(serverId);
     return new ClientUpstreams(
       {
         holder: this,
         storage: this.ctx.storage,
         claims: this.#claims,
+        findSession: serverId => this.#stored.find(serverId),
         endpoints: this.#endpoints,
         findServer: serverId => findServerOf(this.env.DB, serverId, this.ctx.id.name ?? ''),
         onNone: (serverId, sessionId) => this.#stored.noteNoStream(serverId, sessionId),
@@ -290,7 +290,7 @@ export class ClientSession extends DurableObject<Env> {
             ? this.#streams.announce(owner, change)
             : this.env.CLIENT_SESSION.getByName(owner).announce(owner, change),
         onLog: (serverId, text) => this.#streams.log(serverId, text),
-        wake: async serverId => monitorOf(serverId).wake(),
+        wake: async serverId => this.env.SERVER_MONITOR.getByName(serverId).wake(),
         waitUntil: work => this.ctx.waitUntil(work),
         onKept: async () => this.#isReadElsewhere || this.#clock.wakeSoon(),
       },

@@ -38,6 +38,8 @@ export interface ClientUpstreamsPorts {
   holder: SessionHolder & { forget(serverId: string, sessionId: string): Promise<void> };
   storage: DurableObjectStorage;
   claims: UpstreamClaims;
+  /** Returns the stored session at a server. */
+  findSession(serverId: string): Promise<UpstreamSession | undefined>;
   endpoints: UpstreamEndpoints;
   findServer(serverId: string): Promise<Server | undefined>;
   /** Called if a server offers no notification stream in a stored session, so that this is remembered. */
@@ -89,6 +91,8 @@ export class ClientUpstreams {
     this.subscriptions = new SessionSubscriptions({
       storage: ports.storage,
       openSession: (serverId, capabilities) => this.#openSession(serverId, capabilities),
+      findSession: serverId => this.#findSession(serverId),
+      waitUntil: ports.waitUntil,
       onKept: () => ports.onKept(),
     });
     this.calls = this.#createCalls();
@@ -140,10 +144,9 @@ export class ClientUpstreams {
 
   /** Returns the client's session at a server, opened if there is none, with its stream open. */
   async #openSession(serverId: string, capabilities: JsonObject): Promise<OpenSession> {
-    const { findServer, endpoints, holder } = this.#ports;
-    const found = await findServer(serverId);
-    const server = found && inEra(found, 'legacy');
-    if (!server || !keepsSessions(server)) {
+    const { endpoints, holder } = this.#ports;
+    const server = await this.#findServer(serverId);
+    if (!server) {
       this.streams.leave(serverId);
       this.connections.close(serverId);
       throw new PorticoError('server_disconnected');
@@ -161,17 +164,40 @@ export class ClientUpstreams {
       const isRefused = error instanceof PorticoError && error.code === 'upstream_4xx';
       throw isRefused ? new PorticoError('upstream_session', error.message) : error;
     });
-    const { sessionId, protocolVersion } = session;
     this.streams.leave(serverId, session.sessionId);
     await this.streams.hold(endpoint, session);
-    const stream = this.streams.find(serverId, sessionId);
+    return this.#toOpen(endpoint, session);
+  }
+
+  /** Returns the client's stored session at a server, whatever has become of its stream. */
+  async #findSession(serverId: string): Promise<OpenSession | undefined> {
+    const server = await this.#findServer(serverId);
+    const stored = await this.#ports.findSession(serverId);
+    if (!server || !stored) return undefined;
+    const endpoint = await this.#ports.endpoints.of(server);
+    const isSame = stored.credentialKey === endpoint.credentialKey;
+    return isSame ? this.#toOpen(endpoint, stored) : undefined;
+  }
+
+  /** Returns a server if it keeps sessions of clients in the legacy era. */
+  async #findServer(serverId: string): Promise<Server | undefined> {
+    const found = await this.#ports.findServer(serverId);
+    const server = found && inEra(found, 'legacy');
+    return server && keepsSessions(server) ? server : undefined;
+  }
+
+  #toOpen(
+    endpoint: UpstreamEndpoint,
+    { sessionId, protocolVersion }: UpstreamSession,
+  ): OpenSession {
+    const { serverId, name, hidden } = endpoint;
     const protocol = { era: 'legacy' as const, protocolVersion, sessionId };
     return {
-      name: server.name,
-      key: stream?.opening ?? sessionId,
-      channel: createHttpChannel(endpoint, protocol, maxAnswerBytes),
-      hidden: endpoint.hidden,
-      forget: () => holder.forget(serverId, sessionId),
+      name,
+      key: this.streams.find(serverId, sessionId)?.opening ?? sessionId,
+      channel: createHttpChannel(endpoint, protocol, this.#settings.maxAnswerBytes),
+      hidden,
+      forget: () => this.#ports.holder.forget(serverId, sessionId),
     };
   }
 

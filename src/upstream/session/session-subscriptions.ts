@@ -6,6 +6,7 @@
  * session; a subscription that the server refuses is not kept, nor is a new one that fails in another way.
  */
 import { isSessionOwner } from '../../shared/identity/object-owners.ts';
+import type { WaitUntil } from '../../shared/util/wait-until.ts';
 import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { covers, toWatchFailure, type WatchFailure } from '../../shared/events.ts';
@@ -45,6 +46,13 @@ export interface SessionSubscriptionsPorts {
    * @throws PorticoError
    */
   openSession(serverId: string, capabilities: JsonObject): Promise<OpenSession>;
+  /**
+   * Returns the session that is stored, if there is one; its stream need not be open.
+   * @throws PorticoError
+   */
+  findSession(serverId: string): Promise<OpenSession | undefined>;
+  /** Runs work that nobody waits for. */
+  waitUntil: WaitUntil;
   /** Called when something is subscribed to: from then on `keep` has to be called now and then. */
   onKept(): Promise<unknown>;
 }
@@ -63,6 +71,10 @@ interface Subscribed {
 export class SessionSubscriptions {
   readonly #ports: SessionSubscriptionsPorts;
   readonly #subscribed = new Map<string, Subscribed>();
+  /** Subscriptions for which a server is being asked, or is about to be, by server and URI. */
+  readonly #asking = new Set<string>();
+  /** Subscriptions that are being ended, in the same way; a server is asked for one again only after that. */
+  readonly #ending = new Map<string, Promise<void>>();
   #known: Promise<Map<string, SessionSubscription>> | undefined;
   /** Servers with subscriptions. */
   #servers = new Set<string>();
@@ -102,20 +114,36 @@ export class SessionSubscriptions {
     }
   }
 
-  /** Removes an owner's subscription to a resource; unsubscribes at the server if no owner is left. */
+  /**
+   * Removes an owner's subscription to a resource; unsubscribes at the server if no owner is left. Nobody waits for the server, since the
+   * owner's streams wait for this.
+   */
   async unsubscribe({ serverId, uri, owner }: Omit<SessionSubscription, 'capabilities'>) {
-    await this.#remove(await keyOf({ serverId, uri, owner }));
-    await this.#endUnwanted(serverId, uri);
+    const wasStored = await this.#remove(await keyOf({ serverId, uri, owner }));
+    const place = placeOf(serverId, uri);
+    const ending = this.#endUnwanted(serverId, uri, wasStored).finally(() => {
+      if (this.#ending.get(place) === ending) this.#ending.delete(place);
+    });
+    this.#ending.set(place, ending);
+    this.#ports.waitUntil(ending);
   }
 
-  /** Unsubscribes at the server if no owner wants the resource. */
-  async #endUnwanted(serverId: string, uri: string): Promise<void> {
+  /**
+   * Unsubscribes at the server if no owner wants the resource.
+   * @param wasStored the server may know the subscription though this object's memory does not
+   */
+  async #endUnwanted(serverId: string, uri: string, wasStored = false): Promise<void> {
     const isWanted = [...(await this.#entries()).values()].some(
       entry => entry.serverId === serverId && entry.uri === uri,
     );
+    // What is being asked for ends once the server has answered.
+    if (isWanted || this.#asking.has(placeOf(serverId, uri))) return;
     const subscribed = this.#subscribed.get(serverId);
-    if (isWanted || !subscribed?.uris.delete(uri)) return;
-    await request(subscribed.session, 'resources/unsubscribe', uri).catch(() => {});
+    const isSubscribed = subscribed?.uris.delete(uri) ?? false;
+    if (!isSubscribed && !wasStored) return;
+    const find = () => this.#ports.findSession(serverId).catch(() => undefined);
+    const session = subscribed?.session ?? (await find());
+    if (session) await request(session, 'resources/unsubscribe', uri).catch(() => {});
   }
 
   /** Returns the names of the objects to notify of a resource. */
@@ -155,8 +183,17 @@ export class SessionSubscriptions {
     this.#known = Promise.resolve(new Map());
   }
 
+  async #subscribeAt(wanted: SessionSubscription): Promise<void> {
+    const place = placeOf(wanted.serverId, wanted.uri);
+    this.#asking.add(place);
+    await this.#ending.get(place);
+    await this.#ask(wanted).finally(() => this.#asking.delete(place));
+    // The last owner may have left while the server was asked.
+    await this.#endUnwanted(wanted.serverId, wanted.uri);
+  }
+
   /** Subscribes at a server, in its present session; once more if the server forgot that one. */
-  async #subscribeAt({ serverId, uri, capabilities }: SessionSubscription): Promise<void> {
+  async #ask({ serverId, uri, capabilities }: SessionSubscription): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const session = await this.#ports.openSession(serverId, capabilities);
       const subscribed = this.#subscribedIn(serverId, session);
@@ -164,8 +201,6 @@ export class SessionSubscriptions {
       try {
         await request(session, 'resources/subscribe', uri);
         subscribed.uris.add(uri);
-        // The last owner may have left while the server was asked.
-        await this.#endUnwanted(serverId, uri);
         return;
       } catch (error) {
         if (!(error instanceof SessionForgotten)) throw error;
@@ -199,11 +234,13 @@ export class SessionSubscriptions {
     await this.#ports.storage.put(key, entry);
   }
 
-  async #remove(key: string): Promise<void> {
+  /** @returns whether it was there */
+  async #remove(key: string): Promise<boolean> {
     const entries = await this.#entries();
-    if (!entries.delete(key)) return;
+    if (!entries.delete(key)) return false;
     this.#count(entries);
     await this.#ports.storage.delete(key);
+    return true;
   }
 
   #count(entries: ReadonlyMap<string, SessionSubscription>): void {
@@ -212,10 +249,15 @@ export class SessionSubscriptions {
   }
 }
 
+const placeOf = (serverId: string, uri: string) => `${serverId} ${uri}`;
+
 /** A URI and an owner's name together may be longer than a storage key. */
 async function keyOf({ serverId, uri, owner }: Omit<SessionSubscription, 'capabilities'>) {
   return PREFIX + (await sha256Hex(JSON.stringify([serverId, uri, owner])));
 }
+
+const isRefusal = (thrown: unknown): boolean =>
+  thrown instanceof PorticoError && thrown.code === 'upstream_4xx';
 
 /** One resource that a server refuses, as one that it no longer has, keeps no other from being subscribed to. */
 function unlessRefused(thrown: unknown): void {
@@ -233,6 +275,3 @@ async function request({ channel, hidden }: OpenSession, method: Method, uri: st
     deadline.release();
   }
 }
-const isRefusal = (thrown: unknown): boolean =>
-  thrown instanceof PorticoError && thrown.code === 'upstream_4xx';
-

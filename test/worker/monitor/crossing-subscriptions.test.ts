@@ -75,7 +75,9 @@ it('[MCP-4] is ended at the server by the client that has a session there, once 
     const subscriptions = new SessionSubscriptions({
       storage,
       openSession: () => Promise.resolve(session as never),
+      findSession: () => Promise.resolve(undefined),
       onKept: () => Promise.resolve(),
+      waitUntil: () => {},
     });
     const wanted = { serverId: 's', uri: URI, owner: 'session:a', capabilities: {} };
     const subscribing = subscriptions.subscribe(wanted);

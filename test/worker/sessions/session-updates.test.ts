@@ -169,6 +169,20 @@ describe('a legacy client', () => {
     expect((await holders()).length).toBe(0);
   });
 
+  it('[MCP-4] ends a subscription at its server though its object lost its memory', async () => {
+    const ada = await initialize(portico);
+    await subscription('subscribe', ada);
+    expect(subscribed()).toHaveLength(1);
+    await loseMemory(await holder());
+    expect(await subscription('unsubscribe', ada)).toMatchObject({ result: {} });
+    await vi.waitFor(() => expect(subscribed()).toEqual([]), PATIENT);
+    const requests = server.asked.length;
+    await subscription('unsubscribe', ada);
+    await portico.settle();
+    expect(server.asked).toHaveLength(requests);
+    await end(ada);
+  });
+
   it('[MCP-4] gets the refusal of its server, and nothing of it stays', async () => {
     fakeUpstreams({
       'https://telling.example.com': async request => {
