@@ -3,6 +3,7 @@
  * most one response: the gateway's, or an error that says why there is none.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { withExactIds } from '../../../src/shared/json/json-spans.ts';
 import {
   idText,
   isObject,
@@ -250,7 +251,7 @@ function cancel(call: Call): void {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return withExactIds(JSON.parse(text), text);
   } catch {
     return undefined;
   }

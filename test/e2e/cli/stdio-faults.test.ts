@@ -68,6 +68,16 @@ it('[CLI-2] reopens a forgotten session once for all calls that find it gone, an
   expect(host.lines).toHaveLength(2 + ids.length);
 });
 
+it('[CLI-2] gives one answer to a request whose id is past 2^53', async () => {
+  const { host } = await start((came, response) => {
+    const [, id = ''] = /"id":(\d+)/.exec(came.text) ?? [];
+    sendText(response, `{"jsonrpc":"2.0","id":${id},"result":{}}`);
+  });
+  host.send(JSON.stringify(modern(1, 'a')).replace('"id":1', '"id":9007199254740993'));
+  expect(await host.end()).toBe(0);
+  expect(host.lines).toEqual(['{"jsonrpc":"2.0","id":9007199254740993,"result":{}}']);
+});
+
 it('[CLI-2] uses the reopened session when a refusal arrives late', async () => {
   const held: (() => void)[] = [];
   const { gateway, host } = await start((came, response) => {
