@@ -6,6 +6,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { IMPLEMENTATION } from '../../../src/shared/protocol.ts';
 import type { ServerConfig } from './config.ts';
 import { startDialler, type Dialler } from './dialler.ts';
+import { Failure } from '../failure.ts';
+import { Unreachable } from './gateway-api.ts';
 import type { CreateAdapter, ServerAdapter, ServerState } from './server-adapter.ts';
 import { StartQueue } from './start-queue.ts';
 import type { View } from './view.ts';
@@ -30,8 +32,7 @@ export interface Run {
   done: Promise<void>;
   /**
    * Replaces the list of servers: starts new ones, restarts changed ones, ends removed ones. Unchanged ones keep running.
-   * @returns what was done, in words
-   * @throws Failure or Unreachable where the gateway could not be told; the next connection sends the list again
+   * @returns what was done, in words, and why the gateway was not told, if it was not; the next connection sends the list again
    */
   update(servers: readonly ServerConfig[]): Promise<string>;
   /** Lets running requests end, then ends the run. */
@@ -40,6 +41,8 @@ export interface Run {
   kill(): void;
   /** State of a server, by its name on this machine. A server that failed counts as failed through its restarts, until it is ready. */
   stateOf(name: string): ServerState | undefined;
+  /** Name of a server in the registry, where somebody may have renamed it. */
+  nameOf(name: string): string;
 }
 
 /** Starts the servers and the dialler. */
@@ -115,13 +118,10 @@ export function startRun(options: RunOptions): Run {
       show(name, { state: 'stopped', reason: 'no longer in the file' });
     }
     [...change.added, ...change.changed].forEach(open);
-    try {
-      await started.refresh();
-    } finally {
-      // Have the gateway discover new and changed servers.
-      for (const { name } of [...change.added, ...change.changed]) started.sendEvent(name);
-    }
-    return toWords(change);
+    const problem = await started.refresh().catch(toProblem);
+    // Have the gateway discover new and changed servers.
+    for (const { name } of [...change.added, ...change.changed]) started.sendEvent(name);
+    return toWords(change) + (problem ?? '');
   };
 
   const finish = async () => {
@@ -136,6 +136,7 @@ export function startRun(options: RunOptions): Run {
     stop: () => started.stop(),
     kill: () => adapters.forEach(adapter => adapter.kill()),
     stateOf: name => (failed.has(name) ? 'failed' : rows.get(name)?.state),
+    nameOf: name => rows.get(name)?.alias ?? name,
   };
 }
 
@@ -164,6 +165,12 @@ function toWords(change: Change): string {
     .filter(kind => change[kind].length > 0)
     .map(kind => `${verbs[kind]} ${change[kind].map(({ name }) => name).join(', ')}`);
   return parts.join('; ') || 'no program changed';
+}
+
+/** The programs follow the file all the same. @throws any other error */
+function toProblem(error: unknown): string {
+  if (!(error instanceof Failure) && !(error instanceof Unreachable)) throw error;
+  return `; the gateway was not told (${error.message}), the next connection tells it`;
 }
 
 /** A request of the gateway waits at least this long for a starting server, in milliseconds. */

@@ -100,6 +100,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
         api,
         names,
         stateOf: run.stateOf,
+        nameOf: run.nameOf,
         onCount: (there, all) => view.progress(`${there} of ${all} servers are connected`),
       },
       options.settleMs,
@@ -180,7 +181,7 @@ async function startPrograms(
       servers.length === 0
         ? Promise.resolve('no program changed')
         : Promise.reject(new Failure('restart portico up to run programs'));
-    return { done, stop, kill: stop, update, stateOf: () => undefined };
+    return { done, stop, kill: stop, update, stateOf: () => undefined, nameOf: name => name };
   }
   const token = await enrolSelf(dataDir, origin, adminToken);
   return startRun({

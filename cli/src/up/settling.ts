@@ -6,7 +6,7 @@ import { SERVERS, type Api, type ServerRecord } from '../gateway/api.ts';
 import type { ServerState } from '../connect/server-adapter.ts';
 
 const POLL_MS = 250;
-/** How long the gateway may disagree about a program that is ready, in milliseconds. */
+/** How long the gateway may disagree about a program that is ready, or not know one, in milliseconds. */
 const AGREE_MS = 10_000;
 
 export interface Settling {
@@ -14,37 +14,41 @@ export interface Settling {
   names: readonly string[];
   /** State of a program by name; undefined for other servers. */
   stateOf(name: string): ServerState | undefined;
+  /** Name in the registry. */
+  nameOf(name: string): string;
   /** Called with the number of connected servers when it changes. */
   onCount(there: number, of: number): void;
 }
 
 const isThere = ({ status }: ServerRecord) => status === 'CONNECTED' || status === 'DEGRADED';
 
-/** Waits until no server is still starting, or the time is over. @returns their records at that moment */
+/** Waits until no server is still starting, or the time is over. @returns the records of those that the gateway knows */
 export async function whenSettled(settling: Settling, timeoutMs: number): Promise<ServerRecord[]> {
-  const { api, names, stateOf, onCount } = settling;
+  const { api, names, stateOf, nameOf, onCount } = settling;
   const deadline = Date.now() + timeoutMs;
   const readyAt = new Map<string, number>();
-  const wantedNames = new Set(names);
   let counted = -1;
-  const isSettled = (server: ServerRecord): boolean => {
-    const state = stateOf(server.name);
-    if (isThere(server)) return true;
-    if (state === 'starting' || server.status === 'CONNECTING') return false;
-    if (state !== 'ready') return true;
-    const since = readyAt.get(server.name) ?? Date.now();
-    readyAt.set(server.name, since);
+  /** @param server its record; the gateway may have refused it, so that there is none */
+  const isSettled = (name: string, server: ServerRecord | undefined): boolean => {
+    const state = stateOf(name);
+    if (server && isThere(server)) return true;
+    if (state === 'starting' || server?.status === 'CONNECTING') return false;
+    if (state === undefined || (server && state !== 'ready')) return true;
+    const since = readyAt.get(name) ?? Date.now();
+    readyAt.set(name, since);
     return Date.now() - since > AGREE_MS;
   };
   for (;;) {
     const servers = await api.list<ServerRecord>(SERVERS, 'servers');
-    const wanted = servers.filter(({ name }) => wantedNames.has(name));
+    // The registry knows names in any case.
+    const byName = new Map(servers.map(server => [server.name.toLowerCase(), server]));
+    const recordOf = (name: string) => byName.get(nameOf(name).toLowerCase());
+    const wanted = names.flatMap(name => recordOf(name) ?? []);
     const there = wanted.filter(isThere).length;
     if (there !== counted) onCount(there, names.length);
     counted = there;
-    const areSettled = wanted.map(isSettled);
-    const isDone = wanted.length === names.length && areSettled.every(Boolean);
-    if (isDone || Date.now() > deadline) return wanted;
+    const areSettled = names.map(name => isSettled(name, recordOf(name)));
+    if (areSettled.every(Boolean) || Date.now() > deadline) return wanted;
     await new Promise(resolve => setTimeout(resolve, POLL_MS));
   }
 }

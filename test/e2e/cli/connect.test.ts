@@ -108,7 +108,9 @@ it('[CLI-1] a changed program is reached, also while the gateway refuses the new
   const [link, connecting] = await connect();
   gateway.refuseWith = 503;
   stand.write('mcp.json', { mcpServers: { tools: stand.tools('tools', { MORE: '1' }) } });
-  await connecting.says('mcp.json was edited, but not applied');
+  await connecting.says(
+    'mcp.json was edited: restarted tools; the gateway was not told (answered 503), the next connection tells it',
+  );
   await expect(textOf(callTool(link, 'tools', 'echo', { text: 'new' }))).resolves.toBe('new');
   expect(stand.log('tools').filter(line => line.startsWith('started'))).toHaveLength(2);
   expect(link.news).toContain('tools');
