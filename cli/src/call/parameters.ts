@@ -45,7 +45,7 @@ export function readParameters(schema: JsonObject): Parameter[] {
     const required: unknown[] = Array.isArray(node['required']) ? node['required'] : [];
     for (const [key, value] of Object.entries(properties)) {
       if (found.length >= MAX_PARAMETERS) return;
-      const child = resolve(value, schema);
+      const child = orNull(resolve(value, schema), schema);
       const here = [...path, key];
       const isNeeded = isRequired && required.includes(key);
       const isNested = isObject(child['properties']) && typeOf(child) === 'json';
@@ -98,6 +98,18 @@ function typeOf({ type, enum: values, const: constant }: JsonObject): ParameterT
   const all = Array.isArray(values) ? (values as unknown[]) : [constant];
   if (only === undefined && all.every(value => typeof value === 'string')) return 'string';
   return 'json';
+}
+
+/** A choice between one simple type and null, as many servers write an optional parameter: that type, which may be null. */
+function orNull(schema: JsonObject, root: JsonObject): JsonObject {
+  const { anyOf, oneOf, ...rest } = schema;
+  const branches = (anyOf ?? oneOf) as unknown;
+  if (!Array.isArray(branches) || branches.length !== 2) return schema;
+  const [only, other] = branches
+    .map(branch => resolve(branch, root))
+    .filter(({ type }) => type !== 'null');
+  if (!only || other || !TYPES.has(only['type'])) return schema;
+  return { ...only, ...rest, type: [only['type'], 'null'] };
 }
 
 /** Follows `$ref` within the same document. */

@@ -41,7 +41,8 @@ export function readFlags(
     if (!known && !takesOthers) throw usage(unknownFlag(name, parameters));
     let value = negated ? 'false' : attached;
     if (value === undefined && known?.type === 'boolean') {
-      value = left[0] === 'true' || left[0] === 'false' ? left.shift() : 'true';
+      const isGiven = left[0] === 'true' || left[0] === 'false';
+      value = isGiven || (known.isNullable && left[0] === 'null') ? left.shift() : 'true';
     }
     if (value === undefined && (left[0] === undefined || left[0].startsWith('--'))) {
       throw usage(`--${name} needs a value; write one that starts with -- as --${name}=…`);
@@ -127,12 +128,13 @@ const branchOf = (held = ''): Tree => new Map(held.startsWith('{') ? rawMembers(
 function toText(parameter: Parameter, given: readonly string[]): string {
   const { name, type, element, isNullable } = parameter;
   const [first = '', second] = given;
+  if (isNullable && second === undefined && first === 'null') return 'null';
   if (type === 'array') {
     if (second === undefined && first.trimStart().startsWith('[')) return toJsonList(name, first);
     return `[${given.map(value => toLeaf(parameter, element, value)).join(',')}]`;
   }
   if (second !== undefined) throw usage(`--${name} is given twice, but takes one value`);
-  return isNullable && first === 'null' ? 'null' : toLeaf(parameter, type, first);
+  return toLeaf(parameter, type, first);
 }
 
 function toLeaf({ name, values }: Parameter, type: ParameterType, value: string): string {
