@@ -102,7 +102,8 @@ export async function connectByPage(
     );
   }
   const path = `${ACCOUNTS}?${new URLSearchParams({ principal, limit: '500' })}`;
-  const before = (await find(api, path, page, signal))?.updated_at;
+  // Without an answer here, an account that was there before would count as connected now.
+  const before = ofServer(await api.withRetries<Listed>('GET', path), page)?.updated_at;
   await showPage(page, opens);
   const until = Date.now() + WAIT_MS;
   try {
@@ -124,7 +125,7 @@ export async function connectByPage(
 }
 
 /** Returns the person's own account at the server. Undefined also where the gateway has a passing problem (429, 5xx, no response). */
-async function find(api: Api, path: string, { server }: AccountPage, signal: AbortSignal) {
+async function find(api: Api, path: string, page: AccountPage, signal: AbortSignal) {
   const late = AbortSignal.timeout(ANSWER_MS);
   let response: Response;
   try {
@@ -136,6 +137,12 @@ async function find(api: Api, path: string, { server }: AccountPage, signal: Abo
   if (response.status === 429 || response.status >= 500) return undefined;
   // `json` throws the refusal with its message, so the request is sent once more through it.
   if (!response.ok) await api.json('GET', path);
-  const { accounts } = (await response.json()) as { accounts: AccountView[] };
-  return accounts.find(each => each.server_name === server || each.server === server);
+  return ofServer((await response.json()) as Listed, page);
 }
+
+interface Listed {
+  accounts: AccountView[];
+}
+
+const ofServer = ({ accounts }: Listed, { server }: AccountPage) =>
+  accounts.find(each => each.server_name === server || each.server === server);

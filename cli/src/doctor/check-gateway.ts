@@ -116,6 +116,12 @@ async function checkToken(api: Api, token: TokenSource | undefined): Promise<Fin
         skipped('servers', 'a token is needed'),
       ];
     }
+    if (response.status !== 403 && !response.ok) {
+      return [
+        failed('token', `the gateway answered ${response.status}`, 'ask again in a moment'),
+        skipped('servers', 'the token could not be checked'),
+      ];
+    }
     if (response.ok) scopes.push(scope);
   }
   if (scopes.length === 0) {

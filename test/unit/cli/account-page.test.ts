@@ -1,6 +1,10 @@
 /** Which URLs the command line accepts as account pages of its gateway, and what it says when a stand-in tool replaces others. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { findPage, pageOf } from '../../../cli/src/accounts/account-page.ts';
+import { connectByPage, findPage, pageOf } from '../../../cli/src/accounts/account-page.ts';
+import { Api } from '../../../cli/src/gateway/api.ts';
 import { View } from '../../../cli/src/chat/view.ts';
 import { findTool } from '../../../cli/src/gateway/find-tool.ts';
 
@@ -36,6 +40,31 @@ describe('a page of the gateway', () => {
     await view.show({ ...result, is_error: true });
     expect(told).toEqual(['a preview']);
   });
+});
+
+it('[ACC-8] [CLI-4] an account counts as connected only if it changed, also where the first look failed', async () => {
+  const account = { server_name: 'github', needs_sign_in: null, updated_at: 'before' };
+  const ended = new AbortController();
+  let looks = 0;
+  const server = createServer((request, response) => {
+    const isList = request.url?.startsWith('/api/v1/accounts');
+    if (isList) looks += 1;
+    if (looks === 3) ended.abort(new Error('nobody came'));
+    response.writeHead(isList && looks === 1 ? 503 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isList ? { accounts: [account] } : { principal: 'p' }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const page = pageOf(origin, 'github');
+    const options = { opens: false, signal: ended.signal };
+    await expect(connectByPage(new Api(new URL(origin), 't'), page, options)).rejects.toThrow(
+      'nobody came',
+    );
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 describe('a missing tool', () => {
