@@ -21,7 +21,7 @@ import { markOwner } from './owner-store.ts';
 export interface Act {
   /** Noun and verb: `server.create`. */
   action: string;
-  /** Id of the subject, or its name until the id is known. */
+  /** Id of the subject, or what names it until `work` knows the id and sets it. */
   subject: string;
   /** The act concerns single servers, and `work` finds only those that the caller administers; otherwise a token with limits is refused. */
   isOfServers?: true;
@@ -31,8 +31,6 @@ export interface Act {
 export interface Change {
   when: Condition;
   statements: readonly D1PreparedStatement[];
-  /** Id of the subject, if the act may name it otherwise. */
-  subject?: string;
   /** Details for the audit row. Never a secret. */
   detail?: JsonObject;
 }
@@ -83,10 +81,9 @@ export class AdminAudit {
       else requireScope(caller, scope);
       return await work(async change => {
         const detail = { ...change.detail, ...caller.owner };
-        const done = { ...act, subject: change.subject ?? act.subject };
-        const event = toEvent(caller, done, { outcome: 'done', detail });
+        const event = toEvent(caller, act, { outcome: 'done', detail });
         // Marked before the change, while the condition still tells whether the change will be made.
-        const statements = [...this.#own(caller, done, change.when), ...change.statements];
+        const statements = [...this.#own(caller, act, change.when), ...change.statements];
         isDone = await this.#write(event, change.when, statements);
         return isDone;
       });

@@ -152,11 +152,11 @@ export function createReadRecords<T extends { id: string }, Query>(
       return adminAudit.perform(caller, scopes.write, act, async commit => {
         const record = await requireRecord(db, kind, key);
         const { id } = record;
+        act.subject = id;
         await kind.onDeleting?.(record);
         const isDone = await commit({
           when: whenRecord(table, id),
           statements: deleteRecord(db, table, id),
-          subject: id,
           detail: kind.toDeletionDetail?.(record) ?? {},
         });
         if (!isDone) throw new PorticoError('not_found', kind.missing);
@@ -214,7 +214,11 @@ export function createEditedRecords<T extends StoredRecord, Created, Query, Patc
 
     update(caller, id, patch, servers, ifRevision) {
       const act = { action: `${noun}.update`, subject: id };
-      const find = () => requireRecord(db, kind, id);
+      const find = async () => {
+        const record = await requireRecord(db, kind, id);
+        act.subject = record.id;
+        return record;
+      };
       return adminAudit.perform(caller, scopes.write, act, async commit => {
         const after = await editRecord(find, ifRevision, async before => {
           const edited = await kind.edit(before, patch, servers);
@@ -222,7 +226,6 @@ export function createEditedRecords<T extends StoredRecord, Created, Query, Patc
           const isDone = await commit({
             when: whenUnchanged(table, record),
             statements: [updateRecord(db, table, record), ...(kind.withEdit?.(record) ?? [])],
-            subject: record.id,
             detail: kind.toEditDetail?.(record, patch) ?? kind.toDetail(record),
           });
           if (!isDone && table.whenEditable && (await find()).revision === before.revision) {

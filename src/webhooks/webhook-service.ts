@@ -136,6 +136,7 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
       const act = { action: 'webhook.rotate', subject: key };
       return adminAudit.perform(caller, 'admin', act, async commit => {
         const webhook = await find(key);
+        act.subject = webhook.id;
         const { url, secret: former } = await open(webhook);
         const secret = createSecret();
         const now = Date.now();
@@ -145,7 +146,6 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
         const isDone = await commit({
           when: whenUnchanged(WEBHOOKS, record),
           statements: [updateRecord(db, WEBHOOKS, record)],
-          subject: webhook.id,
           detail: { name: webhook.name },
         });
         if (!isDone) throw new PorticoError('busy', 'It was changed meanwhile; try again');
@@ -157,6 +157,7 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
       const act = { action: 'webhook.test', subject: key };
       return adminAudit.perform(caller, 'admin', act, async commit => {
         const webhook = await find(key);
+        act.subject = webhook.id;
         const data = { webhook: { id: webhook.id, name: webhook.name } };
         const event = { type: TEST_EVENT, occurredAt: Date.now(), data };
         const message = {
@@ -165,7 +166,7 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
         };
         const sent = await send(await open(webhook), message, allowsLoopback);
         const detail = { name: webhook.name, delivered: sent.isDelivered, status: sent.status };
-        await commit({ when: ALWAYS, statements: [], subject: webhook.id, detail });
+        await commit({ when: ALWAYS, statements: [], detail });
         return sent;
       });
     },
@@ -180,11 +181,11 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
       const act = { action: 'webhook.retry', subject: key };
       return adminAudit.perform(caller, 'admin', act, async commit => {
         const { id } = await find(key);
+        act.subject = id;
         const now = Date.now();
         const isDone = await commit({
           when: whenDead(id, deliveryId),
           statements: [reviveDelivery(db, id, deliveryId, { now, giveUpAt: now + GIVE_UP_MS })],
-          subject: id,
           detail: { delivery: deliveryId },
         });
         const delivery = await findDelivery(db, id, deliveryId);

@@ -138,6 +138,7 @@ export function createAccounts(ports: AccountPorts): Accounts {
       return adminAudit.perform(caller, SCOPES.write, act, async commit => {
         const server = findNamed(key, visible);
         if (!server) throw new PorticoError('not_found', 'No such server');
+        act.subject = server.id;
         if (server.accounts === 'shared' || server.transportType === 'STDIO') {
           throw fieldProblem('server', 'the server does not accept personal accounts');
         }
@@ -156,7 +157,6 @@ export function createAccounts(ports: AccountPorts): Accounts {
             writeAccount(db, written, isKnown, when),
             deleteGrant(db, id, whenWritten(written)),
           ],
-          subject: server.id,
           detail: { server: server.id, account: id },
         });
         const account = isDone ? await findRecord(db, ACCOUNTS, id) : undefined;

@@ -107,6 +107,7 @@ export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts
       return adminAudit.perform(caller, 'servers:write', act, async commit => {
         const connector = await requireRecord(db, kind, key);
         const { id, name } = connector;
+        act.subject = id;
         const token = createDeviceToken();
         const hmac = await hmacOf(token);
         // Two rotations within one millisecond must get different times.
@@ -115,7 +116,6 @@ export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts
         const change = {
           when: whenRecord(CONNECTORS, id),
           statements: [rotateConnector(db, id, { hmac, keyId: keys.active, now })],
-          subject: id,
           detail: { name },
         };
         if (!(await commit(change))) throw new PorticoError('not_found', kind.missing);

@@ -35,6 +35,19 @@ it('[SEC-6] a webhook', async () => {
   expect(rows).toEqual(verbs.map(verb => [`webhook.${verb}`, 'id']));
 });
 
+it('[SEC-6] a webhook, also where the act is refused', async () => {
+  const path = '/api/v1/webhooks';
+  const body = { name: 'refused', url: 'https://hooks.example.com/' };
+  const id = (await portico.api('POST', path, body)).headers.get('location')?.split('/').at(-1);
+  const headers = { 'if-match': '"r9"' };
+  const { status } = await portico.api('PATCH', `${path}/REFUSED`, { enabled: false }, { headers });
+  expect(status).toBe(412);
+  const { results } = await env.DB.prepare(
+    "SELECT subject FROM audit_events WHERE action = 'webhook.update' AND outcome = 'failed'",
+  ).all();
+  expect(results).toEqual([{ subject: id }]);
+});
+
 it('[SEC-6] a connector', async () => {
   const rows = await actOn('/api/v1/connectors', {}, [['POST', '/rotate']]);
   expect(rows).toEqual(['create', 'rotate', 'delete'].map(verb => [`connector.${verb}`, 'id']));
