@@ -49,3 +49,18 @@ it.each([null, [], 'text', { properties: 7 }, { properties: { a: null } }])(
     expect(fields === undefined || fields.every(({ kind }) => kind === 'json')).toBe(true);
   },
 );
+
+it('[OPS-1] a default can be sent as it is, whatever its kind', () => {
+  const properties = {
+    title: { type: 'string', default: null },
+    count: { type: 'integer', default: null },
+    any: { default: 'a' },
+    either: { type: ['string', 'null'], default: null },
+    text: { type: 'string', default: 'b' },
+    list: { type: 'array', default: ['c'] },
+  };
+  const fields = toFields({ type: 'object', properties }) ?? [];
+  expect(toArguments(fields, typedOf(fields))).toEqual({
+    args: { any: 'a', either: null, text: 'b', list: ['c'] },
+  });
+});

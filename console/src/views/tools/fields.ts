@@ -42,9 +42,14 @@ function toField(name: string, given: unknown, isRequired: boolean): Field {
     isRequired,
     description: textOf(description),
     options,
-    initial:
-      initial === undefined ? '' : typeof initial === 'string' ? initial : JSON.stringify(initial),
+    initial: toInitial(initial, kind),
   };
+}
+
+/** Writes a default as it would be typed. Only JSON can say that nothing is given. */
+function toInitial(value: unknown, kind: Field['kind']): string {
+  if (value === undefined || (value === null && kind !== 'json')) return '';
+  return typeof value === 'string' && kind !== 'json' ? value : JSON.stringify(value);
 }
 
 function kindOf(type: unknown): Field['kind'] {

@@ -14,17 +14,19 @@ const MAX_PAGE_CHARS = 1_000_000;
 export function Result({ result }: { result: ToolResult }) {
   const { content, isError, metadata, ...rest } = result;
   const structured = rest['structuredContent'];
+  // A server may send anything.
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
   return (
     <section aria-label="Result">
       <h3>
         {isError ? 'It failed' : 'Result'}{' '}
         <span class="badge">{Math.round(metadata.execution_time_ms)} ms</span>
       </h3>
-      {content.map((block, i) => (
+      {blocks.map((block, i) => (
         <Block key={i} block={block} />
       ))}
       {structured === undefined ? null : (
-        <details open={content.length === 0}>
+        <details open={blocks.length === 0}>
           <summary>Structured</summary>
           <Raw value={structured} />
         </details>
