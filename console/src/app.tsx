@@ -48,6 +48,17 @@ export function App() {
   return <Loading />;
 }
 
+/** Shown instead of a view whose script cannot be loaded. After an upgrade another page has another script. */
+const NotLoaded = () => (
+  <>
+    <h1>This view could not be loaded</h1>
+    <Problem
+      thrown={new Error('The network failed, or the gateway has another version by now.')}
+      onRetry={() => location.reload()}
+    />
+  </>
+);
+
 /** Loads the page anew where somebody else signed in meanwhile: views keep what the first user may see. */
 function useOneUser(principal: string | undefined): void {
   const first = useRef(principal);
@@ -61,7 +72,9 @@ const isFor =
   ({ scopes }: Me) =>
   ({ needs }: View) =>
     needs === undefined || scopes.includes('admin') || scopes.includes(needs);
-const lazyViews = new Map(VIEWS.map(view => [view.path, lazy(view.load)]));
+const lazyViews = new Map(
+  VIEWS.map(({ path, load }) => [path, lazy(() => load().catch(() => ({ default: NotLoaded })))]),
+);
 // Loads the script of the opened view while the request for the user is still running.
 const opened = location.pathname.slice(BASE.length) || '/';
 void VIEWS.find(({ path }) => path === opened)

@@ -17,7 +17,7 @@ export interface UsageAsked {
   tool?: string;
 }
 
-/** Totals include calls about two minutes after they ended. */
+/** Totals include calls about a minute after they ended. */
 const USAGE_MS = 60_000;
 /** If totals are further behind than this, they are being computed, and are polled more often. */
 const BEHIND_MS = 900_000;

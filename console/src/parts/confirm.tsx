@@ -1,7 +1,8 @@
 /** A button for an action that cannot be undone; a dialog first says what it will do. */
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Problem } from './states.tsx';
+import { useHeldFocus } from './use-held-focus.ts';
 
 interface ConfirmProps<Done> {
   /** Text of the button. */
@@ -21,8 +22,8 @@ interface ConfirmProps<Done> {
 
 export function Confirm<Done>(props: ConfirmProps<Done>) {
   const { label, says, agrees, isDisabled = false, children, act, onDone } = props;
-  const dialog = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);
+  const dialog = useHeldFocus<HTMLDialogElement>(isBusy);
   const [isAgreed, setAgreed] = useState(false);
   const [thrown, setThrown] = useState<unknown>();
   function open(): void {
@@ -39,6 +40,8 @@ export function Confirm<Done>(props: ConfirmProps<Done>) {
       onDone?.(done);
     } catch (problem) {
       setThrown(problem);
+      // It may have been closed meanwhile; the error has to be seen all the same.
+      if (dialog.current?.open === false) dialog.current.showModal();
     } finally {
       setBusy(false);
     }

@@ -3,9 +3,9 @@
  * responds; while it is saved nothing can be typed, since that would not be saved.
  */
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Problem } from './states.tsx';
+import { useHeldFocus } from './use-held-focus.ts';
 
 export interface FormProps {
   /** Accessible name, if there is no heading. */
@@ -34,7 +34,8 @@ export type Sending = Omit<FormProps, 'label' | 'class' | 'children'>;
 export function Form(props: FormProps) {
   const { label, class: look, onSend, isBusy, thrown, verb, cancel, beside, children } = props;
   const { takesInput = false } = props;
-  const form = useHeldFocus(isBusy);
+  // While it is busy, its fields and button cannot have the focus.
+  const form = useHeldFocus<HTMLFormElement>(isBusy);
   return (
     <form
       ref={form}
@@ -57,17 +58,6 @@ export function Form(props: FormProps) {
       </p>
     </form>
   );
-}
-
-/** While the form is busy, its fields and button cannot have the focus. Returns the ref of the form; what had the focus gets it back. */
-function useHeldFocus(isBusy: boolean) {
-  const form = useRef<HTMLFormElement>(null);
-  const held = useRef<HTMLElement | null>(null);
-  useLayoutEffect(() => {
-    if (!isBusy && document.activeElement === document.body) held.current?.focus();
-    held.current = isBusy ? (form.current?.querySelector<HTMLElement>(':focus') ?? null) : null;
-  }, [isBusy]);
-  return form;
 }
 
 const Cancel = ({ to }: { to: string | (() => void) }) =>

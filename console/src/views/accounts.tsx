@@ -1,6 +1,7 @@
 /** Accounts at servers: the user's own, to connect and end, and for administrators those of everybody. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/preact-query';
 import { accountServersQuery, accountsQuery, endAccount } from '../api/accounts.ts';
+import { mayUse } from '../api/me.ts';
 import type { Account, AccountServers } from '../generated/types.gen.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { More } from '../parts/more.tsx';
@@ -13,7 +14,9 @@ import type { ViewProps } from '../view-props.ts';
 
 export default function Accounts({ me }: ViewProps) {
   const own = useInfiniteQuery(accountsQuery(me.principal));
-  const servers = useQuery(accountServersQuery());
+  const mayCall = mayUse(me, 'tools:call');
+  const servers = useQuery({ ...accountServersQuery(), enabled: mayCall });
+  const isKnown = !mayCall || servers.data !== undefined;
   const cache = useQueryClient();
   const [telling, tell] = useTelling();
   const onEnded = ({ server_name: server }: Account) => {
@@ -32,8 +35,11 @@ export default function Accounts({ me }: ViewProps) {
       <p>Your accounts at servers where everybody has an account of their own.</p>
       <Told telling={telling} />
       {own.error ? <Problem thrown={own.error} onRetry={() => void own.refetch()} /> : null}
-      {accounts || own.error ? null : <Loading />}
-      {accounts && accounts.length + missing.length === 0 ? (
+      {servers.error ? (
+        <Problem thrown={servers.error} onRetry={() => void servers.refetch()} />
+      ) : null}
+      {(accounts || own.error) && (isKnown || servers.error) ? null : <Loading />}
+      {accounts && isKnown && accounts.length + missing.length === 0 ? (
         <Empty>No server that you may use accepts personal accounts.</Empty>
       ) : null}
       {accounts && accounts.length + missing.length > 0 ? (

@@ -10,6 +10,7 @@ import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
+import { useHeldFocus } from '../parts/use-held-focus.ts';
 import { useOpened } from '../parts/use-opened.ts';
 import type { ViewProps } from '../view-props.ts';
 import './activity.css';
@@ -37,6 +38,7 @@ export default function Activity({ me }: ViewProps) {
   const found = useInfiniteQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
   const counts = useQuery({ ...auditCountsQuery(search), placeholderData: keepPreviousData });
   const events = found.data?.pages.flatMap(page => page.events);
+  const more = useHeldFocus<HTMLButtonElement>(found.isFetchingNextPage);
   const row = params.get(ROW);
   const open = useOpened(
     row,
@@ -56,6 +58,7 @@ export default function Activity({ me }: ViewProps) {
       <p class="actions">
         {found.hasNextPage ? (
           <button
+            ref={more}
             type="button"
             disabled={found.isFetchingNextPage}
             onClick={() => void found.fetchNextPage()}

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { CONNECTORS, connectorsQuery, type Enrolled } from '../api/connectors.ts';
+import type { Connector } from '../generated/types.gen.ts';
 import { PagedList } from '../parts/paged-list.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
 import { Told, useTelling } from '../parts/told.tsx';
@@ -21,17 +22,24 @@ export default function Machines({ me }: ViewProps) {
   const mayWrite = me.scopes.some(scope => scope === 'admin' || scope === 'servers:write');
   const isAdding = mayWrite && search.get('add') === 'one';
   const [telling, tell] = useTelling(isAdding);
-  const onChanged = (what: { enrolled?: Enrolled; says?: string }) => {
-    setEnrolled(what.enrolled);
-    tell(what.says);
-    void cache.invalidateQueries({ queryKey: CONNECTORS });
+  const refresh = () => void cache.invalidateQueries({ queryKey: CONNECTORS });
+  const onEnrolled = (made: Enrolled) => {
+    setEnrolled(made);
+    tell();
+    refresh();
+  };
+  const onRevoked = ({ id, name }: Connector) => {
+    // The command for another machine stays.
+    setEnrolled(shown => (shown?.connector.id === id ? undefined : shown));
+    tell(`${name} is revoked.`);
+    refresh();
   };
   if (isAdding) {
-    const onEnrolled = (made: Enrolled) => {
-      onChanged({ enrolled: made });
+    const onAdded = (made: Enrolled) => {
+      onEnrolled(made);
       go('/machines');
     };
-    return <AddMachine onEnrolled={onEnrolled} />;
+    return <AddMachine onEnrolled={onAdded} />;
   }
   return (
     <>
@@ -46,7 +54,10 @@ export default function Machines({ me }: ViewProps) {
           label={`Command for ${enrolled.connector.name}`}
           value={toCommand(location.origin, enrolled.token)}
           says="Run it on the machine, in the folder of its mcp.json, whenever it starts. Its token is in it."
-          onDone={() => onChanged({ says: 'The machine is below, connected once it is there.' })}
+          onDone={() => {
+            setEnrolled(undefined);
+            tell('The machine is below, connected once it is there.');
+          }}
         />
       ) : null}
       {mayWrite ? (
@@ -61,7 +72,14 @@ export default function Machines({ me }: ViewProps) {
         itemsOf={page => page.connectors}
         none="No machine offers stdio servers yet."
       >
-        {machines => <MachineTable machines={machines} mayWrite={mayWrite} onChanged={onChanged} />}
+        {machines => (
+          <MachineTable
+            machines={machines}
+            mayWrite={mayWrite}
+            onEnrolled={onEnrolled}
+            onRevoked={onRevoked}
+          />
+        )}
       </PagedList>
     </>
   );

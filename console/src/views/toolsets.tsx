@@ -96,7 +96,10 @@ function List({ telling }: { telling: Telling | undefined }) {
 function forWhom({ members }: Toolset): string {
   if (!members) return 'everybody';
   const people = members.principals?.length ?? 0;
-  const named = [...(members.groups ?? []), ...(people > 0 ? [`${people} people`] : [])];
+  const named = [
+    ...(members.groups ?? []),
+    ...(people > 0 ? [people === 1 ? '1 person' : `${people} people`] : []),
+  ];
   return named.length > 0 ? named.join(', ') : 'administrators';
 }
 

@@ -73,7 +73,7 @@ it('[OPS-1] [OPS-7] says that calls are still being counted, and then shows them
     expect(await view.violations()).toEqual([]);
     await change(database => database.exec('DROP TRIGGER not_yet'));
     await page.waitForSelector('tbody tr:has-text("notes.echo") td:text-is("3")');
-    await page.waitForSelector('.hint >> text=Calls are counted about two minutes');
+    await page.waitForSelector('.hint >> text=Calls are counted about a minute');
     expect(await page.locator('.notice').count()).toBe(0);
     expect(view.problems).toEqual([]);
   } finally {

@@ -5,6 +5,7 @@ import { createToken } from '../../api/tokens.ts';
 import type { IssuedToken } from '../../generated/types.gen.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
 import { Problem } from '../../parts/states.tsx';
+import { useHeldFocus } from '../../parts/use-held-focus.ts';
 
 interface MakeTokenProps {
   principal: string;
@@ -31,6 +32,7 @@ export function MakeToken({ principal, client, isBound, onMade }: MakeTokenProps
   const [isBusy, setBusy] = useState(false);
   const [thrown, setThrown] = useState<unknown>();
   const name = typed ?? client;
+  const form = useHeldFocus<HTMLFormElement>(isBusy);
 
   async function make(): Promise<void> {
     setBusy(true);
@@ -50,8 +52,10 @@ export function MakeToken({ principal, client, isBound, onMade }: MakeTokenProps
   const wrongName = messageFor(thrown, 'name');
   return (
     <form
+      ref={form}
       class="make-token"
       autocomplete="off"
+      inert={isBusy}
       onSubmit={event => {
         event.preventDefault();
         void make();

@@ -22,17 +22,20 @@ const COLUMNS = ['Token', 'May', 'Made', 'Used last', 'Ends', { hidden: 'Acts' }
 export function OwnTokens({ principal, current, onRevoked }: OwnTokensProps) {
   const cache = useQueryClient();
   const list = useInfiniteQuery(tokenListQuery(principal));
-  if (list.error) return <Problem thrown={list.error} onRetry={() => void list.refetch()} />;
-  if (!list.data) return <Loading />;
+  const problem = list.error ? (
+    <Problem thrown={list.error} onRetry={() => void list.refetch()} />
+  ) : null;
+  if (!list.data) return problem ?? <Loading />;
   const tokens = list.data.pages.flatMap(page => page.tokens);
   const total = list.data.pages[0]?.total ?? 0;
-  if (tokens.length === 0) return <Empty>You have none.</Empty>;
+  if (tokens.length === 0) return problem ?? <Empty>You have none.</Empty>;
   function forget({ name }: Token): void {
     void cache.invalidateQueries({ queryKey: ['tokens'] });
     onRevoked(name);
   }
   return (
     <>
+      {problem}
       <p class="empty">
         {tokens.length} of {total}
       </p>

@@ -8,12 +8,13 @@ import { Time } from '../../parts/time.tsx';
 interface TableProps {
   machines: readonly Connector[];
   mayWrite: boolean;
-  onChanged: (what: { enrolled?: Enrolled; says?: string }) => void;
+  onEnrolled: (enrolled: Enrolled) => void;
+  onRevoked: (machine: Connector) => void;
 }
 
 const COLUMNS = ['Machine', 'State', 'Since', 'Added'];
 
-export const MachineTable = ({ machines, mayWrite, onChanged }: TableProps) => (
+export const MachineTable = ({ machines, mayWrite, ...acts }: TableProps) => (
   <Table
     label="Machines"
     columns={mayWrite ? [...COLUMNS, { hidden: 'What can be done' }] : COLUMNS}
@@ -30,7 +31,7 @@ export const MachineTable = ({ machines, mayWrite, onChanged }: TableProps) => (
         </td>
         {mayWrite ? (
           <td>
-            <Acts machine={machine} onChanged={onChanged} />
+            <Acts machine={machine} {...acts} />
           </td>
         ) : null}
       </tr>
@@ -43,9 +44,10 @@ function State({ status, last_seen_at: seen }: Connector) {
   return <span class="badge">{seen === null ? 'was never there' : 'not connected'}</span>;
 }
 
-type ActsProps = Pick<TableProps, 'onChanged'> & { machine: Connector };
+type ActsProps = Pick<TableProps, 'onEnrolled' | 'onRevoked'> & { machine: Connector };
 
-function Acts({ machine: { id, name, status }, onChanged }: ActsProps) {
+function Acts({ machine, onEnrolled, onRevoked }: ActsProps) {
+  const { id, name, status } = machine;
   const isThere = status === 'CONNECTED';
   return (
     <div class="actions">
@@ -55,13 +57,13 @@ function Acts({ machine: { id, name, status }, onChanged }: ActsProps) {
           isThere ? 'It is disconnected now, and connects' : 'It connects'
         } again only with the new command. Its servers stay.`}
         act={() => rotateConnector(id)}
-        onDone={enrolled => onChanged({ enrolled })}
+        onDone={onEnrolled}
       />
       <Confirm
         label="Revoke"
         says={`${name} ${isThere ? 'is disconnected at once' : 'can no longer connect'}. Its servers stay registered, but cannot be reached: delete those under Servers that are no longer needed.`}
         act={() => revokeConnector(id)}
-        onDone={() => onChanged({ says: `${name} is revoked.` })}
+        onDone={() => onRevoked(machine)}
       />
     </div>
   );

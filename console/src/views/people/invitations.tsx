@@ -1,7 +1,12 @@
 /** All invitations; invites an existing principal, or creates one. */
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
-import { createPrincipal, findOnlyPrincipal, groupsQuery } from '../../api/people.ts';
+import {
+  createPrincipal,
+  findOnlyPrincipal,
+  groupsQuery,
+  updatePrincipal,
+} from '../../api/people.ts';
 import type { Principal } from '../../generated/types.gen.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
 import { itemsOf, toDraft } from '../../parts/list-draft.ts';
@@ -16,21 +21,28 @@ const WHOM = [
   ['known', 'An existing person'],
 ] as const;
 
+/** Whether two lists have the same texts, in any order. */
+const isSame = (one: readonly string[], other: readonly string[]) =>
+  one.toSorted().join() === other.toSorted().join();
+
 export function Invitations() {
   const cache = useQueryClient();
   const [whom, setWhom] = useState<(typeof WHOM)[number][0]>('new');
   const [name, setName] = useState('');
   const [groups, setGroups] = useState(toDraft([]));
   const known = useQuery(groupsQuery()).data?.groups ?? [];
-  // A principal that was created for a failed invitation is not created again.
+  // A principal that was created for a failed invitation is not created again, but gets the groups of now.
   const made = useRef<Principal>();
   async function findWho(): Promise<Principal> {
     const called = name.trim();
     if (whom === 'known') return findOnlyPrincipal(called);
-    if (made.current?.name !== called) {
-      made.current = await createPrincipal({ name: called, groups: itemsOf(groups) });
-      void cache.invalidateQueries({ queryKey: ['principals'] });
-    }
+    const before = made.current;
+    const wanted = itemsOf(groups);
+    if (before?.name === called && isSame(before.groups, wanted)) return before;
+    made.current = await (before?.name === called
+      ? updatePrincipal(before.id, { groups: wanted }, before.revision)
+      : createPrincipal({ name: called, groups: wanted }));
+    void cache.invalidateQueries({ queryKey: ['principals'] });
     return made.current;
   }
   function forget(): void {

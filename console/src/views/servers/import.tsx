@@ -6,6 +6,7 @@ import { importServers, type OnConflict } from '../../api/servers.ts';
 import type { Import } from '../../generated/types.gen.ts';
 import { Heading } from '../../parts/heading.tsx';
 import { Problem } from '../../parts/states.tsx';
+import { useHeldFocus } from '../../parts/use-held-focus.ts';
 import { Plan } from './plan.tsx';
 
 const MAX_BYTES = 1_000_000;
@@ -22,6 +23,9 @@ export function ImportServers() {
   const [plan, setPlan] = useState<Import>();
   const [isBusy, setBusy] = useState(false);
   const [thrown, setThrown] = useState<unknown>();
+  const place = useHeldFocus<HTMLDivElement>(isBusy);
+  /** Nothing can be changed then: what was done would be shown for another text. */
+  const isActing = isBusy && plan !== undefined;
   /** Counts the changes: a plan that arrives after another one is dropped. */
   const changes = useRef(0);
 
@@ -34,7 +38,7 @@ export function ImportServers() {
     setThrown(undefined);
   }
   async function take(file: File | undefined): Promise<void> {
-    if (!file) return;
+    if (!file || isActing) return;
     if (file.size <= MAX_BYTES) return change(await file.text());
     setThrown(new Error(`${file.name} is larger than a megabyte, too large for an mcp.json`));
   }
@@ -69,7 +73,7 @@ export function ImportServers() {
   });
   const isDone = plan?.dry_run === false;
   return (
-    <>
+    <div ref={place}>
       <Heading back={['/servers', 'All servers']}>Add servers from a file</Heading>
       <p>The mcp.json of a client as it is, with comments too, or an export of a gateway.</p>
       <form
@@ -80,35 +84,37 @@ export function ImportServers() {
           void ask(true);
         }}
       >
-        <label for="import-file">File, chosen or dropped here</label>
-        <input
-          id="import-file"
-          type="file"
-          accept=".json,.jsonc,application/json"
-          onChange={({ currentTarget }) => void take(currentTarget.files?.[0]).catch(setThrown)}
-        />
-        <label for="import-text">Or its text</label>
-        <textarea
-          id="import-text"
-          class="code"
-          rows={10}
-          required
-          spellcheck={false}
-          value={text}
-          onInput={({ currentTarget }) => change(currentTarget.value)}
-        />
-        <label for="import-rule">Where a server has the name already</label>
-        <select
-          id="import-rule"
-          value={rule}
-          onChange={({ currentTarget }) => change(text, currentTarget.value as OnConflict)}
-        >
-          {CONFLICTS.map(([each, words]) => (
-            <option key={each} value={each}>
-              {words}
-            </option>
-          ))}
-        </select>
+        <div inert={isActing}>
+          <label for="import-file">File, chosen or dropped here</label>
+          <input
+            id="import-file"
+            type="file"
+            accept=".json,.jsonc,application/json"
+            onChange={({ currentTarget }) => void take(currentTarget.files?.[0]).catch(setThrown)}
+          />
+          <label for="import-text">Or its text</label>
+          <textarea
+            id="import-text"
+            class="code"
+            rows={10}
+            required
+            spellcheck={false}
+            value={text}
+            onInput={({ currentTarget }) => change(currentTarget.value)}
+          />
+          <label for="import-rule">Where a server has the name already</label>
+          <select
+            id="import-rule"
+            value={rule}
+            onChange={({ currentTarget }) => change(text, currentTarget.value as OnConflict)}
+          >
+            {CONFLICTS.map(([each, words]) => (
+              <option key={each} value={each}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </div>
         {thrown === undefined ? null : <Problem thrown={thrown} />}
         <p class="actions">
           <button type="submit" class={plan ? 'quiet' : ''} disabled={isBusy || isDone}>
@@ -120,6 +126,6 @@ export function ImportServers() {
         </p>
       </form>
       {plan ? <Plan plan={plan} isBusy={isBusy} onGo={() => void ask(false)} /> : null}
-    </>
+    </div>
   );
 }

@@ -23,22 +23,26 @@ export function Webhooks() {
   const id = search.get('webhook');
   const isAdding = search.get('add') === 'webhook';
   const [telling, tell] = useTelling(isAdding || id !== null);
-  const back = (more: { made?: WithSecret; says?: string } = {}) => {
-    setMade(more.made);
-    tell(more.says);
+  const back = (says?: string) => {
+    tell(says);
     // Not the query of one webhook, which may be deleted.
     void cache.invalidateQueries({ queryKey: WEBHOOK_LIST });
     go(HERE);
   };
-  if (isAdding) return <AddWebhook onMade={given => back({ made: given })} />;
+  if (isAdding) {
+    const onMade = (given: WithSecret) => {
+      setMade(given);
+      back();
+    };
+    return <AddWebhook onMade={onMade} />;
+  }
   if (id !== null) {
-    return (
-      <WebhookDetails
-        key={id}
-        id={id}
-        onDeleted={() => back({ says: 'The webhook is deleted.' })}
-      />
-    );
+    const onDeleted = () => {
+      // The secret of another webhook stays.
+      setMade(shown => (shown?.webhook.id === id ? undefined : shown));
+      back('The webhook is deleted.');
+    };
+    return <WebhookDetails key={id} id={id} onDeleted={onDeleted} />;
   }
   return (
     <>
@@ -52,7 +56,10 @@ export function Webhooks() {
           label={`Secret of ${toShown(made.webhook.name, 100)}`}
           value={made.secret}
           says="With it the receiver checks that events come from this gateway."
-          onDone={() => back({ says: 'The webhook is below.' })}
+          onDone={() => {
+            setMade(undefined);
+            back('The webhook is below.');
+          }}
         />
       ) : null}
       <p class="actions">

@@ -10,6 +10,8 @@ interface QuestionsProps {
   /** Name of the requesting server. */
   server: string;
   asked: Asked;
+  /** An answer is being sent. */
+  isBusy: boolean;
   onAnswer: (answers: Record<string, Answer>) => void;
 }
 
@@ -18,7 +20,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 const fieldsOf = ({ params }: Question): readonly Field[] =>
   toFields(params['requestedSchema']) ?? [];
 
-export function Questions({ server, asked: { questions }, onAnswer }: QuestionsProps) {
+export function Questions({ server, asked: { questions }, isBusy, onAnswer }: QuestionsProps) {
   const all = Object.entries(questions);
   const heading = useFocus<HTMLHeadingElement>();
   const [typed, setTyped] = useState<Record<string, Record<string, string>>>(() =>
@@ -46,6 +48,7 @@ export function Questions({ server, asked: { questions }, onAnswer }: QuestionsP
     <form
       class="questions"
       aria-label={`What ${server} asks`}
+      inert={isBusy}
       onSubmit={event => {
         event.preventDefault();
         accept();

@@ -11,6 +11,7 @@ import { Questions } from './questions.tsx';
 import { Result } from './result.tsx';
 import { addNews, Working } from './working.tsx';
 import { useFocus } from '../../parts/use-focus.ts';
+import { useHeldFocus } from '../../parts/use-held-focus.ts';
 
 /** For a schema without a form: all arguments as JSON. */
 const WHOLE: Field = {
@@ -22,7 +23,11 @@ const WHOLE: Field = {
   initial: '{}',
 };
 
-type Ending = { result: ToolResult } | { asked: Asked } | { thrown: unknown };
+type Ending = { result: ToolResult } | { thrown: unknown };
+
+/** Statuses with which an answer was refused and the call still waits for it: signed out, too many requests, busy. */
+const STILL_WAITS = new Set([401, 429, 503]);
+const isOver = (thrown: unknown) => thrown instanceof ApiProblem && !STILL_WAITS.has(thrown.status);
 
 export function TryTool({ tool: { name, description, schema } }: { tool: ListedTool }) {
   const own = toFields(schema);
@@ -31,19 +36,24 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
     Object.fromEntries(fields.map(field => [field.name, field.initial])),
   );
   const [problem, setProblem] = useState('');
+  /** What its server asks, until that was answered. */
+  const [asked, setAsked] = useState<Asked>();
   const [ending, setEnding] = useState<Ending>();
   const [news, setNews] = useState<readonly News[]>([]);
   const running = useRef(new AbortController());
   const called = useRef<Record<string, unknown>>({});
+  const rounds = useRef(0);
   const [isRunning, setRunning] = useState(false);
   // Focus moves here after the choice, since the list may be long.
   const heading = useFocus<HTMLHeadingElement>();
+  const place = useHeldFocus<HTMLElement>(isRunning, heading);
 
   function begin(): void {
     const made = toArguments(fields, typed);
     if ('problem' in made) return setProblem(`${made.field}: ${made.problem}`);
     setProblem('');
     setNews([]);
+    setAsked(undefined);
     called.current = own ? made.args : (made.args['arguments'] as Record<string, unknown>);
     void run();
   }
@@ -55,8 +65,12 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
     const { signal } = running.current;
     const round = { name, args: called.current, ...(answered && { answered }) };
     try {
-      setEnding(await callTool(round, one => setNews(all => addNews(all, one)), signal));
+      const got = await callTool(round, one => setNews(all => addNews(all, one)), signal);
+      rounds.current += 1;
+      setAsked('asked' in got ? got.asked : undefined);
+      if ('result' in got) setEnding(got);
     } catch (thrown) {
+      if (signal.aborted || isOver(thrown)) setAsked(undefined);
       if (!signal.aborted) setEnding({ thrown });
     } finally {
       setRunning(false);
@@ -64,7 +78,7 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
   }
 
   return (
-    <section aria-label={name}>
+    <section ref={place} aria-label={name}>
       <h2 ref={heading} tabIndex={-1}>
         {name}
       </h2>
@@ -102,11 +116,13 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
         </p>
       </form>
       <Working isRunning={isRunning} news={news} />
-      {ending && 'asked' in ending ? (
+      {asked ? (
         <Questions
+          key={rounds.current}
           server={name.split('.', 1)[0] ?? name}
-          asked={ending.asked}
-          onAnswer={answers => void run({ state: ending.asked.state, answers })}
+          asked={asked}
+          isBusy={isRunning}
+          onAnswer={answers => void run({ state: asked.state, answers })}
         />
       ) : null}
       {ending && 'result' in ending ? <Result result={ending.result} /> : null}

@@ -29,12 +29,14 @@ export function Overrides({ overrides, picked, wrongOf, onOverrides }: Overrides
   const now = useRef(overrides);
   now.current = overrides;
   async function put(): Promise<void> {
-    const found = await findTool(typed.trim());
+    const asked = typed;
+    const found = await findTool(asked.trim());
     if (!found) throw new Error('There is no such tool: it is written as server.tool');
     const isThere = now.current.some(each => toName(each) === toName(found));
     if (!isThere) onOverrides([...now.current, { ...found, name: '', description: '' }]);
     setAdded(toName(found));
-    setTyped('');
+    // Another one may be typed by now.
+    setTyped(text => (text === asked ? '' : text));
   }
   return (
     <fieldset>

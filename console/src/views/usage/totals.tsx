@@ -90,7 +90,7 @@ export function Totals({ isAdmin, seesAll }: TotalsProps) {
       </p>
       {first ? (
         <p class={isBehind(first) ? 'notice' : 'hint'}>
-          Calls are counted about two minutes after they ended; these are all until{' '}
+          Calls are counted about a minute after they ended; these are all until{' '}
           <Time at={first.counted_until} />.{' '}
           {isBehind(first) ? 'Later calls are being counted and appear here by themselves. ' : ''}
           Days are those of UTC.

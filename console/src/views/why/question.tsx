@@ -1,6 +1,6 @@
 /** The form of the question: which principal, which token, and which tool of which server. */
 import { useQuery } from '@tanstack/preact-query';
-import { useId, useState } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import { findOnlyPrincipal } from '../../api/people.ts';
 import { principalsNamed } from '../../api/suggestions.ts';
 import { tokensOf } from '../../api/tokens.ts';
@@ -9,6 +9,8 @@ import { toShown } from '../../parts/foreign.tsx';
 import { ServerAndTool } from '../../parts/server-and-tool.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
+import { useAct } from '../../parts/use-act.ts';
+import { useHeldFocus } from '../../parts/use-held-focus.ts';
 
 /** As in the URL: ids of principal and token, names of server and tool; empty where not chosen. */
 export interface Question {
@@ -30,28 +32,27 @@ export function QuestionForm({ asked, name, onAsk }: FormProps) {
   const [token, setToken] = useDraft(asked.token);
   const [server, setServer] = useDraft(asked.server);
   const [tool, setTool] = useDraft(asked.tool);
-  const [thrown, setThrown] = useState<unknown>();
+  const { isBusy, thrown, run } = useAct();
+  const form = useHeldFocus<HTMLFormElement>(isBusy);
   const principals = useQuery(principalsNamed(who)).data?.principals ?? [];
   const [known, other] = principals.filter(each => each.name === who);
   const isUnchanged = who === name && asked.principal !== '';
   // Several may have one name.
   const id = isUnchanged ? asked.principal : known && !other ? known.id : '';
   async function ask(): Promise<void> {
-    setThrown(undefined);
-    try {
-      const principal = id === '' ? (await findOnlyPrincipal(who)).id : id;
-      onAsk({ principal, token, server, tool });
-    } catch (problem) {
-      setThrown(problem);
-    }
+    const principal = id === '' ? (await findOnlyPrincipal(who)).id : id;
+    onAsk({ principal, token, server, tool });
   }
   return (
     <form
+      ref={form}
       class="question"
       aria-label="Question"
+      // The question that is asked then replaces what is typed.
+      inert={isBusy}
       onSubmit={event => {
         event.preventDefault();
-        void ask();
+        run(ask);
       }}
     >
       <Suggest
