@@ -54,7 +54,7 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
     given: RawResponse,
     { bound, server, capabilities }: Sealing,
   ): Promise<RawResponse> {
-    const links = toLinkRequests(given);
+    const links = 'error' in given ? toLinkRequests(given) : undefined;
     const asking = links ?? given;
     if (!('result' in asking) || asking.parsed['resultType'] !== 'input_required') return given;
     const response = withoutUndeclaredInput(asking, capabilities);
@@ -114,11 +114,7 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
           if (first !== undefined && server.id !== serverId) throw refused();
         },
         async close(server, reply) {
-          const isDone =
-            'response' in reply &&
-            reply.response.parsed['resultType'] !== 'input_required' &&
-            toLinkRequests(reply.response) === undefined;
-          if (isDone) return reply;
+          if ('response' in reply && !asksForInput(reply.response)) return reply;
           const bound = first ?? (await boundTo(caller.principalId, request));
           const sealing = { bound, server, capabilities: context.capabilities };
           return 'response' in reply
@@ -129,6 +125,11 @@ export function createRequestStates({ keys, lifetimeMs }: RequestStateOptions): 
     },
   };
 }
+
+const asksForInput = (response: RawResponse): boolean =>
+  'error' in response
+    ? toLinkRequests(response) !== undefined
+    : response.parsed['resultType'] === 'input_required';
 
 const refused = () =>
   new PorticoError('invalid_params', 'params.requestState is not valid for this request');
