@@ -22,7 +22,8 @@ export function useHeldFocus<E extends HTMLElement>(
     const lost = held.current;
     held.current = null;
     if (!lost || document.activeElement !== document.body) return;
-    (lost.isConnected ? lost : otherwise?.current)?.focus();
+    // What came meanwhile may have moved it far away: the page stays where it is.
+    (lost.isConnected ? lost : otherwise?.current)?.focus({ preventScroll: true });
   }, [isBusy]);
   return place;
 }

@@ -5,6 +5,7 @@ import {
   createPrincipal,
   findOnlyPrincipal,
   groupsQuery,
+  readPrincipal,
   updatePrincipal,
 } from '../../api/people.ts';
 import type { Principal } from '../../generated/types.gen.ts';
@@ -39,9 +40,11 @@ export function Invitations() {
     const before = made.current;
     const wanted = itemsOf(groups);
     if (before?.name === called && isSame(before.groups, wanted)) return before;
-    made.current = await (before?.name === called
-      ? updatePrincipal(before.id, { groups: wanted }, before.revision)
-      : createPrincipal({ name: called, groups: wanted }));
+    if (before?.name === called) {
+      // It may have been edited since.
+      const { id, revision } = await readPrincipal(before.id);
+      made.current = await updatePrincipal(id, { groups: wanted }, revision);
+    } else made.current = await createPrincipal({ name: called, groups: wanted });
     void cache.invalidateQueries({ queryKey: ['principals'] });
     return made.current;
   }

@@ -25,9 +25,15 @@ const WHOLE: Field = {
 
 type Ending = { result: ToolResult } | { thrown: unknown };
 
-/** Statuses with which an answer was refused and the call still waits for it: signed out, too many requests, busy. */
-const STILL_WAITS = new Set([401, 429, 503]);
-const isOver = (thrown: unknown) => thrown instanceof ApiProblem && !STILL_WAITS.has(thrown.status);
+/** Errors with which an answer was refused before its server saw it, so that the call still waits for it. */
+const STILL_WAITS = new Set([
+  'unauthorized',
+  'rate_limited',
+  'budget_reached',
+  'busy',
+  'too_many_calls',
+]);
+const isOver = (thrown: unknown) => thrown instanceof ApiProblem && !STILL_WAITS.has(thrown.code);
 
 export function TryTool({ tool: { name, description, schema } }: { tool: ListedTool }) {
   const own = toFields(schema);
