@@ -103,7 +103,11 @@ export async function connectByPage(
   }
   const path = `${ACCOUNTS}?${new URLSearchParams({ principal, limit: '500' })}`;
   // Without an answer here, an account that was there before would count as connected now.
-  const before = ofServer(await api.withRetries<Listed>('GET', path), page)?.updated_at;
+  const before = ofServer(
+    await api.withRetries<Listed>('GET', path, undefined, signal),
+    page,
+  )?.updated_at;
+  signal.throwIfAborted();
   await showPage(page, opens);
   const until = Date.now() + WAIT_MS;
   try {

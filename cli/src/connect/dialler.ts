@@ -143,7 +143,8 @@ async function tell(
   } while (servers() !== offers);
   const taken = new Set(told.servers.filter(({ id }) => id !== null).map(({ name }) => name));
   const offered = new Map([...adapters].filter(([name]) => taken.has(name)));
-  if (offered.size > 0 || offers.length === 0)
+  // A program that is being restarted has no adapter yet; the edit adds it.
+  if (taken.size > 0 || offers.length === 0)
     return { connector: told.connector.name, adapters: offered };
   const problem = told.servers.find(server => server.problem)?.problem ?? 'it gives no reason';
   throw new Failure(`the gateway accepted none of the servers: ${problem}; ${ROOM}`, EXIT.failed);

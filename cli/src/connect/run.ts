@@ -32,7 +32,7 @@ export interface Run {
   done: Promise<void>;
   /**
    * Replaces the list of servers: starts new ones, restarts changed ones, ends removed ones. Unchanged ones keep running.
-   * @returns what was done, in words, and why the gateway was not told, if it was not; the next connection sends the list again
+   * @returns what was done, in words, and why the gateway refused the list or was not told, in which case the next connection sends it again
    */
   update(servers: readonly ServerConfig[]): Promise<string>;
   /** Lets running requests end, then ends the run. */
@@ -169,7 +169,8 @@ function toWords(change: Change): string {
 
 /** The programs follow the file all the same. @throws any other error */
 function toProblem(error: unknown): string {
-  if (!(error instanceof Failure) && !(error instanceof Unreachable)) throw error;
+  if (error instanceof Failure) return `; but ${error.message}`;
+  if (!(error instanceof Unreachable)) throw error;
   return `; the gateway was not told (${error.message}), the next connection tells it`;
 }
 

@@ -114,8 +114,9 @@ export class Api {
     path: string,
     text?: string,
     headers?: Record<string, string>,
+    signal?: AbortSignal,
   ): Promise<T> {
-    const response = await this.send(method, path, text, undefined, headers);
+    const response = await this.send(method, path, text, signal, headers);
     if (!response.ok) throw await toFailure(response, this.#origin);
     const body = await response.text().catch((error: unknown) => {
       throw this.#unanswered(error);
@@ -130,17 +131,28 @@ export class Api {
     return new Failure(`${this.#origin} is not a Portico gateway; is --url right?`);
   }
 
-  /** Returns the JSON of a response to a request that may be repeated: retries if the gateway is busy or cannot be reached. */
-  async withRetries<T>(method: string, path: string, body?: unknown): Promise<T> {
+  /**
+   * Returns the JSON of a response to a request that may be repeated: retries if the gateway is busy or cannot be reached.
+   * @throws Failure where it is not a success; the reason of `signal` once that aborts
+   */
+  async withRetries<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.json<T>(method, path, text);
+        const late = AbortSignal.timeout(TIMEOUT_MS);
+        const ends = signal ? AbortSignal.any([signal, late]) : late;
+        return await this.json<T>(method, path, text, undefined, ends);
       } catch (error) {
+        signal?.throwIfAborted();
         const mayPass = error instanceof Unanswered || error instanceof Busy;
         if (!mayPass || tries === MAX_TRIES) throw error;
       }
-      await pause(RETRY_MS * 2 ** tries);
+      await pause(RETRY_MS * 2 ** tries, undefined, { signal });
     }
   }
 

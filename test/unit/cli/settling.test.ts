@@ -4,7 +4,7 @@ import type { Api, ServerRecord } from '../../../cli/src/gateway/api.ts';
 import { whenSettled } from '../../../cli/src/up/settling.ts';
 
 /** Longer than a test may take. */
-const LONG_MS = 90_000;
+const LONG_MS = 180_000;
 
 const settle = (
   names: readonly string[],
