@@ -14,7 +14,7 @@ const isThere = (path: string) => existsSync(`${ROOT}${path}`);
 
 const src = readSources(ROOT, 'src');
 const cli = readSources(ROOT, 'cli/src');
-const consoleCode = readSources(ROOT, 'console/src');
+const consoleCode = readSources(ROOT, 'console/src', ['.ts', '.tsx']);
 const code = [
   ...src,
   ...cli,
@@ -148,7 +148,7 @@ describe('rooms', () => {
 
 it('a package that the console would bundle is found', () => {
   const view = parseSource(
-    'console/src/a.ts',
+    'console/src/a.tsx',
     `import { b } from '../../src/http/b.ts';\nimport type { D } from '../../src/http/d.ts';`,
   );
   const files = [

@@ -82,8 +82,12 @@ export function listFiles(root: string, folder: string, endings: readonly string
 }
 
 /** Reads and parses the files of `listFiles`. */
-export function readSources(root: string, folder: string): SourceFile[] {
-  return listFiles(root, folder, ['.ts', '.mjs']).map(path =>
+export function readSources(
+  root: string,
+  folder: string,
+  endings: readonly string[] = ['.ts', '.mjs'],
+): SourceFile[] {
+  return listFiles(root, folder, endings).map(path =>
     parseSource(path, readFileSync(join(root, path), 'utf8')),
   );
 }
