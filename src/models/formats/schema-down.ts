@@ -197,8 +197,9 @@ class Walk {
     if (!keywords) return this.#members(schema, path, trail);
     const plain = toPlainValues(schema, path, this.#rules, this.#warn);
     const choice = toChoice(plain, path, keywords, this.#warn);
-    this.#sharedChars += choice?.sharedChars ?? 0;
-    if (this.#sharedChars > MAX_SHARED_CHARS) return this.#cut(plain, path, 'too much to repeat');
+    const sharedChars = this.#sharedChars + (choice?.sharedChars ?? 0);
+    if (sharedChars > MAX_SHARED_CHARS) return this.#cut(plain, path, 'too much to repeat');
+    this.#sharedChars = sharedChars;
     if (choice) return this.#choice(choice.alternatives, choice.rest, choice.path, trail);
     const typed = withType(plain, path, this.#warn);
     if (typesOf(typed).length === 0) {

@@ -29,7 +29,8 @@ function decode(part: string): string {
 /** Yields the direct subschemas of a schema. */
 export function* childrenOf(schema: JsonObject): Generator<unknown, void, undefined> {
   for (const [key, value] of Object.entries(schema)) {
-    if (SINGLE.has(key)) yield value;
+    // Until 2019-09 `items` could be a list.
+    if (SINGLE.has(key)) yield* Array.isArray(value) ? (value as unknown[]) : [value];
     else if (LISTS.has(key) && Array.isArray(value)) yield* value as unknown[];
     else if (MAPS.has(key) && isObject(value)) yield* Object.values(value);
   }

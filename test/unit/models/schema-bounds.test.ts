@@ -84,6 +84,16 @@ describe.each(MODES)('$format, strict $strict', ({ format, strict }) => {
     5_000,
   );
 
+  it('[LLM-1] leave what comes after them as it is', () => {
+    const many = {
+      enum: range(3_000, i => `v${i}`),
+      anyOf: range(2_000, i => ({ minItems: i })),
+    };
+    const plain = { type: 'string', description: 'As it was' };
+    const { schema } = exportOne({ type: 'object', properties: { many, plain } });
+    expect(schema['properties']).toMatchObject({ plain });
+  });
+
   it.each<[string, JsonObject]>([
     ['a reference to itself', { $ref: '#' }],
     [

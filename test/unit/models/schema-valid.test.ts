@@ -78,3 +78,10 @@ it('[LLM-1] keeps the meaning of a flag for a bound and of a list of items', () 
     ['above/minimum', 'above/exclusiveMinimum', 'pair/items', 'pair/additionalItems'],
   );
 });
+
+it('[LLM-1] renames what an API refuses in a list of items too', () => {
+  const one = { type: 'object', properties: { 'from/to': { type: 'string' } } };
+  const { schema } = exportOne('anthropic', inside({ type: 'array', items: [one] }));
+  expect(JSON.stringify(schema)).not.toContain('from/to');
+  expect(JSON.stringify(schema)).toContain('prefixItems');
+});
