@@ -71,8 +71,8 @@ interface Subscribed {
 export class SessionSubscriptions {
   readonly #ports: SessionSubscriptionsPorts;
   readonly #subscribed = new Map<string, Subscribed>();
-  /** Subscriptions for which a server is being asked, or is about to be, by server and URI. */
-  readonly #asking = new Set<string>();
+  /** Subscriptions for which a server is being asked, or is about to be, by server and URI: whether an owner left meanwhile. */
+  readonly #asking = new Map<string, boolean>();
   /** Subscriptions that are being ended, in the same way; a server is asked for one again only after that. */
   readonly #ending = new Map<string, Promise<void>>();
   #known: Promise<Map<string, SessionSubscription>> | undefined;
@@ -120,24 +120,34 @@ export class SessionSubscriptions {
    */
   async unsubscribe({ serverId, uri, owner }: Omit<SessionSubscription, 'capabilities'>) {
     const wasStored = await this.#remove(await keyOf({ serverId, uri, owner }));
+    this.#ports.waitUntil(this.#end(serverId, uri, wasStored));
+  }
+
+  /** Unsubscribes at the server if no owner wants the resource, after what is being sent there for it. */
+  #end(serverId: string, uri: string, wasStored: boolean): Promise<void> {
     const place = placeOf(serverId, uri);
-    const ending = this.#endUnwanted(serverId, uri, wasStored).finally(() => {
-      if (this.#ending.get(place) === ending) this.#ending.delete(place);
-    });
+    const before = this.#ending.get(place) ?? Promise.resolve();
+    const ending = before
+      .then(() => this.#endUnwanted(serverId, uri, wasStored))
+      .finally(() => {
+        if (this.#ending.get(place) === ending) this.#ending.delete(place);
+      });
     this.#ending.set(place, ending);
-    this.#ports.waitUntil(ending);
+    return ending;
   }
 
   /**
    * Unsubscribes at the server if no owner wants the resource.
    * @param wasStored the server may know the subscription though this object's memory does not
    */
-  async #endUnwanted(serverId: string, uri: string, wasStored = false): Promise<void> {
+  async #endUnwanted(serverId: string, uri: string, wasStored: boolean): Promise<void> {
     const isWanted = [...(await this.#entries()).values()].some(
       entry => entry.serverId === serverId && entry.uri === uri,
     );
+    if (isWanted) return;
+    const place = placeOf(serverId, uri);
     // What is being asked for ends once the server has answered.
-    if (isWanted || this.#asking.has(placeOf(serverId, uri))) return;
+    if (this.#asking.has(place)) return void this.#asking.set(place, true);
     const subscribed = this.#subscribed.get(serverId);
     const isSubscribed = subscribed?.uris.delete(uri) ?? false;
     if (!isSubscribed && !wasStored) return;
@@ -184,12 +194,17 @@ export class SessionSubscriptions {
   }
 
   async #subscribeAt(wanted: SessionSubscription): Promise<void> {
-    const place = placeOf(wanted.serverId, wanted.uri);
-    this.#asking.add(place);
+    const { serverId, uri } = wanted;
+    const place = placeOf(serverId, uri);
+    this.#asking.set(place, false);
     await this.#ending.get(place);
-    await this.#ask(wanted).finally(() => this.#asking.delete(place));
-    // The last owner may have left while the server was asked.
-    await this.#endUnwanted(wanted.serverId, wanted.uri);
+    try {
+      await this.#ask(wanted);
+    } finally {
+      const wasLeft = this.#asking.get(place) ?? false;
+      this.#asking.delete(place);
+      if (wasLeft) await this.#end(serverId, uri, true);
+    }
   }
 
   /** Subscribes at a server, in its present session; once more if the server forgot that one. */

@@ -72,6 +72,8 @@ it('[MCP-4] [MCP-12] nobody waits for a server to end a subscription, which it i
   const wanted = { serverId: 's', uri: 'a:4', owner: 'o', capabilities: {} };
   await subscriptions.subscribe(wanted);
   await subscriptions.unsubscribe(wanted);
+  // Repeated, as clients may.
+  await subscriptions.unsubscribe(wanted);
   const again = subscriptions.subscribe(wanted);
   await vi.waitFor(() => expect(requested).toHaveLength(2));
   await scheduler.wait(20);
@@ -79,4 +81,18 @@ it('[MCP-4] [MCP-12] nobody waits for a server to end a subscription, which it i
   ended.resolve();
   expect(await again).toBeUndefined();
   expect(requested).toHaveLength(3);
+});
+
+it('[MCP-4] a subscription that is left while the server is asked for it ends, also if it is not made', async () => {
+  const asked = Promise.withResolvers<object>();
+  const { subscriptions, requested } = keepAt((_uri, method) =>
+    method === 'resources/subscribe' ? asked.promise : done,
+  );
+  const wanted = { serverId: 's', uri: 'a:4', owner: 'o', capabilities: {} };
+  const making = subscriptions.subscribe(wanted);
+  await vi.waitFor(() => expect(requested).toHaveLength(1));
+  await subscriptions.unsubscribe(wanted);
+  asked.reject(new PorticoError('upstream_timeout'));
+  expect(await making).toMatchObject({ code: 'upstream_timeout' });
+  expect(requested).toEqual(['a:4', 'a:4']);
 });
