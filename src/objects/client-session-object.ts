@@ -87,11 +87,11 @@ export class ClientSession extends DurableObject<Env> {
     }
   }
 
-  /** Stores the session that a claim was for. Without a session, the next caller may try to open one. */
+  /** Stores the session that a claim was for, also if the object was deleted meanwhile. Without one, the next caller may open one. */
   async settle(serverId: string, claim: string, session?: UpstreamSession): Promise<boolean> {
     if (!this.#claims.holds(serverId, claim)) return false;
     if (session) {
-      await this.#stored.keep(serverId, session);
+      await Promise.all([this.#clock.touch(), this.#stored.keep(serverId, session)]);
       await this.#ownReader.read(serverId, session);
     }
     return this.#claims.settle(serverId, claim);

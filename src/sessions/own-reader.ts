@@ -138,6 +138,9 @@ export class OwnStreamReader implements OwnReader {
     this.#forget();
     await this.#ports.onChange();
     const places = await this.#ports.sessions();
+    const newest = this.#newest();
+    // Another Worker may read by now.
+    if (newest && orderOf(newest) > orderOf(socket)) return;
     for (const place of places) if (!place.session.hasNoStream) void this.#request(socket, place);
   }
 

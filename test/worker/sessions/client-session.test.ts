@@ -47,3 +47,12 @@ it('[MCP-10] deletes itself again if it is used after its end', async () => {
   await createHolder('session:ended');
   expect(await alarm()).not.toBeNull();
 });
+
+it('[MCP-10] deletes itself again if a session that was being opened comes after its end', async () => {
+  const holder = env.CLIENT_SESSION.getByName('session:ended-early');
+  const acquired = await holder.acquire('server-1', session.credentialKey);
+  await holder.end();
+  await holder.settle('server-1', 'claim' in acquired ? acquired.claim : '', session);
+  const alarm = await runInDurableObject(holder, (_, { storage }) => storage.getAlarm());
+  expect(alarm).not.toBeNull();
+});
