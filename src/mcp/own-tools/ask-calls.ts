@@ -5,9 +5,8 @@
 import type { RequestContext } from '../request-context.ts';
 import { AskSchema, toAskText, type AskOutcome } from '../../agents/ask/ask-schema.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { failureCode } from '../../gateway/server-failure.ts';
+import { noteFailed } from '../../gateway/steps/observe.ts';
 import type { Era, RpcRequest } from '../../shared/protocol.ts';
-import { toEnding } from '../../telemetry/operation.ts';
 import { ASK_NAME } from './ask-tool.ts';
 import { ownFailureText, ownResultText, parseOwn, traceparentOf } from './own-tools.ts';
 
@@ -43,7 +42,7 @@ export async function answerAsk(
     });
     return ownResultText(toAskText(outcome), hasFailed(outcome));
   } catch (thrown) {
-    operation?.ends(toEnding(failureCode(thrown)));
+    noteFailed(requestContext.context, thrown);
     if (!(thrown instanceof PorticoError)) throw thrown;
     if (thrown.code === 'forbidden') {
       const refusal = { method: request.method, subject: ASK_NAME, thrown, source };

@@ -26,7 +26,7 @@ import {
 import { fillsForms } from '../../shared/client-capabilities.ts';
 import type { CallMessages, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
-import { failureCode } from '../../gateway/server-failure.ts';
+import { noteFailed } from '../../gateway/steps/observe.ts';
 import { toEnding } from '../../telemetry/operation.ts';
 import { toDecisions, toInputRequests } from './approval-form.ts';
 import { CHAT_NAME } from './chat-tool.ts';
@@ -97,7 +97,7 @@ class Round {
       this.#chatId = ready.id;
       return { messages: this.#run(ready) };
     } catch (thrown) {
-      this.#requestContext.context.operation?.ends(toEnding(failureCode(thrown)));
+      noteFailed(this.#requestContext.context, thrown);
       if (!(thrown instanceof PorticoError) || !READABLE.has(thrown.code)) throw thrown;
       return { response: toResponse(ownFailureText(thrown)) };
     }

@@ -7,7 +7,7 @@ import type { RequestContext } from '../request-context.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { RawObject } from '../../shared/json/json-spans.ts';
-import { failureCode } from '../../gateway/server-failure.ts';
+import { noteFailed } from '../../gateway/steps/observe.ts';
 import { isObject, type Era, type RpcRequest } from '../../shared/protocol.ts';
 import { toEnding } from '../../telemetry/operation.ts';
 import { parseCall, parseDescribe, parseSearch } from './meta-arguments.ts';
@@ -52,7 +52,7 @@ export async function toMetaCall(
     requestContext.context.operation?.is({ tool: name });
     return { result: await answer(requestContext, name, request.params?.['arguments']) };
   } catch (thrown) {
-    requestContext.context.operation?.ends(toEnding(failureCode(thrown)));
+    noteFailed(requestContext.context, thrown);
     if (name === 'call_tool' || (thrown instanceof PorticoError && thrown.code === 'forbidden')) {
       const { gateway, viewer, context } = requestContext;
       const refusal = { method: request.method, subject: name, thrown, source };
