@@ -191,7 +191,8 @@ export function createWebhooks({ db, keys, adminAudit, ...ports }: WebhookPorts)
         const delivery = await findDelivery(db, id, deliveryId);
         if (!delivery) throw new PorticoError('not_found', 'No such delivery');
         if (!isDone) throw new PorticoError('conflict', `It is ${delivery.state}, not given up`);
-        await wakeWebhooks();
+        // It is pending again; if the object cannot be woken, it comes to it with the next event.
+        await wakeWebhooks().catch(() => {});
         return delivery;
       });
     },
