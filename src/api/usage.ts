@@ -16,7 +16,7 @@ const DEFAULT_DAYS = 30;
 const MAX_ROWS = 20_000;
 const WHOSE =
   'Administrators see all. A person sees their own calls; a client, or a token with limits, sees only the calls of that token. ' +
-  'Calls are counted once they are stored and final, about two minutes after they ended. ' +
+  'Calls are counted once they are stored and final, about a minute after they ended. ' +
   'Once a day has 20,000 rows, further combinations are counted under the server and tool `*`.';
 
 const ByParamSchema = z
