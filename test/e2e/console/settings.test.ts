@@ -130,6 +130,7 @@ it('[OPS-1] [SEC-1] puts everything under the active key, with the keyboard', as
   await inSection('keys', async (page, look) => {
     await page.waitForSelector('tbody tr');
     expect(await rowOf(page, 'k2').textContent()).toContain('active');
+    await page.getByText(/^Put 6\d records under the active key$/).waitFor();
     await press(page, /^Skip/);
     await press(page, /^Put 6\d records under the active key$/);
     await told(page, 'everything that is sealed is under k2');
