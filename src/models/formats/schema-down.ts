@@ -250,7 +250,7 @@ class Walk {
 
   #member(into: JsonObject, key: string, value: unknown, path: string, trail: Trail): void {
     const next = { ...trail, depth: trail.depth + 1 };
-    const { formats, maxMinItems, keywords } = this.#rules;
+    const { formats, maxMinItems } = this.#rules;
     if (key === 'enum' && Array.isArray(value) && value.length === 0) {
       this.#warn(path, 'removed', 'no value would fit');
     } else if (key === 'format' && formats && !formats.has(String(value))) {
@@ -268,9 +268,9 @@ class Walk {
       put(into, key, this.#properties(value, path, next));
     } else if (key === 'additionalProperties' && typeof value === 'boolean') {
       put(into, key, value);
-    } else if (SINGLE.has(key) && (keywords || !Array.isArray(value))) {
+    } else if (SINGLE.has(key)) {
       put(into, key, this.#down(value, path, next));
-    } else if (Array.isArray(value) && (LISTS.has(key) || key === 'items')) {
+    } else if (Array.isArray(value) && LISTS.has(key)) {
       put(
         into,
         key,

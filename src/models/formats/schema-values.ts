@@ -31,13 +31,10 @@ export function toPlainValues(
   }
   const values = own(node, 'enum') ?? (fixed === undefined ? undefined : [fixed]);
   if (Array.isArray(values)) node = toPlainEnum(node, values, path, plainEnums === true, warn);
-  const tuple = own(node, 'prefixItems') ?? own(node, 'items');
-  const isTuple = Array.isArray(tuple) && tuple.length > 0;
-  const key = own(node, 'prefixItems') === undefined ? 'items' : 'prefixItems';
-  if (!isTuple || (key === 'prefixItems' && keywords?.has('prefixItems'))) return node;
-  const { prefixItems: _, items, ...rest } = node;
-  warn(step(path, key), 'changed', 'each item may be any of them');
-  const others = key === 'prefixItems' && isObject(items) ? [items] : [];
+  const { prefixItems: tuple, items, ...rest } = node;
+  if (!Array.isArray(tuple) || keywords?.has('prefixItems')) return node;
+  warn(step(path, 'prefixItems'), 'changed', 'each item may be any of them');
+  const others = isObject(items) ? [items] : [];
   if (others.length > 0) warn(step(path, 'items'), 'changed', 'each item may be any of them');
   return { ...rest, items: { anyOf: [...(tuple as unknown[]), ...others] } };
 }

@@ -1,4 +1,5 @@
 /** A server on the network, for tests that answer in its place. */
+import type { Negotiated } from '../../../src/upstream/discovery/negotiate.ts';
 
 export const endpoint = {
   serverId: 's',
@@ -9,3 +10,11 @@ export const endpoint = {
   credentialKey: 'k',
   fetch: (url: string, init: RequestInit) => fetch(url, init),
 };
+
+/** What was negotiated with a legacy server that announces changes of its tools, in a session. */
+export const inSession = (sessionId: string) =>
+  ({
+    verdict: { transport: 'http' },
+    protocol: { era: 'legacy', protocolVersion: '2025-11-25', sessionId },
+    capabilities: { tools: { listChanged: true } },
+  }) as unknown as Negotiated;

@@ -1,18 +1,10 @@
 /** The change stream of a monitor at a legacy server. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { ChangeStreams } from '../../../src/upstream/discovery/change-streams.ts';
-import type { Negotiated } from '../../../src/upstream/discovery/negotiate.ts';
 import type { WatchOptions } from '../../../src/upstream/discovery/watch-options.ts';
-import { endpoint } from './a-destination.ts';
+import { endpoint, inSession } from './a-destination.ts';
 
 afterEach(() => vi.restoreAllMocks());
-
-const inSession = (sessionId: string) =>
-  ({
-    verdict: { transport: 'http' },
-    protocol: { era: 'legacy', protocolVersion: '2025-11-25', sessionId },
-    capabilities: { tools: { listChanged: true } },
-  }) as unknown as Negotiated;
 
 it('[MCP-4] [UP-2] is opened in the new session, though one in the old session was waiting to be opened', async () => {
   const opened: (string | null)[] = [];

@@ -1,18 +1,10 @@
 /** A legacy server that checks by pings whether its monitor still listens. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { ChangeStreams } from '../../../src/upstream/discovery/change-streams.ts';
-import type { Negotiated } from '../../../src/upstream/discovery/negotiate.ts';
 import type { WatchOptions } from '../../../src/upstream/discovery/watch-options.ts';
-import { endpoint } from './a-destination.ts';
+import { endpoint, inSession } from './a-destination.ts';
 
 afterEach(() => vi.restoreAllMocks());
-
-const inSession = (sessionId: string) =>
-  ({
-    verdict: { transport: 'http' },
-    protocol: { era: 'legacy', protocolVersion: '2025-11-25', sessionId },
-    capabilities: { tools: { listChanged: true } },
-  }) as unknown as Negotiated;
 
 it('[MCP-4] [UP-1] gets its pings answered in its session', async () => {
   const posted: unknown[] = [];
