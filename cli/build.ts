@@ -4,6 +4,7 @@
  */
 import { buildSync } from 'esbuild';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { buildAssets } from '../local/assets.ts';
@@ -15,13 +16,17 @@ const ROOT = here('../');
 /** The innermost package that contains a file. */
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
 
-/** @returns the path of the command */
-export async function buildCli(): Promise<string> {
-  rmSync(here('dist'), { recursive: true, force: true });
+/**
+ * Writes the command and what belongs to it.
+ * @param folder emptied first; the `external` packages must be found from there
+ * @returns the path of the command
+ */
+export async function buildCli(folder = here('dist')): Promise<string> {
+  rmSync(folder, { recursive: true, force: true });
   const { metafile } = buildSync({
     absWorkingDir: ROOT,
     entryPoints: { portico: here('src/portico.ts') },
-    outdir: here('dist'),
+    outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     // Code that only `portico up` needs stays in chunks of its own, so no other command loads it.
@@ -40,9 +45,9 @@ export async function buildCli(): Promise<string> {
   const all = [...Object.keys(metafile.inputs).map(path => `${ROOT}${path}`), ...sources];
   const packages = new Set(all.flatMap(path => PACKAGE.exec(path) ?? []));
   const notices = [...packages].toSorted().map(readNotice);
-  writeFileSync(here('dist/THIRD-PARTY.txt'), notices.join('\n'));
-  await packFiles(here('dist/gateway'), ROOT, { script, assets: buildAssets() });
-  return here('dist/portico.mjs');
+  writeFileSync(join(folder, 'THIRD-PARTY.txt'), notices.join('\n'));
+  await packFiles(join(folder, 'gateway'), ROOT, { script, assets: buildAssets() });
+  return join(folder, 'portico.mjs');
 }
 
 /**

@@ -10,7 +10,6 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   findFreePort,
@@ -19,9 +18,8 @@ import {
   until,
 } from '../../fixtures/start-fixture.ts';
 import { fixtureProgram, packageProgram } from '../support/connected.ts';
-import { COMPILE_CACHE } from '../support/portico-command.ts';
+import { COMPILE_CACHE, MAIN } from '../support/portico-command.ts';
 
-const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
 const WAIT_MS = 60_000;
 const filesystem = (folder: string) =>
   packageProgram('@modelcontextprotocol/server-filesystem/dist/index.js', folder);

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { findFreePort, until } from '../../fixtures/start-fixture.ts';
 import { createCookieBrowser } from '../support/cookie-browser.ts';
 import { endGateway, spawnStart, withoutSettings } from '../support/gateway.ts';
+import { MAIN } from '../support/portico-command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CTRL_C = '\x03';
@@ -114,7 +115,7 @@ it('[OPS-3] a start whose output goes elsewhere shows none', async () => {
 it('[CLI-3] [OPS-1] `portico up` shows one too', async () => {
   const file = join(data, 'mcp.json');
   await writeFile(file, '{"mcpServers": {}}');
-  const words = ['cli/src/main.ts', 'up', '--config', file, '--data', data, '--port', String(port)];
+  const words = [MAIN, 'up', '--config', file, '--data', data, '--port', String(port)];
   const up = startOnTerminal(process.execPath, ...words);
   try {
     const code = await until('the address', 60_000, async () => codeIn(up.output()));

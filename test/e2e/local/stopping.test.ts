@@ -10,13 +10,12 @@ import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort, until } from '../../fixtures/start-fixture.ts';
 import { openOldStream } from '../support/old-stream.ts';
 import { endGateway, makeToken, spawnStart, withoutSettings } from '../support/gateway.ts';
+import { COMPILE_CACHE, MAIN } from '../support/portico-command.ts';
 
-const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
 const WAIT_MS = 60_000;
 
 let folder: string;
@@ -180,7 +179,7 @@ async function start(way: 'npm start' | 'portico up') {
 
 function spawnUp(args: string[], env: Record<string, string>) {
   const child = spawn(process.execPath, [MAIN, 'up', ...args], {
-    env: { ...withoutSettings(process.env), ...env },
+    env: { ...withoutSettings(process.env), ...COMPILE_CACHE, ...env },
     cwd: folder,
   });
   let said = '';

@@ -7,9 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../fixtures/start-fixture.ts';
-import { COMPILE_CACHE } from './portico-command.ts';
+import { COMPILE_CACHE, MAIN } from './portico-command.ts';
 
-const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
 const FIXTURE = fileURLToPath(new URL('../../fixtures/stdio-tools.ts', import.meta.url));
 const WAIT_MS = 60_000;
 

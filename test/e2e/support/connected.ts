@@ -10,9 +10,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import type { Gateway, ServerRecord } from './gateway.ts';
-import { COMPILE_CACHE } from './portico-command.ts';
+import { COMPILE_CACHE, MAIN } from './portico-command.ts';
 
-const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** The longest start of a program; a large one on a busy machine is slow. */
 const START_MS = 60_000;

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort, until } from '../../fixtures/start-fixture.ts';
 import { startGuideCloudflare, type GuideCloudflare } from './guide-cloudflare.ts';
 import { findMissing, type BlockStep, type Step } from './guide-text.ts';
+import { MAIN } from './portico-command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const WAIT_MS = 60_000;
@@ -73,7 +74,7 @@ export class GuideReader {
     for (const port of WRITTEN) this.#ports.set(port, await findFreePort());
     const bin = join(this.#folder, 'bin');
     await mkdir(bin);
-    const command = `#!/bin/sh\nexec '${process.execPath}' '${ROOT}cli/src/main.ts' "$@"\n`;
+    const command = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
     await writeFile(join(bin, 'portico'), command);
     await chmod(join(bin, 'portico'), 0o755);
     await symlink(join(ROOT, 'node_modules'), join(this.#folder, 'node_modules'));

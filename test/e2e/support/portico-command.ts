@@ -1,16 +1,17 @@
 /**
- * The `portico` command as a process, run from its sources: to its end, or line by line as a host does. Owns what it starts, by id. Its
+ * The `portico` command as a process, built as users install it (`setup.ts`): to its end, or line by line as a host does. Owns what it starts, by id. Its
  * environment contains only what is given.
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { endChild, until } from '../../fixtures/start-fixture.ts';
 
-/** The source file of the command, for tests that start it themselves. */
-export const MAIN = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
+const FOLDER = inject('commandFolder');
+/** The file of the command, for tests that start it themselves. */
+export const MAIN = join(FOLDER, 'portico.mjs');
 const RUN_TIMEOUT_MS = 120_000;
 const SOON_MS = 60_000;
 
@@ -28,12 +29,12 @@ export interface RunOptions {
   env?: Environment;
   input?: string;
   cwd?: string;
-  /** Runs this file instead of the sources. */
+  /** Runs this file instead. */
   main?: string;
 }
 
-/** For a process without any other environment: it starts in half the time (`vitest.config.ts`). */
-export const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' };
+/** For a process without any other environment: it starts in half the time. Removed with the command. */
+export const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(FOLDER, 'compiled') };
 
 const environment = (env: Environment = {}): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
