@@ -10,10 +10,11 @@ import { StartError } from './start-error.ts';
 
 /** Variables that the local host sets itself. */
 const OWN = ['PORTICO_ADMIN_TOKEN', 'PORTICO_KEYS', 'PORTICO_MODE'];
-/** Variables that commands read. */
+/** Variables that commands and clients read. */
 const OF_COMMANDS = [
   'PORTICO_URL',
   'PORTICO_TOKEN',
+  'PORTICO_CLIENT_TOKEN',
   'PORTICO_CONNECTOR_TOKEN',
   'PORTICO_TRACE_DIR',
 ];

@@ -10,6 +10,7 @@ describe('a start', () => {
     const taken = readSettings({
       PATH: '/bin',
       PORTICO_TOKEN: 'x',
+      PORTICO_CLIENT_TOKEN: 'x',
       PORTICO_URL: 'http://127.0.0.1:1',
       PORTICO_ADMIN_TOKEN: 'x',
       PORTICO_TRACE_DIR: 'off',
