@@ -31,7 +31,8 @@ clears a field, and a list may be empty.
 
 const SET_HELP = `
 The value is read from standard input or --from-env, and never shown again.
-Servers refer to it by its name, like \${NAME}.
+Servers refer to it by its name, like \${NAME}; in a --header of portico servers
+write $\${NAME}.
 `;
 
 /** Adds one command for each resource. */

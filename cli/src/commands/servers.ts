@@ -31,7 +31,8 @@ const LOOK_MS = 200;
 
 const ADD_HELP = `
 \${NAME} in a header stands for an environment variable, so that no credential
-gets into the history of the shell.
+gets into the history of the shell; $\${NAME} stands for a secret that is stored
+with portico secrets set NAME.
 
 Examples:
   portico servers add docs https://docs.example.com/mcp

@@ -64,10 +64,18 @@ describe('header lines', () => {
     });
   });
 
+  it('[CLI-4] refer to a secret of the gateway, and a variable does not', () => {
+    const given = { TOKEN: 'a${B}c' };
+    expect(readHeaders(['A: Bearer $${HUB_TOKEN}', 'B: ${TOKEN}'], given)).toEqual({
+      A: 'Bearer ${HUB_TOKEN}',
+      B: 'a$${B}c',
+    });
+  });
+
   it.each([
     ['no colon', /written 'Name: value'/],
     ['A b: c', /written 'Name: value'/],
-    ['A: ${MISSING}', /A needs MISSING/],
+    ['A: ${MISSING}', /A needs MISSING, .* write \$\$\{MISSING\}$/],
     ['A: ${TOKEN}${EMPTY}', /A needs EMPTY/],
   ])('[CLI-4] are refused: %s', (line, message) => {
     expect(() => readHeaders([line], env)).toThrow(message);
