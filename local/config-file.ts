@@ -2,10 +2,14 @@
  * The `mcp.json` given at the start: which of its servers are reachable by URL, and why the others are left out. It uses the parser of the
  * API's import. An invalid file is refused with one line; one bad entry does not affect the others.
  */
+import { escapeReferences } from '../src/credentials/references.ts';
 import { assignNames } from '../src/servers/transfer/import-names.ts';
 import type { McpEntry } from '../src/servers/transfer/mcp-entry.ts';
 import { parseMcpJson } from '../src/servers/transfer/mcp-json.ts';
 import { StartError } from './start-error.ts';
+import { fillVariables } from './variables.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfiguredServer {
   name: string;
@@ -28,28 +32,37 @@ export interface ServerConfig {
 /**
  * Parses the text of an `mcp.json`.
  * @param file its name, for messages
+ * @param env fills in the variables of addresses and headers
  * @throws StartError with exit code 2 if it is not JSON or has no servers
  */
-export function parseServerConfig(text: string, file: string): ServerConfig {
+export function parseServerConfig(text: string, file: string, env: Environment): ServerConfig {
   const parsed = parseMcpJson(text);
   if ('problem' in parsed) throw new StartError(`${file} ${parsed.problem}.`, 2);
   const names = assignNames(parsed.entries.map(entry => entry.name));
   const config: ServerConfig = { servers: [], skipped: [] };
   parsed.entries.forEach((entry, index) => {
-    const read = toServer(entry, names[index] ?? entry.name);
+    const read = toServer(entry, names[index] ?? entry.name, env);
     if ('reason' in read) config.skipped.push(read);
     else config.servers.push(read);
   });
   return config;
 }
 
-function toServer(entry: McpEntry, name: string): ConfiguredServer | SkippedServer {
+function toServer(
+  entry: McpEntry,
+  name: string,
+  env: Environment,
+): ConfiguredServer | SkippedServer {
   const skip = (reason: string) => ({ name: entry.name, reason });
   if (entry.isDisabled) return skip('is disabled in the file');
   switch (entry.kind) {
     case 'remote': {
-      const { transportType, url, headers } = entry;
-      return URL.canParse(url) ? { name, transportType, url, headers } : skip('has no valid url');
+      const { transportType } = entry;
+      const { text: url, missing } = fillVariables(entry.url, env);
+      if (missing.length > 0) return skip(`needs ${missing.join(', ')}, which is not set`);
+      if (!URL.canParse(url)) return skip('has no valid url');
+      const headers = Object.entries(entry.headers).map(([key, text]) => [key, fill(text, env)]);
+      return { name, transportType, url, headers: Object.fromEntries(headers) };
     }
     case 'stdio':
       return skip('is a program: `portico connect` offers it');
@@ -60,4 +73,10 @@ function toServer(entry: McpEntry, name: string): ConfiguredServer | SkippedServ
         entry.problems.map(({ field, message }) => `${message} (${field})`).join(', and '),
       );
   }
+}
+
+/** Fills in the variables of a header. If one is not set the text stays, since `${NAME}` may also be a secret of the gateway. */
+function fill(header: string, env: Environment): string {
+  const { text, used, missing } = fillVariables(header, env);
+  return used.length > 0 && missing.length === 0 ? escapeReferences(text) : header;
 }

@@ -138,7 +138,7 @@ function readConfig(file: string): ServerConfig {
   } catch (error) {
     throw new StartError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`, 2);
   }
-  return parseServerConfig(text, file);
+  return parseServerConfig(text, file, process.env);
 }
 
 /** Shortens a path to a relative one, if it is below the working directory. */

@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { fillVariables } from '../../../local/variables.ts';
 import type { Era } from '../../../src/shared/protocol.ts';
 import { toServerName } from '../../../src/servers/transfer/import-names.ts';
 import type { McpEntry, StdioEntry } from '../../../src/servers/transfer/mcp-entry.ts';
@@ -11,7 +12,6 @@ import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { toLine } from './one-line.ts';
 import { holdsSecret } from './hidden-values.ts';
-import { fillVariables } from './variables.ts';
 
 /** Servers that one connector may offer. */
 const MAX_SERVERS = 1_000;

@@ -1,10 +1,10 @@
 /** Checks of this machine that need no gateway: the Node version, the configuration file, its programs, stored tokens. */
 import { access, constants, readFile, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
+import { fillVariables } from '../../../local/variables.ts';
 import type { StdioEntry } from '../../../src/servers/transfer/mcp-entry.ts';
 import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
 import { toTokenPath } from '../connect/device-tokens.ts';
-import { fillVariables } from '../connect/variables.ts';
 import { OLDEST_NODE } from '../oldest-node.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 

@@ -19,7 +19,7 @@ export function readEntries(
   file: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Entries {
-  const { servers: remotes, skipped } = parseServerConfig(text, file);
+  const { servers: remotes, skipped } = parseServerConfig(text, file, env);
   const parsed = parseMcpJson(text);
   const entries = 'entries' in parsed ? parsed.entries : [];
   const programNames = new Set(

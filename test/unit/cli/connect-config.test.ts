@@ -1,7 +1,7 @@
 /** Which servers `portico connect` runs, as its file configures them. */
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../cli/src/connect/config.ts';
-import { fillVariables } from '../../../cli/src/connect/variables.ts';
+import { fillVariables } from '../../../local/variables.ts';
 
 const FILE = '/etc/portico/mcp.json';
 const read = (document: unknown, env: Record<string, string> = {}) =>

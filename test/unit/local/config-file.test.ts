@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { parseServerConfig } from '../../../local/config-file.ts';
 
-const parse = (document: unknown) => parseServerConfig(JSON.stringify(document), 'mcp.json');
+const parse = (document: unknown, env = {}) =>
+  parseServerConfig(JSON.stringify(document), 'mcp.json', env);
 
 it('[REG-6] reads the common forms', () => {
   const { servers, skipped } = parse({
@@ -50,10 +51,28 @@ it('[REG-6] leaves out servers without a reachable URL, and says why', () => {
   ]);
 });
 
+it('[REG-6] [CLI-3] fills in variables that are set; another may be a secret of the gateway', () => {
+  const url = 'https://a.example/${PLACE:-mcp}';
+  const headers = {
+    Authorization: 'Bearer ${env:TOKEN}',
+    'X-Odd': '${ODD}',
+    'X-Secret': '${HUB_TOKEN}',
+  };
+  const there = { url: 'https://${NOWHERE}/mcp' };
+  const read = parse({ mcpServers: { a: { url, headers }, there } }, { TOKEN: 't', ODD: 'a${b' });
+  expect(read.servers).toMatchObject([
+    {
+      url: 'https://a.example/mcp',
+      headers: { Authorization: 'Bearer t', 'X-Odd': 'a$${b', 'X-Secret': '${HUB_TOKEN}' },
+    },
+  ]);
+  expect(read.skipped).toEqual([{ name: 'there', reason: 'needs NOWHERE, which is not set' }]);
+});
+
 it.each([
   ['{', 'mcp.json is not valid JSON'],
   ['[]', 'mcp.json has no "mcpServers" and no "servers" object.'],
   ['null', 'mcp.json has no "mcpServers" and no "servers" object.'],
 ])('[REG-6] refuses the file %s in one line', (text, line) => {
-  expect(() => parseServerConfig(text, 'mcp.json')).toThrow(line);
+  expect(() => parseServerConfig(text, 'mcp.json', {})).toThrow(line);
 });
