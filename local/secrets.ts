@@ -6,8 +6,8 @@
  * Refuses a token of another format and a file it cannot read. It never replaces keys, because what they sealed is lost without them.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, chown, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 import { StartError } from './start-error.ts';
 
@@ -153,10 +153,18 @@ async function writeSecrets(file: string, secrets: StoredSecrets): Promise<void>
   try {
     await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
     await chmod(draft, 0o600);
+    await giveToOwner(draft);
     await rename(draft, file);
   } catch (error) {
     refuseWrite(file, error as NodeJS.ErrnoException);
   }
+}
+
+/** Gives a file to the owner of its folder: the gateway of a service has to read what root wrote for it. */
+async function giveToOwner(file: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(dirname(file));
+  await chown(file, uid, gid);
 }
 
 /** Reports a full or read-only disk, or a folder of another user. */

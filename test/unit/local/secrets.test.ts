@@ -1,5 +1,5 @@
 /** Keys and admin token of a data folder: created once, stored, private, never replaced by accident. */
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -76,6 +76,14 @@ it.each(['', '{', '{}', '{"keyRing":{"active":"k2","keys":{}},"adminToken":"x"}'
     expect(await readFile(file, 'utf8')).toBe(text);
   },
 );
+
+it('[SEC-1] [OPS-3] leaves the file to the owner of its folder, also if root adds a key', async () => {
+  await loadSecrets(folder, undefined);
+  const owner = process.getuid?.() === 0 ? 12_345 : (await stat(folder)).uid;
+  for (const path of [folder, join(folder, 'secrets.json')]) await chown(path, owner, -1);
+  await addKey(folder);
+  expect((await stat(join(folder, 'secrets.json'))).uid).toBe(owner);
+});
 
 it('[SEC-1] [OPS-3] adds a key that becomes active at the next start, and keeps the others', async () => {
   const first = await loadSecrets(folder, undefined);
