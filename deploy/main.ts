@@ -133,7 +133,7 @@ run(process.argv.slice(2), process.env)
   .catch((error: unknown) => {
     const isOurs = error instanceof StartError;
     process.stderr.write(`✗ ${isOurs ? error.message : String(error)}\n`);
-    if (isOurs && error.exitCode === 1) {
+    if (isOurs && error.exitCode === 1 && !process.argv.includes('--dry-run')) {
       process.stderr.write('  What was made stays; run it again to go on.\n');
     }
     process.exitCode = isOurs ? error.exitCode : 1;
