@@ -70,7 +70,7 @@ function toServer(
       return skip('is a record of a registry: import it through the API');
     case 'broken':
       return skip(
-        entry.problems.map(({ field, message }) => `${message} (${field})`).join(', and '),
+        `is not valid: ${entry.problems.map(({ field, message }) => `${field} ${message}`).join('; ')}`,
       );
   }
 }

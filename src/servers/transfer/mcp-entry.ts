@@ -106,7 +106,10 @@ function readRemote(
   problem: Problem,
 ): RemoteEntry {
   const url = urlKey === undefined ? undefined : entry[urlKey];
-  if (typeof url !== 'string' || url === '') problem(urlKey ?? 'url', 'is missing or not a string');
+  if (urlKey === undefined && transport === undefined) problem('', 'has no command and no url');
+  else if (typeof url !== 'string' || url === '') {
+    problem(urlKey ?? 'url', 'is missing or not a string');
+  }
   const at = HEADER_PATHS.find(path => findIn(entry, path) !== undefined) ?? ['headers'];
   const field = at.join('.');
   const description = entry['description'];

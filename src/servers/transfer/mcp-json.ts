@@ -35,8 +35,8 @@ export function parseMcpJson(text: string): McpJson | { problem: string } {
   try {
     const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
     document = parseWithin(stripJsonComments(json, { trailingCommas: true }));
-  } catch {
-    return { problem: 'is not valid JSON' };
+  } catch (error) {
+    return { problem: `is not valid JSON${placeOf(error)}` };
   }
   const found = findContainer(document);
   if (!found) return { problem: 'has no "mcpServers" and no "servers" object' };
@@ -45,6 +45,12 @@ export function parseMcpJson(text: string): McpJson | { problem: string } {
       readEntry(name, `${found.path}.${key}`, value),
     ),
   };
+}
+
+/** Where the parser stopped, if it says so. Nothing else of its message is shown: it may contain a part of the text. */
+function placeOf(error: unknown): string {
+  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(String(error)) ?? [];
+  return line === undefined ? '' : ` (line ${line}, column ${column})`;
 }
 
 type Member = [key: string, name: unknown, value: unknown];

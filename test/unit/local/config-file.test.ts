@@ -38,16 +38,18 @@ it('[REG-6] leaves out servers without a reachable URL, and says why', () => {
       broken: { url: 'not a url' },
       headers: { url: 'https://a.example/mcp', headers: { a: {} } },
       text: 'https://a.example/mcp',
+      typo: { comand: 'npx' },
     },
   });
   expect(servers).toEqual([]);
   expect(skipped.map(({ name, reason }) => `${name} ${reason}`)).toEqual([
     'stdio is a program: `portico connect` offers it',
     'off is disabled in the file',
-    'odd is not a transport; use "http", "sse" or "stdio" (mcpServers.odd.type)',
+    'odd is not valid: mcpServers.odd.type is not a transport; use "http", "sse" or "stdio"',
     'broken has no valid url',
-    'headers is not a string (mcpServers.headers.headers.a)',
-    'text is not an object (mcpServers.text)',
+    'headers is not valid: mcpServers.headers.headers.a is not a string',
+    'text is not valid: mcpServers.text is not an object',
+    'typo is not valid: mcpServers.typo has no command and no url',
   ]);
 });
 
@@ -70,7 +72,8 @@ it('[REG-6] [CLI-3] fills in variables that are set; another may be a secret of 
 });
 
 it.each([
-  ['{', 'mcp.json is not valid JSON'],
+  ['{', 'mcp.json is not valid JSON (line 1, column 2).'],
+  ['{ // mine\n "a": "s3cret"\n "b": 2 }', 'mcp.json is not valid JSON (line 3, column 2).'],
   ['[]', 'mcp.json has no "mcpServers" and no "servers" object.'],
   ['null', 'mcp.json has no "mcpServers" and no "servers" object.'],
 ])('[REG-6] refuses the file %s in one line', (text, line) => {

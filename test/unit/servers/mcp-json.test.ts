@@ -134,7 +134,8 @@ describe('an entry', () => {
 
   it.each<[string, unknown, string[]]>([
     ['a text', 'x', ['mcpServers.a']],
-    ['nothing', {}, ['mcpServers.a.url']],
+    ['nothing', {}, ['mcpServers.a']],
+    ['only a type', { type: 'http' }, ['mcpServers.a.url']],
     ['an address that is no text', { url: 7 }, ['mcpServers.a.url']],
     ['headers that are no object', { url: 'x', headers: [] }, ['mcpServers.a.headers']],
     ['a header that is no text', { url: 'x', headers: { b: {} } }, ['mcpServers.a.headers.b']],
