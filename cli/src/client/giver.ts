@@ -3,6 +3,7 @@ import { EXIT, Failure } from '../failure.ts';
 import { readTarget, readToken } from '../gateway-options.ts';
 import { Api } from '../gateway/api.ts';
 import type { ApiOptions } from '../gateway/api-command.ts';
+import { findPrincipalId } from '../resources/act.ts';
 import { note } from '../terminal.ts';
 import {
   checkAsker,
@@ -54,11 +55,13 @@ export async function findGiver(
   }
   const { id } = place.host;
   const former = own && (await findMade(api, id, own));
+  const { principal } = options;
+  const owner = principal === undefined ? undefined : await findPrincipalId(api, principal);
   return {
     isGood,
     former,
     async give() {
-      const made = await makeToken(api, id, options.principal ?? former?.principal);
+      const made = await makeToken(api, id, owner ?? former?.principal);
       return { value: made.value, made };
     },
     async drop(token) {

@@ -6,6 +6,7 @@ import { addGatewayOptions } from '../gateway-options.ts';
 import type { Api } from '../gateway/api.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { formatAsked, type Asked } from '../output/asked.ts';
+import { findPrincipalId } from '../resources/act.ts';
 import { isTerminal, note, outputColumns, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 interface AskOptions extends Options {
@@ -70,7 +71,7 @@ export function addAsk(program: Command): void {
     .description('Add tools to the allow-list.')
     .option('--side-effects', 'also for tools that may change something')
     .option('--group <name>', 'only for this group')
-    .option('--principal <id>', 'only for this principal')
+    .option('--principal <name>', 'only for this principal, by name or id')
     .option('--description <text>', 'why they are allowed')
     .addHelpText('after', ALLOW_HELP);
   shown(allow).action(allowTool);
@@ -134,10 +135,11 @@ async function allowTool(
   if (options.group !== undefined && options.principal !== undefined) {
     throw new Failure('--group or --principal, not both', EXIT.usage);
   }
-  const entry = await apiOf(options).post<Entry>(ALLOWLIST, {
+  const api = apiOf(options);
+  const entry = await api.post<Entry>(ALLOWLIST, {
     server,
     tool,
-    subject: toSubject(options),
+    subject: await toSubject(api, options),
     ...(options.sideEffects ? { side_effects: true } : {}),
     ...(options.description === undefined ? {} : { description: options.description }),
   });
@@ -146,9 +148,10 @@ async function allowTool(
   note(`${entry.server} ${entry.tool} is on the allow-list${what}; ${entry.id}`);
 }
 
-function toSubject({ group, principal }: AllowOptions): Subject {
+async function toSubject(api: Api, { group, principal }: AllowOptions): Promise<Subject> {
   if (group !== undefined) return { kind: 'group', name: group };
-  return principal === undefined ? { kind: 'everyone' } : { kind: 'principal', id: principal };
+  if (principal === undefined) return { kind: 'everyone' };
+  return { kind: 'principal', id: await findPrincipalId(api, principal) };
 }
 
 async function listAllowed(options: Options): Promise<void> {

@@ -61,7 +61,7 @@ export function addClient(program: Command): void {
     .description('Add the gateway to the configuration of a client.')
     .addHelpText('after', ADD_HELP);
   scoped(add)
-    .option('--principal <id>', 'principal of the new token (default: a new one)')
+    .option('--principal <name>', 'principal of its token, by name or id (default: a new one)')
     .option('--replace', 'replace another server with this name')
     .option('--dry-run', 'show what would change, and change nothing');
   shown(add).action(runAdd);

@@ -4,6 +4,7 @@ import { EXIT, Failure } from '../failure.ts';
 import { again } from '../again.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { findRecord, TOKENS, type TokenRecord } from '../gateway/api.ts';
+import { findPrincipalId } from '../resources/act.ts';
 import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 interface CreateOptions extends Options {
@@ -40,7 +41,7 @@ export function addToken(program: Command): void {
     .option('--tool <pattern>', 'tools that it may use, like github.get_*; may be repeated', again)
     .option('--toolset <name>', 'a toolset that it may use; may be repeated', again)
     .option('--scope <scope>', 'what it may do, like tools:read; may be repeated', again)
-    .option('--principal <id>', 'its principal (default: a new one of the same name)')
+    .option('--principal <name>', 'its principal, by name or id (default: a new one of its name)')
     .option(
       '--expires <when>',
       'when it expires: like 2027-01-31T00:00Z, or from now like 12h, 90d, 4w',
@@ -68,8 +69,16 @@ async function list(options: Options): Promise<void> {
 
 async function createToken(name: string, options: CreateOptions): Promise<void> {
   const { server, tool, toolset, scope, principal, expires } = options;
-  const wanted = { servers: server, tools: tool, toolsets: toolset, scopes: scope, principal };
-  const made = await apiOf(options).post<TokenRecord & { token: string }>(TOKENS, {
+  const api = apiOf(options);
+  const owner = principal === undefined ? undefined : await findPrincipalId(api, principal);
+  const wanted = {
+    servers: server,
+    tools: tool,
+    toolsets: toolset,
+    scopes: scope,
+    principal: owner,
+  };
+  const made = await api.post<TokenRecord & { token: string }>(TOKENS, {
     name,
     ...Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined)),
     ...(expires === undefined ? {} : { expires_at: readExpiry(expires, Date.now()) }),

@@ -83,6 +83,21 @@ it('[OPS-8] a principal is created, shown, edited and removed', async () => {
   expect((await portico('principals')).out).not.toContain('Eda');
 });
 
+it('[OPS-8] [CLI-4] a token and an entry of the allow-list name their principal', async () => {
+  await says('principals add Mira');
+  const { id } = await json<{ id: string }>('principals show Mira');
+  for (const name of ['Mira', id]) {
+    const made = await json(`token create mira-laptop --principal ${name}`);
+    expect(made).toMatchObject({ name: 'mira-laptop', principal: id });
+  }
+  const subject = { kind: 'principal', id };
+  expect(await json('ask allow * search_* --principal Mira')).toMatchObject({ subject });
+  for (const command of ['token create x', 'ask allow * get_*', 'client add cursor']) {
+    await refused(`${command} --principal Mia`, 4, `there is no principal 'Mia'`);
+  }
+  await says('principals remove Mira');
+});
+
 it('[OPS-8] a rule is created, shown, edited and removed', async () => {
   expect(await says('rules')).toBe('no rules yet; portico rules add\n');
   await says('principals add Bob --group staff');
