@@ -78,24 +78,28 @@ function itemText(item: ListedItem, kind: Kind): string {
   return fromRawMembers(toOwnMembers(item, kind));
 }
 
+/** Finds `_meta` of tools that may name a view. */
+const NAMES_VIEW = /resourceUri|outputTemplate/;
+
 /** The same as raw members. */
 export function toOwnMembers({ name, server, item, isRenamed }: ListedItem, kind: Kind): RawObject {
   if (name === item.key && !isRenamed) return item.raw;
   const raw = new Map(item.raw).set(KIND_FACTS[kind].key, JSON.stringify(name));
   const meta = raw.get('_meta');
-  if (kind === 'tools' && meta?.includes('resourceUri')) {
+  if (kind === 'tools' && meta && NAMES_VIEW.test(meta)) {
     raw.set('_meta', withQualifiedUi(meta, server.name));
   }
   return raw;
 }
 
 /**
- * Puts the view of a tool (apps extension, SEP-1865) under the URI by which this endpoint reads it: `_meta.ui.resourceUri`, and
- * `_meta["ui/resourceUri"]`, which the former replaces.
+ * Puts the view of a tool (apps extension, SEP-1865) under the URI by which this endpoint reads it: `_meta.ui.resourceUri`,
+ * `_meta["ui/resourceUri"]`, which the former replaces, and `_meta["openai/outputTemplate"]` of ChatGPT's Apps SDK.
  */
 function withQualifiedUi(meta: string, server: string): string {
   const members = rawMembers(meta);
   qualify(members, 'ui/resourceUri', server);
+  qualify(members, 'openai/outputTemplate', server);
   const ui = members.get('ui');
   if (ui?.startsWith('{')) {
     members.set('ui', fromRawMembers(qualify(rawMembers(ui), 'resourceUri', server)));

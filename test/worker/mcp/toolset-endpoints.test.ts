@@ -15,7 +15,11 @@ import {
 } from '../support/portico.ts';
 
 const portico = createPortico();
-const view = { ui: { resourceUri: 'ui://list' } };
+const view = { ui: { resourceUri: 'ui://list' }, 'openai/outputTemplate': 'ui://list' };
+const shownView = {
+  ui: { resourceUri: 'ui://tracker/list' },
+  'openai/outputTemplate': 'ui://tracker/list',
+};
 const tracker = new FakeServer({
   tools: [toolOf('list', { _meta: view }), toolOf('create'), toolOf('drop')],
 });
@@ -81,9 +85,7 @@ describe('a toolset', () => {
     for (const path of ['/mcp/toolsets/plain', '/mcp/toolsets/desk']) {
       const answer = await portico.post(legacy('tools/list'), {}, path);
       const { result } = await answer.json<RpcAnswer>();
-      expect(result?.tools?.[0]).toMatchObject({
-        _meta: { ui: { resourceUri: 'ui://tracker/list' } },
-      });
+      expect(result?.tools?.[0]).toMatchObject({ _meta: shownView });
     }
   });
 

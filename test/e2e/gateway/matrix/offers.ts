@@ -194,6 +194,7 @@ eachCell('[MCP-4] {io.modelcontextprotocol/ui: * > *} names views that can be re
     _meta: {
       ui: { resourceUri: uri, visibility: ['model', 'app'] },
       'ui/resourceUri': uri,
+      'openai/outputTemplate': uri,
       'example.org/kept': VIEW_URI,
     },
   });
