@@ -26,7 +26,7 @@ export function usePreviewed<T, V extends object, P>(ports: Ports<T, V, P>) {
   const [values, setTyped] = useState(() => toValues(ports.record));
   const [shown, setShown] = useState<{ found: P; isDeletion: boolean }>();
   const [theirs, setTheirs] = useState<readonly string[]>();
-  const { isBusy, thrown, run } = useAct();
+  const { isBusy, thrown, run, place } = useAct<HTMLButtonElement>();
   /** Counts the changes: a preview that arrives after another one is dropped. */
   const changes = useRef(0);
 
@@ -64,6 +64,8 @@ export function usePreviewed<T, V extends object, P>(ports: Ports<T, V, P>) {
     theirs,
     isBusy,
     thrown,
+    /** For the button that saves. */
+    place,
     show: (isDeletion = false) => run(() => show(isDeletion)),
     save: () => run(save),
   };

@@ -6,11 +6,11 @@ import { auditCountsQuery, auditQuery, exportUrl } from '../api/audit.ts';
 import { hasToken } from '../api/request.ts';
 import type { AuditEvent } from '../generated/types.gen.ts';
 import { Foreign } from '../parts/foreign.tsx';
+import { More } from '../parts/more.tsx';
 import { Empty, Loading, Problem } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useAddress } from '../parts/use-address.ts';
-import { useHeldFocus } from '../parts/use-held-focus.ts';
 import { useOpened } from '../parts/use-opened.ts';
 import type { ViewProps } from '../view-props.ts';
 import './activity.css';
@@ -38,7 +38,6 @@ export default function Activity({ me }: ViewProps) {
   const found = useInfiniteQuery({ ...auditQuery(search), placeholderData: keepPreviousData });
   const counts = useQuery({ ...auditCountsQuery(search), placeholderData: keepPreviousData });
   const events = found.data?.pages.flatMap(page => page.events);
-  const more = useHeldFocus<HTMLButtonElement>(found.isFetchingNextPage);
   const row = params.get(ROW);
   const open = useOpened(
     row,
@@ -56,16 +55,7 @@ export default function Activity({ me }: ViewProps) {
       {events ? <Rows events={events} explains={seesAll} onOpen={id => set(ROW, id)} /> : null}
       {!events && !found.error ? <Loading /> : null}
       <p class="actions">
-        {found.hasNextPage ? (
-          <button
-            ref={more}
-            type="button"
-            disabled={found.isFetchingNextPage}
-            onClick={() => void found.fetchNextPage()}
-          >
-            Load more
-          </button>
-        ) : null}
+        <More list={found} />
         {hasToken() ? null : (
           <a class="button" href={exportUrl(search)} download="audit.ndjson">
             Export all that match

@@ -1,7 +1,6 @@
 /** A button for an immediate action; its error is shown beside it. */
 import { Problem } from '../../parts/states.tsx';
 import { useAct } from '../../parts/use-act.ts';
-import { useHeldFocus } from '../../parts/use-held-focus.ts';
 
 interface ActButtonProps {
   label: string;
@@ -11,12 +10,11 @@ interface ActButtonProps {
 }
 
 export function ActButton({ label, isQuiet = false, isDisabled = false, act }: ActButtonProps) {
-  const { isBusy, thrown, run } = useAct();
-  const button = useHeldFocus<HTMLButtonElement>(isBusy);
+  const { isBusy, thrown, run, place } = useAct<HTMLButtonElement>();
   return (
     <>
       <button
-        ref={button}
+        ref={place}
         type="button"
         class={isQuiet ? 'quiet' : undefined}
         disabled={isDisabled || isBusy}

@@ -5,7 +5,7 @@ import { createToken } from '../../api/tokens.ts';
 import type { IssuedToken } from '../../generated/types.gen.ts';
 import { messageFor, Select, Text } from '../../parts/field.tsx';
 import { Problem } from '../../parts/states.tsx';
-import { useHeldFocus } from '../../parts/use-held-focus.ts';
+import { useAct } from '../../parts/use-act.ts';
 
 interface MakeTokenProps {
   principal: string;
@@ -29,36 +29,29 @@ export function MakeToken({ principal, client, isBound, onMade }: MakeTokenProps
   const cache = useQueryClient();
   const [typed, setTyped] = useState<string>();
   const [life, setLife] = useState<Life>('90');
-  const [isBusy, setBusy] = useState(false);
-  const [thrown, setThrown] = useState<unknown>();
+  const { isBusy, thrown, run, place } = useAct<HTMLFormElement>();
   const name = typed ?? client;
-  const form = useHeldFocus<HTMLFormElement>(isBusy);
 
   async function make(): Promise<void> {
-    setBusy(true);
-    setThrown(undefined);
     const ends = life === '' ? undefined : new Date(Date.now() + Number(life) * DAY_MS);
+    const body = { name, principal, ...(ends ? { expires_at: ends.toISOString() } : {}) };
     try {
-      const body = { name, principal, ...(ends ? { expires_at: ends.toISOString() } : {}) };
       onMade(await createToken(body));
-    } catch (problem) {
-      setThrown(problem);
     } finally {
-      setBusy(false);
+      void cache.invalidateQueries({ queryKey: ['tokens'] });
     }
-    void cache.invalidateQueries({ queryKey: ['tokens'] });
   }
 
   const wrongName = messageFor(thrown, 'name');
   return (
     <form
-      ref={form}
+      ref={place}
       class="make-token"
       autocomplete="off"
       inert={isBusy}
       onSubmit={event => {
         event.preventDefault();
-        void make();
+        run(make);
       }}
     >
       <Text

@@ -4,27 +4,18 @@ import { enrolConnector, type Enrolled } from '../../api/connectors.ts';
 import { messageFor, Text } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Heading } from '../../parts/heading.tsx';
+import { useAct } from '../../parts/use-act.ts';
 
 export function AddMachine({ onEnrolled }: { onEnrolled: (enrolled: Enrolled) => void }) {
   const [name, setName] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const [thrown, setThrown] = useState<unknown>();
-  async function add(): Promise<void> {
-    setBusy(true);
-    setThrown(undefined);
-    try {
-      onEnrolled(await enrolConnector(name.trim()));
-    } catch (problem) {
-      setThrown(problem);
-      setBusy(false);
-    }
-  }
+  const { isBusy, thrown, run } = useAct();
+  const add = async () => onEnrolled(await enrolConnector(name.trim()));
   return (
     <>
       <Heading back={['/machines', 'All machines']}>Add a machine</Heading>
       <p>You get a command to run there. The machine runs the servers of its mcp.json.</p>
       <Form
-        onSend={() => void add()}
+        onSend={() => run(add)}
         isBusy={isBusy}
         thrown={thrown}
         verb="Add it"

@@ -16,7 +16,6 @@ import { Heading } from '../../parts/heading.tsx';
 import { Preview } from '../../parts/preview.tsx';
 import { toSentence } from '../../parts/rule-words.ts';
 import { Meanwhile } from '../../parts/use-edit.tsx';
-import { useHeldFocus } from '../../parts/use-held-focus.ts';
 import { usePreviewed } from '../../parts/use-previewed.ts';
 import { toRule, valuesOf, type Named, type RuleValues } from './form-values.ts';
 import { RuleForm } from './form.tsx';
@@ -62,8 +61,7 @@ export function RuleEditor({ rule, whose, onDone }: EditorProps) {
     },
     read: ({ id }) => readRule(id),
   });
-  const { shown, theirs, isBusy } = edit;
-  const saveButton = useHeldFocus<HTMLButtonElement>(isBusy);
+  const { shown, theirs, isBusy, place } = edit;
   return (
     <>
       <Heading back={['/rules', 'All rules']}>
@@ -106,7 +104,7 @@ export function RuleEditor({ rule, whose, onDone }: EditorProps) {
               onDone={() => done('The rule is deleted. That takes effect within a second.')}
             />
           ) : (
-            <button ref={saveButton} type="button" disabled={isBusy} onClick={() => edit.save()}>
+            <button ref={place} type="button" disabled={isBusy} onClick={() => edit.save()}>
               {theirs ? 'Save over it' : 'Save the rule'}
             </button>
           )}

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { createServer } from '../../api/servers.ts';
 import { Heading } from '../../parts/heading.tsx';
+import { useAct } from '../../parts/use-act.ts';
 import { NEW, toCreate } from './form-values.ts';
 import { ServerForm } from './form.tsx';
 
@@ -11,21 +12,12 @@ export function AddServer() {
   const cache = useQueryClient();
   const [, go] = useLocation();
   const [values, setValues] = useState(NEW);
-  const [isBusy, setBusy] = useState(false);
-  const [thrown, setThrown] = useState<unknown>();
+  const { isBusy, thrown, run } = useAct();
   async function send(): Promise<void> {
-    setBusy(true);
-    setThrown(undefined);
-    try {
-      const server = await createServer(toCreate(values));
-      cache.setQueryData(['servers', 'one', server.id], server);
-      void cache.invalidateQueries({ queryKey: ['servers'] });
-      go(`/servers?server=${encodeURIComponent(server.id)}`);
-    } catch (problem) {
-      setThrown(problem);
-    } finally {
-      setBusy(false);
-    }
+    const server = await createServer(toCreate(values));
+    cache.setQueryData(['servers', 'one', server.id], server);
+    void cache.invalidateQueries({ queryKey: ['servers'] });
+    go(`/servers?server=${encodeURIComponent(server.id)}`);
   }
   return (
     <>
@@ -33,7 +25,7 @@ export function AddServer() {
       <ServerForm
         values={values}
         onValues={setValues}
-        onSend={() => void send()}
+        onSend={() => run(send)}
         isBusy={isBusy}
         thrown={thrown}
         verb="Add it"

@@ -6,7 +6,6 @@ import { Problem } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Told, useTelling } from '../../parts/told.tsx';
 import { useAct } from '../../parts/use-act.ts';
-import { useHeldFocus } from '../../parts/use-held-focus.ts';
 
 interface Progress {
   done: readonly Checked[];
@@ -18,8 +17,7 @@ interface Progress {
 const COLUMNS = ['Chain', 'Checked', 'State', 'Last row, keep a copy elsewhere'];
 
 export function AuditCheck() {
-  const { isBusy, thrown, run } = useAct();
-  const actions = useHeldFocus<HTMLParagraphElement>(isBusy);
+  const { isBusy, thrown, run, place } = useAct<HTMLParagraphElement>();
   const [progress, setProgress] = useState<Progress>();
   const [telling, tell] = useTelling();
   const running = useRef<AbortController>();
@@ -49,7 +47,7 @@ export function AuditCheck() {
       </p>
       <Told telling={telling} />
       {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <p ref={actions} class="actions">
+      <p ref={place} class="actions">
         <button type="button" disabled={isBusy} onClick={() => check()}>
           Check every chain
         </button>

@@ -8,7 +8,6 @@ import { Loading, Problem } from '../../parts/states.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Told, useTelling } from '../../parts/told.tsx';
 import { useAct } from '../../parts/use-act.ts';
-import { useHeldFocus } from '../../parts/use-held-focus.ts';
 
 type Key = Keys['keys'][number];
 
@@ -82,8 +81,7 @@ function State({ keyOf: { id, in_ring: isThere }, active }: { keyOf: Key; active
 
 function Rotation({ keys: { active, remaining } }: { keys: Keys }) {
   const cache = useQueryClient();
-  const { isBusy, thrown, run } = useAct();
-  const actions = useHeldFocus<HTMLParagraphElement>(isBusy);
+  const { isBusy, thrown, run, place } = useAct<HTMLParagraphElement>();
   const [progress, setProgress] = useState<RotatedKeys>();
   const [telling, tell] = useTelling();
   const running = useRef<AbortController>();
@@ -121,7 +119,7 @@ function Rotation({ keys: { active, remaining } }: { keys: Keys }) {
           Everything that is sealed is under <Foreign text={active} max={100} />.
         </p>
       ) : (
-        <p ref={actions} class="actions">
+        <p ref={place} class="actions">
           <button type="button" disabled={isBusy} onClick={() => rotate()}>
             Put {remaining} {remaining === 1 ? 'record' : 'records'} under the active key
           </button>

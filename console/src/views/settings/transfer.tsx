@@ -7,15 +7,13 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { Told, useTelling } from '../../parts/told.tsx';
 import { useAct } from '../../parts/use-act.ts';
-import { useHeldFocus } from '../../parts/use-held-focus.ts';
 import type { ViewProps } from '../../view-props.ts';
 
 /** Long enough for every browser to start the download. */
 const KEPT_MS = 60_000;
 
 export function Transfer({ me }: ViewProps) {
-  const { isBusy, thrown, run } = useAct();
-  const actions = useHeldFocus<HTMLParagraphElement>(isBusy);
+  const { isBusy, thrown, run, place } = useAct<HTMLParagraphElement>();
   const [exported, setExported] = useState<RegistryExport>();
   const [telling, tell] = useTelling();
   const save = () =>
@@ -35,7 +33,7 @@ export function Transfer({ me }: ViewProps) {
       <Told telling={telling} />
       {thrown === undefined ? null : <Problem thrown={thrown} />}
       {exported ? <LeftOut exported={exported} /> : null}
-      <p ref={actions} class="actions">
+      <p ref={place} class="actions">
         <button type="button" disabled={isBusy} onClick={() => save()}>
           Save the servers as a file
         </button>

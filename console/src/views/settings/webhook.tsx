@@ -17,7 +17,6 @@ import { ShownOnce } from '../../parts/shown-once.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { Told, useTelling } from '../../parts/told.tsx';
 import { useAct } from '../../parts/use-act.ts';
-import { useHeldFocus } from '../../parts/use-held-focus.ts';
 import { Deliveries } from './deliveries.tsx';
 import { EditWebhook } from './webhook-form.tsx';
 import { toEventWords, WEBHOOKS_PATH } from './webhook-words.ts';
@@ -54,8 +53,7 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
   const [isEdited, setEdited] = useState(false);
   const editButton = useRef<HTMLButtonElement>(null);
   const [telling, tell] = useTelling(isEdited);
-  const { isBusy, thrown, run } = useAct();
-  const actions = useHeldFocus<HTMLDivElement>(isBusy);
+  const { isBusy, thrown, run, place } = useAct<HTMLDivElement>();
   const act = (what: () => Promise<string>) =>
     run(async () => {
       tell(await what());
@@ -87,7 +85,7 @@ function Head({ webhook, onDeleted }: { webhook: Webhook; onDeleted: () => void 
         />
       )}
       {thrown === undefined ? null : <Problem thrown={thrown} />}
-      <div ref={actions} class="actions">
+      <div ref={place} class="actions">
         <button
           type="button"
           disabled={isBusy}

@@ -12,7 +12,6 @@ import type { Toolset } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Changed, Preview } from '../../parts/preview.tsx';
 import { Meanwhile } from '../../parts/use-edit.tsx';
-import { useHeldFocus } from '../../parts/use-held-focus.ts';
 import { usePreviewed } from '../../parts/use-previewed.ts';
 import { toToolset, toUpdate, valuesOf, type ToolsetValues } from './form-values.ts';
 import { ToolsetForm } from './form.tsx';
@@ -48,8 +47,7 @@ export function ToolsetEditor({ toolset, onDone }: EditorProps) {
     },
     read: ({ id }) => readToolset(id),
   });
-  const { shown, theirs, isBusy } = edit;
-  const saveButton = useHeldFocus<HTMLButtonElement>(isBusy);
+  const { shown, theirs, isBusy, place } = edit;
   const moves = toolset && toolset.name !== edit.values.name.trim();
   return (
     <>
@@ -94,7 +92,7 @@ export function ToolsetEditor({ toolset, onDone }: EditorProps) {
               onDone={() => done(undefined)}
             />
           ) : (
-            <button ref={saveButton} type="button" disabled={isBusy} onClick={() => edit.save()}>
+            <button ref={place} type="button" disabled={isBusy} onClick={() => edit.save()}>
               {theirs ? 'Save over it' : 'Save the toolset'}
             </button>
           )}

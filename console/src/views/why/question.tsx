@@ -10,7 +10,6 @@ import { ServerAndTool } from '../../parts/server-and-tool.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { Suggest } from '../../parts/suggest.tsx';
 import { useAct } from '../../parts/use-act.ts';
-import { useHeldFocus } from '../../parts/use-held-focus.ts';
 
 /** As in the URL: ids of principal and token, names of server and tool; empty where not chosen. */
 export interface Question {
@@ -32,8 +31,7 @@ export function QuestionForm({ asked, name, onAsk }: FormProps) {
   const [token, setToken] = useDraft(asked.token);
   const [server, setServer] = useDraft(asked.server);
   const [tool, setTool] = useDraft(asked.tool);
-  const { isBusy, thrown, run } = useAct();
-  const form = useHeldFocus<HTMLFormElement>(isBusy);
+  const { isBusy, thrown, run, place } = useAct<HTMLFormElement>();
   const principals = useQuery(principalsNamed(who)).data?.principals ?? [];
   const [known, other] = principals.filter(each => each.name === who);
   const isUnchanged = who === name && asked.principal !== '';
@@ -45,7 +43,7 @@ export function QuestionForm({ asked, name, onAsk }: FormProps) {
   }
   return (
     <form
-      ref={form}
+      ref={place}
       class="question"
       aria-label="Question"
       // The question that is asked then replaces what is typed.
