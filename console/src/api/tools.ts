@@ -1,4 +1,5 @@
 /** Tools: those that the caller may use, a search, and a call. */
+import { fromRawMembers, type RawObject } from '../../../src/shared/json/json-spans.ts';
 import type { SearchResult, ToolResult, ToolsByServer } from '../generated/types.gen.ts';
 import { streamEvents } from './events.ts';
 import { ApiProblem, request } from './request.ts';
@@ -74,11 +75,8 @@ export interface Question {
   params: Readonly<Record<string, unknown>>;
 }
 
-/** The person's response. */
-export interface Answer {
-  action: 'accept' | 'decline' | 'cancel';
-  content?: Record<string, unknown>;
-}
+/** The person's responses by key, as JSON text. */
+export type Answers = RawObject;
 
 /** Server requests by key, and the state that the next call sends along. */
 export interface Asked {
@@ -91,9 +89,10 @@ export type News = { type: 'progress' | 'log'; data: Readonly<Record<string, unk
 
 interface Round {
   name: string;
-  args: Record<string, unknown>;
-  /** The request state, and the responses by key. */
-  answered?: { state: unknown; answers: Record<string, Answer> };
+  /** JSON text: it is sent as it was typed. */
+  args: string;
+  /** The request state, and the responses. */
+  answered?: { state: unknown; answers: Answers };
 }
 
 /**
@@ -106,21 +105,22 @@ export async function callTool(
   signal: AbortSignal,
 ): Promise<{ result: ToolResult } | { asked: Asked }> {
   let ending: { result: ToolResult } | { asked: Asked } | { thrown: ApiProblem } | undefined;
-  const body = {
-    name,
-    arguments: args,
-    ...(answered && {
-      input_responses: answered.answers,
-      ...(typeof answered.state === 'string' && { request_state: answered.state }),
-    }),
-  };
+  const members = new Map([
+    ['name', JSON.stringify(name)],
+    ['arguments', args],
+  ]);
+  if (answered) {
+    members.set('input_responses', fromRawMembers(answered.answers));
+    const { state } = answered;
+    if (typeof state === 'string') members.set('request_state', JSON.stringify(state));
+  }
   const hearEvent = (type: string, data: unknown) => {
     if (type === 'result') ending = { result: data as ToolResult };
     else if (type === 'input_required') ending = { asked: toAsked(data) };
     else if (type === 'error') ending = { thrown: toThrown(data) };
     else if (type === 'progress' || type === 'log') hear({ type, data: data as News['data'] });
   };
-  await streamEvents('tools/call', { body, signal }, hearEvent);
+  await streamEvents('tools/call', { text: fromRawMembers(members), signal }, hearEvent);
   if (ending === undefined) throw new Error('The answer broke off. What the tool did is not known');
   if ('thrown' in ending) throw ending.thrown;
   return ending;

@@ -30,8 +30,16 @@ it('[OPS-1] sends what was typed, also for properties with dangerous names', () 
   const named = JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"integer"}}');
   const fields = toFields({ type: 'object', properties: named }) ?? [];
   const typed = { ...typedOf(fields), ['__proto__']: 'a', constructor: '7' };
-  const made = toArguments(fields, typed);
-  expect(JSON.stringify(made)).toBe('{"args":{"__proto__":"a","constructor":7}}');
+  expect(toArguments(fields, typed)).toEqual({ args: '{"__proto__":"a","constructor":7}' });
+});
+
+it('[OPS-1] sends numbers with the digits that were typed', () => {
+  const properties = { id: { type: 'integer' }, share: { type: 'number' }, ids: { type: 'array' } };
+  const fields = toFields({ type: 'object', properties }) ?? [];
+  const typed = { id: ' 9007199254740993', share: '0.10', ids: '[9007199254740993]' };
+  expect(toArguments(fields, typed)).toEqual({
+    args: '{"id":9007199254740993,"share":0.10,"ids":[9007199254740993]}',
+  });
 });
 
 it('[OPS-1] reports which field is invalid', () => {
@@ -61,6 +69,6 @@ it('[OPS-1] a default can be sent as it is, whatever its kind', () => {
   };
   const fields = toFields({ type: 'object', properties }) ?? [];
   expect(toArguments(fields, typedOf(fields))).toEqual({
-    args: { any: 'a', either: null, text: 'b', list: ['c'] },
+    args: '{"any":"a","either":null,"text":"b","list":["c"]}',
   });
 });

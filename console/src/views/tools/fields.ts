@@ -2,6 +2,7 @@
  * Generates the form of a tool from its schema: one field for each property with a simple value, JSON for the others. The schema is
  * untrusted. Pure.
  */
+import { fromRawMembers } from '../../../../src/shared/json/json-spans.ts';
 
 export interface Field {
   name: string;
@@ -58,27 +59,29 @@ function kindOf(type: unknown): Field['kind'] {
   return type === 'boolean' ? 'flag' : 'json';
 }
 
-/** Converts the typed texts to arguments, or returns the first invalid field and why. Empty optional fields are left out. */
+/**
+ * Converts the typed texts to arguments as JSON text, in which numbers keep their digits; or returns the first invalid field and why. Empty
+ * optional fields are left out.
+ */
 export function toArguments(
   fields: readonly Field[],
   typed: Readonly<Record<string, string>>,
-): { args: Record<string, unknown> } | { field: string; problem: string } {
-  // A Map, since a property may be called `__proto__`.
-  const args = new Map<string, unknown>();
+): { args: string } | { field: string; problem: string } {
+  const args = new Map<string, string>();
   for (const { name, kind, isRequired } of fields) {
     const text = typed[name] ?? '';
     if (text === '' && !isRequired) continue;
-    if (kind === 'text' || kind === 'choice') args.set(name, text);
-    else if (kind === 'flag') args.set(name, text === 'true');
+    if (kind === 'text' || kind === 'choice') args.set(name, JSON.stringify(text));
+    else if (kind === 'flag') args.set(name, String(text === 'true'));
     else {
       const value = parse(text);
       if (value === undefined || (kind === 'number' && typeof value !== 'number')) {
         return { field: name, problem: kind === 'number' ? 'is not a number' : 'is not JSON' };
       }
-      args.set(name, value);
+      args.set(name, text.trim());
     }
   }
-  return { args: Object.fromEntries(args) };
+  return { args: fromRawMembers(args) };
 }
 
 function parse(text: string): unknown {

@@ -1,6 +1,6 @@
 /** A server's requests during a call: a form to fill in, or a page to open. All texts are the server's. */
 import { useState } from 'preact/hooks';
-import type { Answer, Asked, Question } from '../../api/tools.ts';
+import type { Answers, Asked, Question } from '../../api/tools.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { FieldInput } from './field-input.tsx';
 import { toArguments, toFields, type Field } from './fields.ts';
@@ -12,10 +12,10 @@ interface QuestionsProps {
   asked: Asked;
   /** An answer is being sent. */
   isBusy: boolean;
-  onAnswer: (answers: Record<string, Answer>) => void;
+  onAnswer: (answers: Answers) => void;
 }
 
-const DECLINED: Answer = { action: 'decline' };
+const DECLINED = '{"action":"decline"}';
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 const fieldsOf = ({ params }: Question): readonly Field[] =>
   toFields(params['requestedSchema']) ?? [];
@@ -34,14 +34,14 @@ export function Questions({ server, asked: { questions }, isBusy, onAnswer }: Qu
   const [problem, setProblem] = useState('');
 
   function accept(): void {
-    const answers = new Map<string, Answer>();
+    const answers = new Map<string, string>();
     for (const [key, question] of all) {
       const made = toArguments(fieldsOf(question), typed[key] ?? {});
       if ('problem' in made) return setProblem(`${made.field}: ${made.problem}`);
       const isForm = question.params['mode'] !== 'url';
-      answers.set(key, { action: 'accept', ...(isForm && { content: made.args }) });
+      answers.set(key, `{"action":"accept"${isForm ? `,"content":${made.args}` : ''}}`);
     }
-    onAnswer(Object.fromEntries(answers));
+    onAnswer(answers);
   }
 
   return (
@@ -75,7 +75,7 @@ export function Questions({ server, asked: { questions }, isBusy, onAnswer }: Qu
         <button
           type="button"
           class="quiet"
-          onClick={() => onAnswer(Object.fromEntries(all.map(([key]) => [key, DECLINED])))}
+          onClick={() => onAnswer(new Map(all.map(([key]) => [key, DECLINED])))}
         >
           Say no
         </button>

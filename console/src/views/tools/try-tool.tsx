@@ -1,6 +1,7 @@
 /** One tool: its description, and a form to call it. What was typed stays, whatever comes back. */
 import { useRef, useState } from 'preact/hooks';
-import { callTool, type Answer, type Asked, type ListedTool, type News } from '../../api/tools.ts';
+import { rawMembers } from '../../../../src/shared/json/json-spans.ts';
+import { callTool, type Answers, type Asked, type ListedTool, type News } from '../../api/tools.ts';
 import { ApiProblem } from '../../api/request.ts';
 import type { ToolResult } from '../../generated/types.gen.ts';
 import { Foreign } from '../../parts/foreign.tsx';
@@ -47,7 +48,7 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
   const [ending, setEnding] = useState<Ending>();
   const [news, setNews] = useState<readonly News[]>([]);
   const running = useRef(new AbortController());
-  const called = useRef<Record<string, unknown>>({});
+  const called = useRef('{}');
   const rounds = useRef(0);
   const [isRunning, setRunning] = useState(false);
   // Focus moves here after the choice, since the list may be long.
@@ -60,11 +61,11 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
     setProblem('');
     setNews([]);
     setAsked(undefined);
-    called.current = own ? made.args : (made.args['arguments'] as Record<string, unknown>);
+    called.current = own ? made.args : (rawMembers(made.args).get('arguments') ?? '{}');
     void run();
   }
 
-  async function run(answered?: { state: unknown; answers: Record<string, Answer> }) {
+  async function run(answered?: { state: unknown; answers: Answers }) {
     setEnding(undefined);
     setRunning(true);
     running.current = new AbortController();
