@@ -1,12 +1,13 @@
 /** Access rules in the order in which they apply; the open one is in the address: `?rule=ID`, `?add=one`. */
 import { useQuery } from '@tanstack/preact-query';
-import { useEffect, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { ruleQuery } from '../api/explain.ts';
 import { principalQuery } from '../api/people.ts';
 import type { SubjectKind } from '../api/access-rules.ts';
+import type { AccessRule, Principal } from '../generated/types.gen.ts';
 import { Loading, Problem } from '../parts/states.tsx';
-import { Told, type Telling } from '../parts/told.tsx';
+import { Told, useTelling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { RuleEditor } from './rules/editor.tsx';
 import { RuleList } from './rules/list.tsx';
@@ -20,16 +21,11 @@ const LEVELS: readonly [kind: SubjectKind, title: string][] = [
 export default function Rules() {
   const [search] = useAddress();
   const [, go] = useLocation();
-  const [telling, setTelling] = useState<Telling>();
   const id = search.get('rule');
   const isAdding = search.get('add') === 'one';
-  const isOpen = isAdding || id !== null;
-  // Opening another page clears the message.
-  useEffect(() => {
-    if (isOpen) setTelling(undefined);
-  }, [isOpen]);
+  const [telling, tell] = useTelling(isAdding || id !== null);
   const onDone = (text: string) => {
-    setTelling({ text });
+    tell(text);
     go('/rules');
   };
   if (id !== null) return <OneRule key={id} id={id} onDone={onDone} />;
@@ -58,10 +54,14 @@ export default function Rules() {
 function OneRule({ id, onDone }: { id: string; onDone: (says: string) => void }) {
   const found = useQuery(ruleQuery(id));
   const rule = found.data;
-  const whose = rule?.subject.kind === 'principal' ? rule.subject.id : '';
-  const principal = useQuery(principalQuery(whose));
-  if (!rule && found.error)
-    return <Problem thrown={found.error} onRetry={() => void found.refetch()} />;
-  if (!rule || (whose !== '' && principal.isPending)) return <Loading />;
-  return <RuleEditor rule={rule} whose={principal.data} onDone={onDone} />;
+  const subject = rule?.subject.kind === 'principal' ? rule.subject.id : '';
+  const principal = useQuery(principalQuery(subject));
+  // What is typed stays while somebody else gives the rule another subject.
+  const opened = useRef<{ rule: AccessRule; whose: Principal | undefined }>();
+  if (rule && (subject === '' || !principal.isPending)) {
+    opened.current ??= { rule, whose: principal.data };
+  }
+  if (opened.current) return <RuleEditor {...opened.current} onDone={onDone} />;
+  if (found.error) return <Problem thrown={found.error} onRetry={() => void found.refetch()} />;
+  return <Loading />;
 }

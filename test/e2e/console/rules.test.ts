@@ -197,6 +197,21 @@ it('[OPS-1] [ACC-3] reports an edit elsewhere, and keeps the input', async () =>
   });
 });
 
+it('[OPS-1] [ACC-3] keeps the input while somebody else gives the rule another subject', async () => {
+  const id = await make(readAllow);
+  await inConsole(`?rule=${id}`, async page => {
+    await page.fill('label:text-is("Tools") + input', 'get_*');
+    await gateway.api('PATCH', `${RULES}/${id}`, { subject: { kind: 'principal', id: ria } });
+    // Somebody comes back to the page after a minute, so it reads the rule again.
+    await page.clock.setFixedTime(Date.now() + 60_000);
+    const name = page.waitForResponse(new RegExp(`/principals/${ria}$`));
+    await page.evaluate('window.dispatchEvent(new Event("visibilitychange"))');
+    await (await name).finished();
+    await page.waitForTimeout(100);
+    expect(await page.inputValue('label:text-is("Tools") + input')).toBe('get_*');
+  });
+});
+
 it('[OPS-1] [ACC-3] asks which of two people with the same name is meant', async () => {
   const { json } = await gateway.api('POST', '/api/v1/principals', { name: 'Ria' });
   await inConsole('?add=one', async page => {
