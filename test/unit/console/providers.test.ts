@@ -42,6 +42,14 @@ describe('[OPS-1] [ACC-7] a provider', () => {
     });
   });
 
+  it('of Cloudflare Access has no secret and no scopes, whatever was typed for another kind', () => {
+    expect(toCreate({ ...typed, kind: 'access' })).toMatchObject({
+      client_secret: null,
+      scopes: [],
+      takes_assertions: false,
+    });
+  });
+
   it('is updated only with what changed, and is read back unchanged', () => {
     const stamp = { id: 'x', revision: 1, created_at: '', updated_at: '' };
     const shown = { ...stamp, ...CreateProviderSchema.parse(toCreate(typed)) };

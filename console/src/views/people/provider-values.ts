@@ -83,15 +83,17 @@ export function findBadLine(text: string, at: 'first' | 'last'): string | undefi
   return bad && `“${bad.join(' = ')}” needs something on both sides of the =`;
 }
 
+/** Sends only what the form shows for the kind. */
 export function toCreate(values: ProviderValues): CreateSignInProvider {
+  const isAccess = values.kind === 'access';
   const claims = Map.groupBy(toPairs(values.required_claims, 'first'), ([claim]) => claim);
   return {
     name: values.name.trim(),
     kind: values.kind,
     issuer: values.kind === 'github' ? GITHUB : values.issuer.trim(),
     client_id: values.client_id.trim(),
-    client_secret: values.client_secret.trim() || null,
-    scopes: itemsOf(values.scopes),
+    client_secret: (!isAccess && values.client_secret.trim()) || null,
+    scopes: isAccess ? [] : itemsOf(values.scopes),
     groups_claim: values.groups_claim.trim() || null,
     group_map: Object.fromEntries(toPairs(values.group_map, 'last')),
     required_claims: Object.fromEntries(
