@@ -22,6 +22,8 @@ const isRefused = (thrown: unknown) => thrown instanceof ApiProblem && thrown.st
 export function App() {
   const me = useQuery({
     ...meQuery(),
+    // With `?token` the page is not for who is signed in, but for whose token is given.
+    enabled: ({ state }) => !asksForToken() || hasToken() || state.data !== undefined,
     // Notices a sign-in in another tab.
     refetchInterval: ({ state }) => (isRefused(state.error) && state.data ? SIGNED_OUT_MS : false),
   });
@@ -31,10 +33,6 @@ export function App() {
     // A token that ended does not come back; a sign-in in another tab counts from now on.
     if (isSignedOut && me.data) useToken(undefined);
   }, [isSignedOut, me.data]);
-  const lacksToken = isSignedOut ? !me.data : !hasToken();
-  if (asksForToken() && lacksToken) {
-    return <TokenForm isRefused={hasToken()} onToken={() => void me.refetch()} />;
-  }
   if (me.data) {
     return (
       <Router base={BASE}>
@@ -42,6 +40,9 @@ export function App() {
         {isSignedOut ? <SignedOutDialog /> : null}
       </Router>
     );
+  }
+  if (asksForToken() && (isSignedOut || !me.error)) {
+    return <TokenForm isRefused={isSignedOut} onToken={() => void me.refetch()} />;
   }
   if (isSignedOut) return <SignedOut />;
   if (me.error) return <Problem thrown={me.error} onRetry={() => void me.refetch()} />;

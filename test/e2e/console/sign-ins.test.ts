@@ -221,11 +221,24 @@ it('[OPS-1] [ACC-7] takes a token for this tab, and asks again for one that the 
       await page.fill('#token', token);
       await page.press('#token', 'Enter');
     };
-    await give(makeToken());
+    const refused = makeToken();
+    await give(refused);
     await page.getByRole('alert').getByText('The gateway refuses this token').waitFor();
+    expect(await page.inputValue('#token')).toBe(refused);
+    expect(await page.locator('#token:focus').count()).toBe(1);
     await give(gateway.adminToken);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(await context.cookies()).toEqual([]);
+    // Also where somebody else is signed in with the browser.
+    const { token } = await gateway.createToken({ name: 'Tilda' });
+    await page.goto(`${gateway.origin}/sign-in?return=/console`);
+    await page.fill('[name=code]', token);
+    await page.press('[name=code]', 'Enter');
+    await page.locator('.who', { hasText: 'Tilda' }).waitFor();
+    await page.goto(`${gateway.origin}/console?token`);
+    await give(gateway.adminToken);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await page.locator('.who', { hasText: 'Tilda' }).count()).toBe(0);
   } finally {
     await context.close();
   }
