@@ -73,8 +73,13 @@ const isFor =
   ({ scopes }: Me) =>
   ({ needs }: View) =>
     needs === undefined || scopes.includes('admin') || scopes.includes(needs);
+/** The page cannot tell a script that is gone from one that is broken; the log of the browser says which. */
+const orNotLoaded = (thrown: unknown) => {
+  console.error(thrown);
+  return { default: NotLoaded };
+};
 const lazyViews = new Map(
-  VIEWS.map(({ path, load }) => [path, lazy(() => load().catch(() => ({ default: NotLoaded })))]),
+  VIEWS.map(({ path, load }) => [path, lazy(() => load().catch(orNotLoaded))]),
 );
 // Loads the script of the opened view while the request for the user is still running.
 const opened = location.pathname.slice(BASE.length) || '/';

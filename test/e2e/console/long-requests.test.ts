@@ -203,15 +203,20 @@ it('[OPS-1] [ACC-8] invites with the groups of now, if the first try failed', as
   expect(principals).toMatchObject([{ name: 'Zoe', groups: ['right'] }]);
 });
 
-it('[OPS-1] says if the script of a view cannot be loaded', async () => {
-  await inConsole('', async page => {
-    await page.route(/\/assets\/.*\.js$/, route => route.abort());
+it('[OPS-1] says if the script of a view cannot be loaded, and logs why', async () => {
+  const { page, problems, close } = await openConsole(browser, gateway.origin, admin.token);
+  try {
+    const broken = { contentType: 'text/javascript', body: 'throw new Error("broken script")' };
+    await page.route(/\/assets\/.*\.js$/, route => route.fulfill(broken));
     await page.click('nav >> text=Usage');
     await page.waitForSelector('text=This view could not be loaded');
     await page.unroute(/\/assets\/.*\.js$/);
     await page.click('text=Try again');
     await expect.poll(() => page.textContent('h1')).toBe('Usage');
-  });
+    expect(problems).toEqual([expect.stringContaining('broken script')]);
+  } finally {
+    await close();
+  }
 });
 
 it('[OPS-1] says nothing about accounts before it knows which servers take them', async () => {
