@@ -121,7 +121,12 @@ function whySkipped(entry: McpEntry): string | undefined {
   }
 }
 
-function toServer(
+/**
+ * Reads one program of the file.
+ * @param warnings gets what the user should know
+ * @throws Failure that names what is invalid
+ */
+export function toServer(
   entry: StdioEntry,
   file: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,10 +1,12 @@
 /** Checks of this machine that need no gateway: the Node version, the configuration file, its programs, stored tokens. */
 import { access, constants, readFile, stat } from 'node:fs/promises';
-import { delimiter, join, resolve } from 'node:path';
-import { fillVariables } from '../../../local/variables.ts';
+import { delimiter, resolve } from 'node:path';
 import type { StdioEntry } from '../../../src/servers/transfer/mcp-entry.ts';
 import { parseMcpJson } from '../../../src/servers/transfer/mcp-json.ts';
+import { childEnvironment } from '../connect/child-environment.ts';
+import { toServer } from '../connect/config.ts';
 import { toTokenPath } from '../connect/device-tokens.ts';
+import { Failure } from '../failure.ts';
 import { OLDEST_NODE } from '../oldest-node.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
@@ -64,30 +66,48 @@ export async function checkConfig(
       ? failed(check, `${file}: ${broken.join('; ')}`, 'fix these entries')
       : ok(check, `${file}, ${entries.length} ${entries.length === 1 ? 'server' : 'servers'}`);
   const programs = entries.filter(entry => entry.kind === 'stdio').filter(isEnabled);
-  return [whole, ...(await Promise.all(programs.map(entry => checkProgram(entry, env))))];
+  return [whole, ...(await Promise.all(programs.map(entry => checkProgram(entry, file, env))))];
 }
 
 const isEnabled = ({ isDisabled }: StdioEntry) => !isDisabled;
 
-async function checkProgram(entry: StdioEntry, env: Environment): Promise<Finding> {
+/** Looks for a program as `portico connect` does. */
+async function checkProgram(entry: StdioEntry, file: string, env: Environment): Promise<Finding> {
   const check = `command of ${entry.name}`;
-  const { text: command, missing } = fillVariables(entry.command, env);
-  if (missing.length > 0) {
-    return failed(check, `${missing.join(', ')} is not set`, 'set it in the environment');
+  try {
+    const { command, cwd = '.', env: own } = toServer(entry, file, env, []);
+    const isFolder = await stat(cwd).then(
+      found => found.isDirectory(),
+      () => false,
+    );
+    if (!isFolder) return failed(check, `${cwd} is not a folder`, 'correct its cwd');
+    const isPath = /[/\\]/.test(command);
+    const folders = isPath ? [''] : (childEnvironment(env, own)['PATH'] ?? '').split(delimiter);
+    const found = await findProgram(
+      command,
+      cwd,
+      folders.filter(folder => isPath || folder),
+    );
+    if (found !== undefined) return ok(check, found);
+    return isPath
+      ? failed(check, `${resolve(cwd, command)} is not a program`, 'correct its path')
+      : failed(check, `${command} is not in PATH`, 'install it, or write its full path');
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return failed(check, error.message, 'correct the file or the environment');
   }
-  const found = await findProgram(command, env);
-  if (found !== undefined) return ok(check, found);
-  return failed(check, `${command} is not in PATH`, 'install it, or write its full path');
 }
 
-/** Returns the file that a command runs. */
-async function findProgram(command: string, env: Environment): Promise<string | undefined> {
-  const isPath = /[/\\]/.test(command);
-  const folders = isPath ? [''] : (env['PATH'] ?? '').split(delimiter).filter(Boolean);
+/** Returns the file that a command runs. @param cwd where it is started */
+async function findProgram(
+  command: string,
+  cwd: string,
+  folders: readonly string[],
+): Promise<string | undefined> {
   const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : [''];
   for (const folder of folders) {
     for (const ending of endings) {
-      const file = isPath ? resolve(command + ending) : join(folder, command + ending);
+      const file = resolve(cwd, folder, command + ending);
       const isProgram = await access(file, constants.X_OK).then(
         async () => (await stat(file)).isFile(),
         () => false,
