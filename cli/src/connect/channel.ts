@@ -10,9 +10,6 @@ import { orAborted } from './or-aborted.ts';
 import type { OutboundFetch } from './outbound-fetch.ts';
 import type { HttpAdapter } from './stdio-http.ts';
 
-/** Largest body of a request, in bytes; the gateway accepts no larger one from its clients. */
-const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
-
 /** Longest failure reason sent to the gateway, in characters. */
 const MAX_FAILURE_CHARS = 500;
 
@@ -57,11 +54,7 @@ export class Channel {
   data(payload: Uint8Array): boolean {
     if (!this.#parts) return false;
     this.#bytes += payload.length;
-    if (this.#bytes > MAX_REQUEST_BYTES) {
-      this.reset('too_large', `the request is larger than ${MAX_REQUEST_BYTES} bytes`);
-    } else {
-      this.#parts.push(payload.slice());
-    }
+    this.#parts.push(payload.slice());
     return true;
   }
 

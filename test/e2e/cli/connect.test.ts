@@ -92,15 +92,13 @@ it('[CLI-1] a client that disconnects cancels the call at the server', async () 
   await expect(textOf(callTool(link, 'tools', 'echo', { text: 'b' }))).resolves.toBe('b');
 });
 
-it('[CLI-1] refuses unknown servers and requests that are too large', async () => {
+it('[CLI-1] refuses unknown servers, and takes requests as large as a gateway may let pass', async () => {
   const [link] = await connect();
   await expect(textOf(callTool(link, 'other', 'echo', { text: 'a' }))).rejects.toMatchObject({
     code: 'unknown_server',
   });
-  const tooLarge = callTool(link, 'tools', 'echo', { text: 'z'.repeat(4_200_000) });
-  await expect(textOf(tooLarge)).rejects.toMatchObject({ code: 'too_large' });
-  const large = callTool(link, 'tools', 'echo', { text: 'z'.repeat(4_000_000) });
-  await expect(textOf(large)).resolves.toHaveLength(4_000_000);
+  const large = callTool(link, 'tools', 'echo', { text: 'z'.repeat(8_000_000) });
+  await expect(textOf(large)).resolves.toHaveLength(8_000_000);
   expect(stand.log('tools').filter(line => line.startsWith('echo'))).toHaveLength(1);
 });
 
