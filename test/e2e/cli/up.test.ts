@@ -11,14 +11,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  findFreePort,
-  startFixture,
-  stopAllFixtures,
-  until,
-} from '../../fixtures/start-fixture.ts';
+import { startFixture, stopAllFixtures, until } from '../../fixtures/start-fixture.ts';
 import { fixtureProgram, packageProgram } from '../support/connected.ts';
 import { COMPILE_CACHE, MAIN } from '../support/portico-command.ts';
+import { familyOf, linesOf, parents } from '../support/processes.ts';
 
 const WAIT_MS = 60_000;
 const filesystem = (folder: string) =>
@@ -63,18 +59,25 @@ function up(...more: string[]) {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   const says = (text: string) =>
     until(`"${text}" said`, WAIT_MS, async () => (said.includes(text) ? said : undefined));
+  const ready = async () => {
+    const [, origin = ''] = /ready: (\S+)\/mcp/.exec(await says('ready: ')) ?? [];
+    return origin;
+  };
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  return { child, says, said: () => said, ended };
+  return { child, says, said: () => said, ready, ended };
 }
 
+/** The admin token of a data folder. */
+const adminTokenOf = (data: string): string =>
+  (JSON.parse(readFileSync(join(data, 'secrets.json'), 'utf8')) as { adminToken: string })
+    .adminToken;
+
+/** Asks the gateway of an admin token for something. */
+const ask = (origin: string, path: string, adminToken: string, method = 'GET') =>
+  fetch(`${origin}/api/v1/${path}`, { method, headers: { authorization: `Bearer ${adminToken}` } });
+
 /** Returns the ids of the processes whose command line contains this test's folder. */
-async function processesOfTest(): Promise<string[]> {
-  const list = spawn('pgrep', ['-f', folder]);
-  let text = '';
-  list.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  await once(list, 'close');
-  return text.split('\n').filter(line => line !== '');
-}
+const processesOfTest = () => linesOf('pgrep', '-f', folder);
 
 it('[CLI-3] [CLI-2] is a stdio server in front of one SSE and three stdio servers, word for word as in the seeds', async () => {
   const data = join(folder, 'stdio-data');
@@ -160,25 +163,20 @@ it('[CLI-3] [CLI-2] serves a second host of the same folder with the running gat
 });
 
 it('[CLI-3] serves /mcp, keeps its data, and on a signal ends with everything that it started', async () => {
-  const port = String(await findFreePort());
   const data = join(folder, 'http-data');
-  const first = up('--port', port, '--data', data);
-  await first.says('ready: ');
-  const { adminToken } = JSON.parse(readFileSync(join(data, 'secrets.json'), 'utf8')) as {
-    adminToken: string;
-  };
+  const first = up('--port', '0', '--data', data);
+  const origin = await first.ready();
+  const adminToken = adminTokenOf(data);
   expect(statSync(join(data, 'connectors.json')).mode & 0o777).toBe(0o600);
-  const servers = async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1/aggregator/servers`, {
-      headers: { authorization: `Bearer ${adminToken}` },
-    });
+  const serversOf = async (of: string) => {
+    const response = await ask(of, 'aggregator/servers', adminToken);
     const page = (await response.json()) as {
       servers: { name: string; status: string; id: string }[];
     };
     return page.servers.map(({ name, status, id }) => ({ name, status, id }));
   };
   const before = await until('all are connected', WAIT_MS, async () => {
-    const found = await servers();
+    const found = await serversOf(origin);
     const isWhole = found.length === 4 && found.every(({ status }) => status === 'CONNECTED');
     return isWhole ? found : undefined;
   });
@@ -191,6 +189,7 @@ it('[CLI-3] serves /mcp, keeps its data, and on a signal ends with everything th
   const second = up('--port', '0', '--data', data);
   expect(await second.ended).toBe(1);
   expect(second.said()).toContain('Another gateway uses the data folder');
+  const { port } = new URL(origin);
   const third = up('--port', port, '--data', join(folder, 'other'));
   expect([await third.ended, third.said()]).toEqual([
     1,
@@ -200,9 +199,10 @@ it('[CLI-3] serves /mcp, keeps its data, and on a signal ends with everything th
   expect(await first.ended).toBe(0);
   expect(await processesOfTest()).toEqual([]);
   // With the same data it is the same machine, also on another port.
-  const again = up('--port', port, '--data', data);
-  await again.says('ready: ');
-  expect((await servers()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+  const again = up('--port', '0', '--data', data);
+  expect((await serversOf(await again.ready())).map(({ id }) => id)).toEqual(
+    before.map(({ id }) => id),
+  );
   expect(again.said()).not.toContain(adminToken);
   again.child.kill('SIGINT');
   expect(await again.ended).toBe(0);
@@ -214,14 +214,8 @@ it('[CLI-3] a rotated token of its connector ends it, and the next start gets an
   await writeFile(join(folder, 'one.json'), JSON.stringify({ servers: { one: program } }));
   const start = () => up('--config', join(folder, 'one.json'), '--port', '0', '--data', data);
   const first = start();
-  const [, origin = ''] = /ready: (\S+)\/mcp/.exec(await first.says('ready: ')) ?? [];
-  const { adminToken } = JSON.parse(readFileSync(join(data, 'secrets.json'), 'utf8')) as {
-    adminToken: string;
-  };
-  const rotation = fetch(`${origin}/api/v1/connectors/this-machine/rotate`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminToken}` },
-  });
+  const origin = await first.ready();
+  const rotation = ask(origin, 'connectors/this-machine/rotate', adminTokenOf(data), 'POST');
   // The gateway may end before it answers.
   await Promise.allSettled([rotation]);
   expect(await first.ended).toBe(3);
@@ -236,22 +230,26 @@ it('[CLI-3] a rotated token of its connector ends it, and the next start gets an
 it('[CLI-3] when it is killed, leaves no gateway on its port and its data', async () => {
   const data = join(folder, 'killed-data');
   const first = up('--port', '0', '--data', data);
-  const [, origin = ''] = /ready: (\S+)\/mcp/.exec(await first.says('ready: ')) ?? [];
-  const answers = () => fetch(`${origin}/health`).then(({ ok }) => ok);
+  const origin = await first.ready();
+  // Another test may take the port as soon as it is free, but does not know this token.
+  const adminToken = adminTokenOf(data);
+  const answers = () =>
+    ask(origin, 'token', adminToken).then(
+      ({ ok }) => ok,
+      () => false,
+    );
   expect(await answers()).toBe(true);
+  const family = await familyOf(first.child.pid ?? 0);
   first.child.kill('SIGKILL');
   await first.ended;
-  await until('nobody answers', WAIT_MS, () =>
-    answers().then(
-      () => undefined,
-      () => true,
-    ),
+  await until('it no longer answers', WAIT_MS, async () => !(await answers()) || undefined);
+  await until(
+    'nothing is left',
+    WAIT_MS,
+    async () => family.isDisjointFrom(await parents()) || undefined,
   );
-  await until('nothing is left', WAIT_MS, async () =>
-    (await processesOfTest()).length === 0 ? true : undefined,
-  );
-  const second = up('--port', new URL(origin).port, '--data', data);
-  await second.says('ready: ');
+  const second = up('--port', '0', '--data', data);
+  await second.ready();
   second.child.kill('SIGTERM');
   expect(await second.ended).toBe(0);
 });
