@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/preact-query';
 import { healthQuery } from '../../api/servers.ts';
 import type { HealthHistory } from '../../generated/types.gen.ts';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
-import { toRelative } from '../../parts/time.tsx';
+import { toRelative } from '../../parts/relative-time.ts';
 
 type Check = HealthHistory['checks'][number];
 
