@@ -114,6 +114,9 @@ describe('a working set-up', () => {
   it('[CLI-4] passes with a token that may do little', async () => {
     const { token } = await gateway.createToken({ name: 'member' });
     expect(await failures([], { PORTICO_TOKEN: token })).toEqual([]);
+    expect((await doctor([], { PORTICO_TOKEN: token })).out).toContain(
+      '✓ token: valid; tools:read\n',
+    );
   });
 });
 
