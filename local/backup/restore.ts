@@ -2,7 +2,7 @@
  * Creates a data folder from a backup. It is built beside its final place and moved there in one step, so that an interrupted restore
  * leaves that place unchanged.
  */
-import { readFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { access, readFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { extract } from 'tar';
 import { makeFolder } from '../make-folder.ts';
@@ -36,6 +36,9 @@ export async function restore(
   if (kept.length > 0) {
     throw new StartError(`${dataDir} is not empty; name a new folder with --data`, 2);
   }
+  await access(file).catch(error => {
+    throw new StartError(`${file} cannot be read (${codeOf(error)})`, 2);
+  });
   const keys = await readFile(keysFile).catch(error => {
     throw new StartError(
       `${keysFile} cannot be read (${codeOf(error)}); name the keys with --keys`,

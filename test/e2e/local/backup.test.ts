@@ -228,6 +228,11 @@ describe('a restore', () => {
     ]);
     expect([code, err]).toEqual([2, expect.stringContaining('name the keys with --keys')]);
   });
+
+  it('[OPS-4] names the archive if that is missing, not its keys', async () => {
+    const { code, err } = await runPortico(['restore', at('no.tar.gz'), '--data', at('none')]);
+    expect([code, err]).toEqual([2, `portico: ${at('no.tar.gz')} cannot be read (ENOENT)\n`]);
+  });
 });
 
 async function archiveOf(files: Record<string, string>): Promise<void> {
