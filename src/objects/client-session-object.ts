@@ -210,15 +210,15 @@ export class ClientSession extends DurableObject<Env> {
     await this.#streams.close(socket);
   }
 
-  /** Subscribes the session to a resource. @returns false if it has too many subscriptions */
+  /** Subscribes the session to a resource. */
   async subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<Stored> {
     await this.#clock.touch();
     return this.#streams.subscribe(owner, audience, wanted);
   }
 
-  /** Ends the session's subscription to a resource. */
-  unsubscribe(owner: string, unwanted: Subscription): Promise<void> {
-    return this.#streams.unsubscribe(owner, unwanted);
+  /** Ends the session's subscription to a resource, or only where it was made before. */
+  unsubscribe(owner: string, unwanted: Subscription, isMoved = false): Promise<void> {
+    return this.#streams.unsubscribe(owner, unwanted, isMoved);
   }
 
   /** A broken socket is handled like a closed one. */

@@ -14,8 +14,11 @@ export interface EndedSession {
   session: UpstreamSession;
 }
 
-/** Whether a session's subscription was stored: as a new one, or as one that it held; false where it has too many. */
-export type Stored = 'new' | 'held' | false;
+/**
+ * Whether a session's subscription was stored: as a new one, or as one that it held, if that was made elsewhere not yet; false where it has
+ * too many.
+ */
+export type Stored = 'new' | 'held' | 'elsewhere' | false;
 
 export interface ClientObject extends SessionHolder {
   /** Opens a WebSocket for one of the paths that `ClientSession.fetch` names. */
@@ -44,7 +47,8 @@ export interface ClientObject extends SessionHolder {
   /** @returns false where no Worker holds the client's stream */
   relay(text: string, authorization: string): Promise<boolean>;
   subscribe(owner: string, audience: Audience, wanted: Subscription): Promise<Stored>;
-  unsubscribe(owner: string, unwanted: Subscription): Promise<void>;
+  /** @param isMoved it is made where `unwanted` says, and only its former place is to end it */
+  unsubscribe(owner: string, unwanted: Subscription, isMoved?: boolean): Promise<void>;
   /** @returns false where no stream here wants to know any more */
   announce(owner: string, change: ChangeEvent): Promise<boolean>;
   /** @returns false where no call waits for this answer */

@@ -182,24 +182,20 @@ export class OpenStreams {
     return true;
   }
 
-  /** Subscribes the session to a resource; one that was made elsewhere ends there. @returns false where it has too many subscriptions */
+  /** Subscribes the session to a resource. */
   subscribe(owner: string, audience: Audience, subscription: Subscription): Promise<Stored> {
     return this.#inTurn(async () => {
       await this.#register(owner, Date.now());
-      const stored = await this.#session.subscribe(audience, subscription);
-      if (!stored) return false;
-      const { former } = stored;
-      if (former && former.at === subscription.at) return 'held';
-      if (former) await this.#options.onUnwanted(owner, [former]);
-      return 'new';
+      return this.#session.subscribe(audience, subscription);
     });
   }
 
-  /** Ends the session's subscription to a resource, where it was made. */
-  unsubscribe(owner: string, subscription: Subscription): Promise<void> {
+  /** Ends the session's subscription to a resource where it was made. @param isMoved it is made where this one says, and goes on there */
+  unsubscribe(owner: string, subscription: Subscription, isMoved = false): Promise<void> {
     return this.#inTurn(async () => {
-      const made = await this.#session.unsubscribe(subscription);
-      await this.#options.onUnwanted(owner, [made ?? subscription]);
+      const session = this.#session;
+      const over = await (isMoved ? session.move(subscription) : session.unsubscribe(subscription));
+      if (over) await this.#options.onUnwanted(owner, [over]);
     });
   }
 

@@ -6,6 +6,7 @@
  * comes; a stream gets nothing of a server that it may not know about. Source: MCP 2025-11-25, transports, Resumability and Redelivery.
  */
 import { randomBytes, sha256Hex, toBase64Url } from '../shared/crypto/base64url.ts';
+import type { Stored } from './client-object.ts';
 import { EventLog, type LogLimits } from './event-log.ts';
 import {
   changedSince,
@@ -158,28 +159,38 @@ export class SessionStream {
     return events;
   }
 
-  /** @returns the subscription that this one replaces, if there is one; undefined where there are too many subscriptions */
-  async subscribe(
-    audience: Audience,
-    subscription: Subscription,
-  ): Promise<{ former: Subscription | undefined } | undefined> {
+  /** Stores a subscription; one that was made elsewhere stays as it is until `move`. */
+  async subscribe(audience: Audience, subscription: Subscription): Promise<Stored> {
     const key = await subscriptionKey(subscription);
     const held = await this.#storage.list<Subscription>({ prefix: SUBSCRIPTION });
     const former = held.get(key);
-    if (!former && held.size >= MAX_SUBSCRIPTIONS) return undefined;
+    if (!former && held.size >= MAX_SUBSCRIPTIONS) return false;
+    if (former && former.at !== subscription.at) return 'elsewhere';
     await this.#storage.put(key, subscription);
     if ((await this.#storage.get(STATE)) === undefined) {
       await this.#storage.put<State>(STATE, { audience, streams: [], closedAt: Date.now() });
     }
-    return { former };
+    return former ? 'held' : 'new';
   }
 
-  /** @returns the subscription as it was made, if there was one */
-  async unsubscribe(subscription: Subscription): Promise<Subscription | undefined> {
+  /**
+   * Notes where a subscription is made now.
+   * @returns the one to end: the former, or this one if the session's subscription ended meanwhile
+   */
+  async move(subscription: Subscription): Promise<Subscription | undefined> {
+    const key = await subscriptionKey(subscription);
+    const former = await this.#storage.get<Subscription>(key);
+    if (!former) return subscription;
+    await this.#storage.put(key, subscription);
+    return former.at === subscription.at ? undefined : former;
+  }
+
+  /** @returns the subscription as it was made, or this one if there was none */
+  async unsubscribe(subscription: Subscription): Promise<Subscription> {
     const key = await subscriptionKey(subscription);
     const made = await this.#storage.get<Subscription>(key);
     await this.#storage.delete(key);
-    return made;
+    return made ?? subscription;
   }
 
   async subscriptions(): Promise<Subscription[]> {

@@ -2,11 +2,17 @@
  * The Worker's access to a client's object for streams: a socket for each open stream, and short calls for a session's subscriptions. A
  * resource is watched by its server's monitor on behalf of the objects that want to be notified of it.
  */
-import { PorticoError } from '../shared/errors/portico-error.ts';
+import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import type { ObjectsByName } from '../shared/util/objects-by-name.ts';
 import type { ClientObject, ResourceMonitor } from './client-object.ts';
 import type { JsonObject, LogLevel } from '../shared/protocol.ts';
-import type { Audience, ResourceEvent, Subscription, WatchFailure } from '../shared/events.ts';
+import {
+  toWatchFailure,
+  type Audience,
+  type ResourceEvent,
+  type Subscription,
+  type WatchFailure,
+} from '../shared/events.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
 import type { UpstreamEndpoints } from '../upstream/endpoint.ts';
@@ -93,7 +99,8 @@ export class Streams {
 
   /**
    * Subscribes an object's session to a resource. The subscription is stored before the server is asked, so that no update is missed. If
-   * the client repeats a subscription that it holds, only a refusal of the server ends that; a server that does not answer does not.
+   * the client repeats a subscription that it holds, only a refusal of the server ends that; a server that does not answer does not. One
+   * that is made elsewhere now ends at its former place after that.
    * @throws PorticoError `invalid_params`, or with an `upstream_*` code
    */
   async subscribe(
@@ -106,10 +113,14 @@ export class Streams {
     const stored = await object.subscribe(owner, audience, subscription);
     if (!stored)
       throw new PorticoError('invalid_params', 'This session has too many subscriptions');
-    const failure = await this.watch(owner, subscription, capabilities);
-    if (!failure) return;
+    const failure = await this.watch(owner, subscription, capabilities).catch((thrown: unknown) =>
+      toWatchFailure(toPorticoError(thrown)),
+    );
+    const isMoved = stored === 'elsewhere';
+    if (!failure) return isMoved ? object.unsubscribe(owner, subscription, true) : undefined;
     const { code, detail, serverError } = failure;
-    if (stored !== 'held' || code === 'upstream_4xx') await object.unsubscribe(owner, subscription);
+    const isHeld = isMoved || stored === 'held';
+    if (!isHeld || code === 'upstream_4xx') await object.unsubscribe(owner, subscription);
     throw new PorticoError(code, detail, { serverError });
   }
 

@@ -37,16 +37,32 @@ it("[MCP-4] ends at the server's monitor, which made it because the server opene
   });
 });
 
-it('[MCP-4] ends there once the client subscribes again and it is made elsewhere', async () => {
+it('[MCP-4] ends there only once the client has subscribed again and it was made elsewhere', async () => {
   const owner = 'session:moved';
   await inObject(owner, async (streams, unwanted) => {
     const inSession = { ...SUBSCRIPTION, at: owner };
     expect(await streams.subscribe(owner, null, SUBSCRIPTION)).toBe('new');
     expect(await streams.subscribe(owner, null, SUBSCRIPTION)).toBe('held');
+    expect(await streams.subscribe(owner, null, inSession)).toBe('elsewhere');
+    expect(await streams.subscribe(owner, null, SUBSCRIPTION)).toBe('held');
     expect(unwanted).toEqual([]);
-    expect(await streams.subscribe(owner, null, inSession)).toBe('new');
+    await streams.unsubscribe(owner, inSession, true);
     expect(unwanted).toEqual([SUBSCRIPTION]);
     expect(await streams.subscribe(owner, null, inSession)).toBe('held');
+    await streams.unsubscribe(owner, inSession, true);
     expect(unwanted).toEqual([SUBSCRIPTION]);
+  });
+});
+
+it('[MCP-4] ends elsewhere too if the client unsubscribed while it was made there', async () => {
+  const owner = 'session:left';
+  await inObject(owner, async (streams, unwanted) => {
+    const inSession = { ...SUBSCRIPTION, at: owner };
+    await streams.subscribe(owner, null, SUBSCRIPTION);
+    await streams.subscribe(owner, null, inSession);
+    await streams.unsubscribe(owner, inSession);
+    await streams.unsubscribe(owner, inSession, true);
+    expect(unwanted).toEqual([SUBSCRIPTION, inSession]);
+    expect(await streams.subscribe(owner, null, SUBSCRIPTION)).toBe('new');
   });
 });
