@@ -102,6 +102,8 @@ const BLAMELESS: ReadonlySet<ErrorCode> = new Set([
   'upstream_timeout',
   'upstream_no_room',
   'account_required',
+  'invalid_params',
+  'too_many_calls',
 ]);
 
 export class Upstreams {
