@@ -66,7 +66,7 @@ export async function discover(listing: Listing, capabilities: JsonObject): Prom
     prompts: [],
   };
   const ttlMs: ListTtls = {};
-  const notes: Notes = { leftOut: [], mended: [] };
+  const notes: Notes = { leftOut: { count: 0 }, mended: { count: 0 } };
   const failed: FailedList[] = [];
   const read = async (kind: Kind) => {
     const listed = await listAll(listing, kind, notes).catch((error: unknown) => {
@@ -107,19 +107,29 @@ const toNamed = ({ kind, error: { code, message } }: FailedList): FailedList => 
   error: new PorticoError(code, `Its ${WORDS[kind]} cannot be listed: ${message}`),
 });
 
-/** Items that were left out or changed, each with its name and the reason. */
+/** How many items of a sort there are, and the first of them with the reason: a hostile server lists any number. */
+interface Noted {
+  count: number;
+  first?: string;
+}
+
 interface Notes {
-  leftOut: string[];
+  leftOut: Noted;
   /** Items that were kept without a part. */
-  mended: string[];
+  mended: Noted;
+}
+
+function note(noted: Noted, key: string, reason: string): void {
+  noted.count += 1;
+  noted.first ??= `${toName(key)}: ${reason}`;
 }
 
 /** Returns one line, which names the first of each sort and the reason. */
 function toWarning({ leftOut, mended }: Notes): string | null {
   const lines = [
-    leftOut.length > 0 && `${leftOut.length} invalid items were left out (${leftOut[0]})`,
-    mended.length > 0 &&
-      `${mended.length} items were kept without a part that clients cannot read (${mended[0]})`,
+    leftOut.count > 0 && `${leftOut.count} invalid items were left out (${leftOut.first})`,
+    mended.count > 0 &&
+      `${mended.count} items were kept without a part that clients cannot read (${mended.first})`,
   ].filter(line => line !== false);
   return lines.length > 0 ? lines.join('; ') : null;
 }
@@ -138,12 +148,10 @@ async function listAll(listing: Listing, kind: Kind, notes: Notes) {
     for (const text of raw) {
       const { key, ...read } = readItem(kind, text, keys);
       if ('fault' in read) {
-        notes.leftOut.push(`${toName(key)}: ${read.fault}`);
+        note(notes.leftOut, key, read.fault);
         continue;
       }
-      if (read.left !== undefined) {
-        notes.mended.push(`${toName(key)}: ${JSON.stringify(read.left)}`);
-      }
+      if (read.left !== undefined) note(notes.mended, key, JSON.stringify(read.left));
       keys.add(key);
       items.push(read.text);
       chars += read.text.length;
