@@ -14,6 +14,7 @@ export interface SentRequest {
 }
 
 export interface QuestionChannel {
+  readonly isOpen: boolean;
   ask(method: string, params: string): SentRequest;
   close(): void;
 }
@@ -53,6 +54,9 @@ export async function openChannel(object: SocketPort, timeoutMs: number): Promis
   });
   let count = 0;
   return {
+    get isOpen() {
+      return socket.readyState === WebSocket.OPEN;
+    },
     ask(method, params) {
       count += 1;
       const question = `portico-${channelId}-${count}`;

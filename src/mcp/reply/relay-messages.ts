@@ -36,7 +36,8 @@ export async function* relayTexts(relayed: Relayed): AsyncGenerator<string, void
   let channel: QuestionChannel | undefined;
   const open = async () => {
     if (!relayed.openChannel) throw new PorticoError('upstream_needs_input');
-    channel ??= await relayed.openChannel();
+    // No answer comes on one that was closed, as when the client's object starts anew.
+    if (!channel?.isOpen) channel = await relayed.openChannel();
     return channel;
   };
   try {
