@@ -67,13 +67,16 @@ export class ChangeStreams {
     return this.#next;
   }
 
-  /** Whether a modern server agreed to announce a resource; if a later stream took over meanwhile, what it agreed to on that one. */
-  async isAgreed(uri: string): Promise<boolean> {
+  /**
+   * Whether a modern server agreed to announce a resource; if a later stream took over meanwhile, what it agreed to on that one.
+   * @returns undefined if it does not say
+   */
+  async isAgreed(uri: string): Promise<boolean | undefined> {
     for (;;) {
       const open = this.#open;
       const agreed = await open?.listening?.agreed('resourceSubscriptions');
       if (agreed?.includes(uri)) return true;
-      if (this.#open === open) return false;
+      if (this.#open === open) return agreed && false;
     }
   }
 

@@ -89,21 +89,48 @@ export class UpstreamWatch {
    * @throws PorticoError with an `upstream_*` code
    */
   async subscribe(uri: string, deadline: Deadline): Promise<void> {
-    const isAgreed = await this.#withChannel(async negotiated => {
-      const isModern = negotiated.protocol.era === 'modern';
-      const isListening = isModern || !this.#changes.isOpen ? await this.#listen(negotiated) : true;
-      if (isModern && !isListening)
-        throw new PorticoError('upstream_4xx', 'The server opens no stream');
-      if (isModern) return this.#changes.isAgreed(uri);
-      if (this.#subscribed.has(uri)) return true;
-      const { hidden } = this.#endpoint;
-      await this.#ending.get(uri);
+    const failure = await this.#withChannel(
+      negotiated =>
+        negotiated.protocol.era === 'modern'
+          ? this.#subscribeByStream(negotiated, uri)
+          : this.#subscribeByRequest(negotiated, uri, deadline),
+      deadline,
+    );
+    // Thrown only here: the channel did not fail, and other resources are announced on it.
+    if (failure) throw failure;
+  }
+
+  /** @returns why a modern server does not announce a resource, if so */
+  async #subscribeByStream(negotiated: Negotiated, uri: string): Promise<PorticoError | undefined> {
+    const isNew = await this.#listen(negotiated);
+    if (!isNew && !this.#changes.isOpen) {
+      throw new PorticoError('upstream_no_response', 'The server opens no stream');
+    }
+    const isAgreed = await this.#changes.isAgreed(uri);
+    if (isAgreed) return undefined;
+    return isNew && isAgreed === false
+      ? new PorticoError('upstream_4xx', 'The server refused the subscription')
+      : new PorticoError('upstream_no_response', 'The server did not confirm the subscription');
+  }
+
+  /** @returns the refusal of a legacy server, if it refuses */
+  async #subscribeByRequest(
+    negotiated: Negotiated,
+    uri: string,
+    deadline: Deadline,
+  ): Promise<PorticoError | undefined> {
+    if (!this.#changes.isOpen) await this.#listen(negotiated);
+    if (this.#subscribed.has(uri)) return undefined;
+    const { hidden } = this.#endpoint;
+    await this.#ending.get(uri);
+    try {
       await requestSubscription(uri, 'resources/subscribe', negotiated.channel, deadline, hidden);
-      this.#subscribed.add(uri);
-      return true;
-    }, deadline);
-    // Thrown only here, since the channel did not fail.
-    if (!isAgreed) throw new PorticoError('upstream_4xx', 'The server refused the subscription');
+    } catch (thrown) {
+      if (thrown instanceof PorticoError && thrown.extras.serverError !== undefined) return thrown;
+      throw thrown;
+    }
+    this.#subscribed.add(uri);
+    return undefined;
   }
 
   /** Unsubscribes from a resource, which `uris` no longer names. */

@@ -20,14 +20,14 @@ import { postText } from '../server-messages.ts';
 export interface Listening {
   /** Settles when the stream has ended, for whatever reason. */
   ended: Promise<void>;
-  /** Returns the resources or tasks that a modern server agreed to announce; none if it does not say so in time. */
-  agreed(kind: 'resourceSubscriptions' | 'taskIds'): Promise<readonly string[]>;
+  /** Returns the resources or tasks that a modern server agreed to announce; undefined if it does not say so in time. */
+  agreed(kind: 'resourceSubscriptions' | 'taskIds'): Promise<readonly string[] | undefined>;
 }
 
 const MAX_EVENT_CHARS = 1_048_576;
 /** A server that does not open the stream within this time counts as one without it, in milliseconds. */
 const OPEN_MS = 3_000;
-/** A server that does not acknowledge within this time announces nothing, in milliseconds. */
+/** A server that does not acknowledge within this time counts as one that does not answer, in milliseconds. */
 const AGREE_MS = 3_000;
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
@@ -64,7 +64,7 @@ export async function listen(
   }
   const acknowledged = Promise.withResolvers<unknown>();
   const onMessage = (method: string, params: unknown, text: string) => {
-    if (method === ACKNOWLEDGED) acknowledged.resolve(params);
+    if (method === ACKNOWLEDGED) acknowledged.resolve(params ?? {});
     const pingId = protocol.era === 'legacy' && method === 'ping' ? idOf(text) : undefined;
     if (pingId !== undefined) {
       void postText(endpoint, protocol, toAnswerText(pingId, { result: '{}' }));
@@ -79,6 +79,7 @@ export async function listen(
       const late = setTimeout(acknowledged.resolve, AGREE_MS);
       const params = await acknowledged.promise;
       clearTimeout(late);
+      if (params === undefined) return undefined;
       const filter = isObject(params) ? params['notifications'] : undefined;
       const listed = isObject(filter) ? filter[kind] : undefined;
       return Array.isArray(listed) ? listed.filter(each => typeof each === 'string') : [];

@@ -39,7 +39,8 @@ export async function subscribeTasks(
   const wanted = { lists: [], uris: [], taskIds };
   const stream = await listen(endpoint, PROTOCOL, wanted, onNotification, controller.signal);
   if (!stream) return { agreed: [], ended: Promise.resolve() };
-  const given = (await stream.agreed('taskIds')).filter(id => taskIds.includes(id));
+  const agreed = (await stream.agreed('taskIds')) ?? [];
+  const given = agreed.filter(id => taskIds.includes(id));
   if (given.length === 0) stop();
   return { agreed: given, ended: stream.ended };
 }

@@ -18,6 +18,7 @@ interface Stream {
 /** Starts a monitor's connection to a modern server. @param onStream called for each stream that it opens */
 function watch(onStream: (stream: Stream) => void) {
   const uris: string[] = [];
+  const server = { isBusy: false };
   let negotiations = 0;
   let events = 0;
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (_input, init) => {
@@ -31,6 +32,7 @@ function watch(onStream: (stream: Stream) => void) {
       const result = { supportedVersions: ['2026-07-28'], capabilities: {} };
       return Response.json({ jsonrpc: '2.0', id, result });
     }
+    if (server.isBusy) return new Response('busy', { status: 503 });
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         const agree = (resourceSubscriptions: readonly string[]) => {
@@ -66,6 +68,7 @@ function watch(onStream: (stream: Stream) => void) {
     await watching.unsubscribe(uri);
   };
   return {
+    server,
     subscribe,
     unsubscribe,
     close: () => watching.close(),
@@ -75,6 +78,11 @@ function watch(onStream: (stream: Stream) => void) {
 }
 
 const REFUSED = { code: 'upstream_4xx', message: 'The server refused the subscription' };
+/** No refusal: an earlier subscription of the same client stays. */
+const SILENT = {
+  code: 'upstream_no_response',
+  message: 'The server did not confirm the subscription',
+};
 
 describe('[MCP-4] [UP-1] a resource that a modern server', () => {
   it('agreed to announce is subscribed to; one that it left out is not', async () => {
@@ -90,7 +98,21 @@ describe('[MCP-4] [UP-1] a resource that a modern server', () => {
 
   it('says nothing of, before its stream ends, is not subscribed to', async () => {
     const { subscribe, close } = watch(({ end }) => end());
-    await expect(subscribe('note://a')).rejects.toMatchObject({ code: 'upstream_4xx' });
+    await expect(subscribe('note://a')).rejects.toMatchObject(SILENT);
+    close();
+  });
+
+  it('cannot open a stream for is not subscribed to, and the others go on being announced', async () => {
+    const streams: Stream[] = [];
+    const { server, subscribe, close, negotiations } = watch(stream => {
+      streams.push(stream);
+      stream.agree(stream.uris);
+    });
+    await subscribe('note://a');
+    server.isBusy = true;
+    await expect(subscribe('note://b')).rejects.toMatchObject(SILENT);
+    expect(streams.map(({ signal }) => signal?.aborted)).toEqual([false]);
+    expect(negotiations()).toBe(1);
     close();
   });
 
@@ -123,7 +145,7 @@ describe('[MCP-4] [EDGE-2] the streams on which a modern server announces change
     for (let n = 1; n <= count; n += 1) {
       const subscribing = watching.subscribe(`note://${n}`).catch((error: unknown) => error);
       await vi.advanceTimersByTimeAsync(60_000);
-      expect(await subscribing).toMatchObject(REFUSED);
+      expect(await subscribing).toMatchObject(SILENT);
     }
     const open = () => streams.map(({ signal }) => signal?.aborted === false);
     return { ...watching, streams, open };

@@ -92,6 +92,20 @@ describe('[MCP-4] [MCP-12] a subscription that is renewed', () => {
   );
 });
 
+it('[MCP-4] [MCP-12] a resource that the server refuses costs no other its subscription', async () => {
+  const { watching, asked, deadline, over } = watch(['note://a', 'note://b'], async uri =>
+    uri === 'note://b' ? REFUSAL : undefined,
+  );
+  await watching.subscribe('note://a', deadline);
+  await expect(watching.subscribe('note://b', deadline)).rejects.toMatchObject({
+    code: 'upstream_4xx',
+  });
+  await watching.subscribe('note://a', deadline);
+  // In the same session, where the first one still holds.
+  expect(asked).toEqual(['+ note://a', '+ note://b']);
+  over();
+});
+
 it('[MCP-4] a resource is subscribed to again only once its last subscription has ended', async () => {
   const onEnd = Promise.withResolvers<() => void>();
   const { watching, asked, deadline, over } = watch(['note://a'], (_uri, isSubscription) =>
