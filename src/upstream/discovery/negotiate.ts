@@ -116,7 +116,7 @@ async function probeModern(
   deadline: Deadline,
   maxBytes: number,
   isRetry = false,
-): Promise<Pick<Negotiated, 'capabilities' | 'instructions'> | undefined> {
+): Promise<Advertised | undefined> {
   const protocol: NegotiatedProtocol = { era: 'modern', protocolVersion: MODERN_VERSION };
   let response: RawResponse;
   try {
@@ -132,7 +132,15 @@ async function probeModern(
     const isOffered = !isRetry && offersModern(response.parsed);
     return isOffered ? probeModern(endpoint, deadline, maxBytes, true) : undefined;
   }
-  const { supportedVersions, capabilities, instructions } = response.parsed;
+  return toAdvertised(response);
+}
+
+/** What a modern server advertises. */
+type Advertised = Pick<Negotiated, 'capabilities' | 'instructions'>;
+
+/** Reads the result of `server/discover`; undefined if it shows that the server is not modern. */
+function toAdvertised({ parsed }: RawResponse): Advertised | undefined {
+  const { supportedVersions, capabilities, instructions } = parsed;
   if (!Array.isArray(supportedVersions) || !supportedVersions.includes(MODERN_VERSION)) {
     return undefined;
   }
@@ -140,6 +148,23 @@ async function probeModern(
     capabilities: isObject(capabilities) ? capabilities : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   };
+}
+
+/**
+ * Asks a modern server again what it advertises.
+ * @returns what it advertises now, if that has changed; undefined too if the server fails to say
+ * @throws PorticoError `upstream_4xx` if it is not modern any more
+ */
+export async function readChanged(
+  { channel, capabilities, instructions }: Negotiated,
+  deadline: Deadline,
+): Promise<Advertised | undefined> {
+  const response = await channel.request('server/discover', new Map(), deadline);
+  if ('error' in response && !REFUSALS.has(response.parsed['code'])) return undefined;
+  const now = toAdvertised(response);
+  if (!now) throw new PorticoError('upstream_4xx', 'The server does not speak the modern era now');
+  const isSame = JSON.stringify(now) === JSON.stringify({ capabilities, instructions });
+  return isSame ? undefined : now;
 }
 
 /** @throws PorticoError `upstream_5xx` if the server, or what stands before it, is out of order */

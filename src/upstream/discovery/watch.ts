@@ -15,12 +15,14 @@ import { announcedLists, ChangeStreams } from './change-streams.ts';
 import { discover, type DiscoveryResult } from './discover.ts';
 import { SessionForgotten } from '../exchange.ts';
 import type { KnownAside } from './known-upstream.ts';
-import { negotiate, type Negotiated } from './negotiate.ts';
+import { negotiate, readChanged, type Negotiated } from './negotiate.ts';
 import { SideView, withAside } from './side-view.ts';
 import type { WatchOptions } from './watch-options.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 
 const UNSUBSCRIBE_MS = 5_000;
+/** A discovery takes what a modern server advertised this recently, as to the ping of the same cycle, in milliseconds. */
+const FRESH_MS = 5_000;
 /** Errors that concern one resource only. */
 const REFUSED: ReadonlySet<ErrorCode> = new Set(['upstream_4xx', 'upstream_5xx']);
 const LIST_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
@@ -36,6 +38,8 @@ export class UpstreamWatch {
   readonly #changes: ChangeStreams;
   #negotiated: Negotiated | undefined;
   #negotiatedAt = 0;
+  /** When a modern server was last asked what it advertises. */
+  #askedAt = 0;
   /** The side view that is stored in the memory. */
   #keptAside: KnownAside | undefined;
   #negotiating: Promise<Negotiated> | undefined;
@@ -70,17 +74,33 @@ export class UpstreamWatch {
 
   /** @throws PorticoError with an `upstream_*` code */
   discover(deadline: Deadline): Promise<DiscoveryResult> {
-    return this.#withChannel(negotiated => this.#read(negotiated, deadline), deadline);
+    return this.#withChannel(async negotiated => {
+      const isModern = negotiated.protocol.era === 'modern';
+      if (isModern && Date.now() - this.#askedAt > FRESH_MS)
+        await this.#renew(negotiated, deadline);
+      return this.#read(negotiated, deadline);
+    }, deadline);
+  }
+
+  /** Asks a modern server again: it keeps no session that would end when another version of it is installed. */
+  async #renew(negotiated: Negotiated, deadline: Deadline): Promise<void> {
+    const changed = await readChanged(negotiated, deadline);
+    this.#askedAt = Date.now();
+    if (!changed) return;
+    Object.assign(negotiated, changed);
+    this.#keptAside = undefined;
+    // The stream announces the lists that were advertised when it was opened.
+    if (this.#changes.isOpen) await this.#listen(negotiated);
   }
 
   /**
-   * Sends a light request to see whether the server answers; the content of the answer does not matter.
+   * Sends a light request to see whether the server answers.
    * @throws PorticoError with an `upstream_*` code
    */
   ping(deadline: Deadline): Promise<void> {
-    return this.#withChannel(async ({ channel, protocol }) => {
-      const method = protocol.era === 'modern' ? 'server/discover' : 'ping';
-      await channel.request(method, new Map(), deadline);
+    return this.#withChannel(async negotiated => {
+      if (negotiated.protocol.era === 'modern') await this.#renew(negotiated, deadline);
+      else await negotiated.channel.request('ping', new Map(), deadline);
     }, deadline);
   }
 
@@ -202,7 +222,7 @@ export class UpstreamWatch {
       deadline,
     );
     this.#negotiated = negotiated;
-    this.#negotiatedAt = Date.now();
+    this.#negotiatedAt = this.#askedAt = Date.now();
     this.#keptAside = undefined;
     return negotiated;
   }
