@@ -21,6 +21,7 @@ const LISTS_KEY = 'lists';
 const PENDING_KEY = 'untold';
 const SENDING_KEY = 'telling';
 const NAME_KEY = 'name';
+const LOST_KEY = 'lost';
 
 /**
  * Rest between two batches of list notifications, in milliseconds: four times as long as a batch took, within these bounds. If a server's
@@ -49,7 +50,24 @@ export class ChangeNotifier {
 
   /** Notes which lists a new catalog changes. */
   async note(items: Record<Kind, readonly string[]>): Promise<void> {
-    this.#noteHashes(await listHashes(items));
+    const hashes = await listHashes(items);
+    if (this.isLost) this.#options.storage.kv.delete(LOST_KEY);
+    this.#noteHashes(hashes);
+  }
+
+  /** Whether requests list nothing of the server, since the catalog that its row names is stored nowhere. */
+  get isLost(): boolean {
+    return this.#options.storage.kv.get(LOST_KEY) === true;
+  }
+
+  /** Notes that a catalog which a request missed could not be rebuilt. The next discovery stores it again. */
+  async noteLost(
+    { id, catalogHash }: Pick<Server, 'id' | 'catalogHash'>,
+    catalogs: Pick<CatalogWriter, 'last'>,
+  ): Promise<void> {
+    if (catalogHash === null || (await catalogs.last(id, catalogHash)) !== undefined) return;
+    this.#options.storage.kv.put(LOST_KEY, true);
+    this.noteGone();
   }
 
   /**

@@ -99,7 +99,7 @@ export class CheckCycle {
   async run(server: Server, task: Task): Promise<Wanted> {
     const isNew = !isOffered(server.status) || server.catalogHash === null;
     const discovers = task.discover || (await this.#ports.lacksStream());
-    const { health } = this.#ports;
+    const { health, notifier, catalogs } = this.#ports;
     const { circuit, kind: lastKind } = await health.of(server.generation);
     // While the circuit is open, a message precedes discovery, so that waiting callers do not wait for the lists.
     const isTrial = circuit.retryAt !== null && (circuit.retryAt <= task.at || discovers) && !isNew;
@@ -118,7 +118,7 @@ export class CheckCycle {
     if (isNew || (discovers && !isMute)) {
       findings.push(
         await this.#timed(server, 'look', DISCOVERY_MS, async deadline => {
-          found = await this.#discover(server, deadline, task.rewrite === true);
+          found = await this.#discover(server, deadline, task.rewrite || notifier.isLost);
         }),
       );
     }
@@ -127,6 +127,7 @@ export class CheckCycle {
     const now = Date.now();
     const times = { now, dueAt: Math.max(now, task.at) };
     const known = await health.settle(server.generation, findings, found?.notes, times);
+    if (task.rewrite && !found) await notifier.noteLost(server, catalogs);
     await this.#inTurn(() => this.#write(server, finding, found));
     const { retryAt } = known.circuit;
     const next = await this.#next(server, discovers, finding, known);
@@ -223,9 +224,9 @@ export class CheckCycle {
     const admitted = await approvals.admit(server, withLastLists(found, last));
     const { items, verdict, warning } = admitted;
     const catalogHash = await catalogs.keep(server.id, admitted, server.catalogHash, rewrite);
-    const missed = found.failed.map(({ error }) => error);
-    const notes = { warning, missed, isNew: catalogHash !== server.catalogHash };
-    if (catalogHash !== server.catalogHash || !isOffered(server.status)) await notifier.note(items);
+    const isNew = catalogHash !== server.catalogHash;
+    const notes = { warning, missed: found.failed.map(({ error }) => error), isNew };
+    if (isNew || rewrite || !isOffered(server.status)) await notifier.note(items);
     return { discovery: { verdict, catalogHash, toolCount: items.tools.length }, notes };
   }
 
