@@ -29,6 +29,8 @@ export function decideAddress(address: string, allowsLoopback: boolean): Address
     return refuse('the address is not a URL');
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('use https');
+  // The parser also reads `https:host` and `https:///host`; whoever compares origins as text reads another one there.
+  if (!/^https?:\/\/[^/]/i.test(address)) return refuse('write two slashes before the host');
   if (url.username !== '' || url.password !== '') {
     return refuse('put credentials into headers, not into the address');
   }
