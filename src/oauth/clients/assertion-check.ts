@@ -10,11 +10,14 @@ import { OAuthError } from '../oauth-error.ts';
 import { useAssertion } from './assertion-store.ts';
 import { checkClaims, onceKeyOf, refused, type ClientAssertion } from './client-assertion.ts';
 import type { ClientWithKeys } from './client-document.ts';
+import { isInUse } from './client-store.ts';
 import type { DocumentReader } from './document-reader.ts';
 
 export interface AssertionCheckPorts {
   db: D1Database;
   reader: DocumentReader;
+  /** Reads the keys of clients in use. */
+  readerInUse: DocumentReader;
   now(): number;
 }
 
@@ -51,11 +54,13 @@ export class AssertionCheck {
   }
 
   async #keysOf(client: ClientWithKeys, { header }: ClientAssertion): Promise<SigningKey[]> {
-    const { jwksUri, jwks } = client;
+    const { id, jwksUri, jwks } = client;
     if (jwks !== null) return keysFor(parseKeys(jwks) ?? [], header.alg, header.kid);
     if (jwksUri === null) throw refused('cannot be checked: the client has no keys');
     return this.#sets.find(jwksUri, header, async () => {
-      const { value: keys, freshUntil } = await this.#ports.reader.read({
+      const { db, reader, readerInUse } = this.#ports;
+      const ofClient = (await isInUse(db, id)) ? readerInUse : reader;
+      const { value: keys, freshUntil } = await ofClient.read({
         url: jwksUri,
         maxBytes: MAX_BYTES,
         what: 'The key set of the client',

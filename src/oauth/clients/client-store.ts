@@ -62,6 +62,12 @@ export async function findClient(db: D1Database, id: string): Promise<StoredClie
   return row === null ? undefined : RowSchema.parse(row);
 }
 
+/** Whether the client was used: somebody let it in. */
+export async function isInUse(db: D1Database, id: string): Promise<boolean> {
+  const found = db.prepare('SELECT 1 FROM oauth_clients WHERE id = ? AND last_used_at IS NOT NULL');
+  return (await found.bind(id).first()) !== null;
+}
+
 /** Inserts a client. A client with a document replaces its existing row. @param usedAt null if it was not used yet */
 export function insertClient(
   db: D1Database,

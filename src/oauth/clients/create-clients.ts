@@ -25,11 +25,11 @@ export interface OAuthClientParts extends OAuthClients {
 
 export function createOAuthClients({ db, keys, config, now }: OAuthClientsDeps): OAuthClientParts {
   const reader = new DocumentReader(config.allowsLoopback, now);
-  // Anybody can invent ids with slow documents; those must not hold up what clients in use need.
+  // Anybody can invent clients with slow documents and keys; those must not hold up what clients in use need.
   const readerInUse = new DocumentReader(config.allowsLoopback, now);
   const documents = new DocumentClients({ db, reader, readerInUse, now });
   const registrations = new Registrations({ db, keys, now });
-  const assertions = new AssertionCheck({ db, reader: readerInUse, now });
+  const assertions = new AssertionCheck({ db, reader, readerInUse, now });
 
   async function find(id: string): Promise<StoredClient | undefined> {
     if (isDocumentId(id)) return documents.find(id);

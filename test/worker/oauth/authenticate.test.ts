@@ -229,6 +229,27 @@ describe('a client that signs', () => {
     expect(await ask(clients, assertion(await former.sign(CHATGPT)))).toBe('invalid_client');
   });
 
+  it('[ACC-5] [SEC-9] in use is not delayed by the slow keys of strangers, in whatever number', async () => {
+    const clients = isolate();
+    const own = await signer('a');
+    const never = () => new Promise<Response>(() => {});
+    fakeUpstreams({
+      'https://slow.example.com': never,
+      'https://chatgpt.com': ({ url }) =>
+        Response.json(url === KEYS ? { keys: [own.jwk] } : DOCUMENTS[CHATGPT]?.metadata),
+    });
+    const client = await clients.find(CHATGPT);
+    if (client) await clients.touch(client, now);
+    const jwksUri = (at: number) => ({ jwks_uri: `https://slow.example.com/${at}` });
+    const slow = Array.from({ length: 40 }, async (_, at) => {
+      const { id } = await register(clients, 'private_key_jwt', jwksUri(at));
+      return ask(clients, assertion(await own.sign(id)));
+    });
+    await scheduler.wait(500);
+    expect(await ask(clients, assertion(await own.sign(CHATGPT)))).toBe(CHATGPT);
+    expect(new Set(await Promise.all(slow))).toEqual(new Set(['temporarily_unavailable']));
+  });
+
   it.each<[string, FakeUpstream, string]>([
     ['are down', () => new Response('no', { status: 502 }), 'temporarily_unavailable'],
     ['are not reached', () => Promise.reject(new Error('down')), 'temporarily_unavailable'],
