@@ -159,17 +159,17 @@ export class ServerMonitor extends DurableObject<Env> {
     if (await this.#calls.drain(disconnectedAt ?? 0)) this.#takenDown += 1;
   }
 
-  /** The server was deleted: removes everything stored about it. */
+  /** The server was deleted: removes everything stored about it. Its id goes last, so that the alarm repeats what failed. */
   async #remove(serverId: string): Promise<void> {
     this.#takenDown += 1;
     this.#watch.drop();
     await this.#after.stop();
     const notifyRemoved = await this.#notifier.prepareRemoval(serverId);
-    await this.#clock.clear();
     await this.#calls.drain(Date.now());
+    await deleteCatalogs(this.env.CATALOG, serverId);
+    await this.#clock.clear();
     await this.ctx.storage.deleteAll();
     this.#health.forget();
-    await deleteCatalogs(this.env.CATALOG, serverId);
     this.ctx.waitUntil(notifyRemoved());
   }
 

@@ -120,7 +120,7 @@ export class ServerService {
         throw nameTaken(server.name);
       }
       const isReachable = server.autoConnect && !isProgram;
-      await this.#changed(isReachable ? id : undefined);
+      await this.#follow(isReachable ? id : undefined);
       return server;
     });
   }
@@ -189,7 +189,7 @@ export class ServerService {
           detail: { fields: changedFields(patch) },
         });
         if (isDone) {
-          await this.#changed(id);
+          await this.#follow(id);
           return true;
         }
         await checkCredential(this.#ports, { id, url }, keptCredential(before, url), given);
@@ -210,7 +210,7 @@ export class ServerService {
       await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
       await this.#step(commit, id, CONNECTABLE, updateConnecting(this.#ports.db, id, Date.now()));
-      await this.#changed(id);
+      await this.#follow(id);
       return (await this.#find(caller, id)).status;
     });
   }
@@ -226,7 +226,8 @@ export class ServerService {
       await this.#ports.monitors.expect(id);
       const { db } = this.#ports;
       await this.#step(commit, id, DISCONNECTABLE, updateDisconnected(db, id, Date.now()));
-      return this.#changed(id);
+      this.#ports.invalidateRegistry();
+      return this.#ports.monitors.follow(id);
     });
   }
 
@@ -242,7 +243,7 @@ export class ServerService {
         detail: { name },
       });
       if (!isDone) throw new PorticoError('not_found', 'No such server');
-      await this.#changed(id);
+      await this.#follow(id);
     });
   }
 
@@ -259,10 +260,10 @@ export class ServerService {
     if (!isThere) throw new PorticoError('not_found', 'No such server');
   }
 
-  /** @param id the server whose monitor has to follow; absent if none has to */
-  async #changed(id?: string): Promise<number> {
+  /** Makes a server's monitor apply a change that was made. If it cannot be reached now, its alarm does that. */
+  async #follow(id?: string): Promise<void> {
     this.#ports.invalidateRegistry();
-    return id === undefined ? 0 : this.#ports.monitors.follow(id);
+    if (id !== undefined) await this.#ports.monitors.follow(id).catch(() => {});
   }
 
   /** @throws PorticoError `not_found` if there is no such server, or the caller does not administer it */
