@@ -29,6 +29,8 @@ export interface PlannedEntry {
   secrets: NewSecret[];
   /** The server to create or the edit to make; absent if there is none. */
   input?: CreateServer;
+  /** The fields that the file names; the others of `input` are defaults. */
+  named?: ReadonlySet<string>;
   /** The server that already has the name. */
   existing?: Server;
   /** The only problem is that the name is taken. */
@@ -155,7 +157,8 @@ function judge(planned: PlannedEntry, record: object, context: PlanContext): Pla
     return [{ field: toFileField(planned, field), message: decision.reason }];
   });
   if (problems.length > 0) return { ...planned, action: 'invalid', problems };
-  return resolveConflict({ ...planned, input }, context.onConflict);
+  const named = new Set(Object.keys(record));
+  return resolveConflict({ ...planned, input, named }, context.onConflict);
 }
 
 function resolveConflict(planned: PlannedEntry, rule: ConflictRule): PlannedEntry {

@@ -151,7 +151,7 @@ export class ImportService {
         added.push(secret.name);
       }
       const server = existing
-        ? await servers.update(caller, existing.id, toPatch(input, existing))
+        ? await servers.update(caller, existing.id, toPatch(input, existing, entry.named))
         : await servers.create(caller, input);
       for (const secret of entry.secrets.filter(({ name }) => known.has(name))) await put(secret);
       return { ...entry, serverId: server.id };
@@ -168,14 +168,18 @@ export class ImportService {
 const ignore = () => undefined;
 
 /** Builds an edit that makes a server match the file; fields that the file leaves out stay. */
-function toPatch(input: CreateServer, existing: Server): UpdateServer {
+function toPatch(
+  input: CreateServer,
+  existing: Server,
+  named: ReadonlySet<string> = new Set(),
+): UpdateServer {
   const { name: _, description, auto_connect, accounts, ...rest } = input;
   return {
     ...rest,
-    ...(description === '' ? {} : { description }),
+    ...(named.has('description') ? { description } : {}),
     // The file can switch auto-connect off, but not on.
     auto_connect: auto_connect && existing.autoConnect,
-    ...(accounts === 'shared' ? {} : { accounts }),
+    ...(named.has('accounts') ? { accounts } : {}),
   };
 }
 

@@ -158,6 +158,17 @@ describe('an import', () => {
     });
   });
 
+  it('[REG-6] sets a field back to its default if the file names it, and only then', async () => {
+    const bare = { name: 'back', transport_type: 'HTTP', connection_config: { url: url('back') } };
+    const given = { auto_connect: false, description: 'mine', accounts: 'per_principal' };
+    await take({ servers: [{ ...bare, ...given }] });
+    await take({ servers: [bare] }, 'on_conflict=update');
+    expect(await serversOf()).toMatchObject([given]);
+    const back = { description: '', accounts: 'shared' };
+    await take({ servers: [{ ...bare, ...back }] }, 'on_conflict=update');
+    expect(await serversOf()).toMatchObject([{ ...back, auto_connect: false }]);
+  });
+
   it('[REG-6] repeated replaces its own secrets, and never those of others', async () => {
     const file = (host: string) => ({
       mcpServers: { again: { url: url(host), headers: { 'X-Key': CANARY } } },
