@@ -142,7 +142,7 @@ export type CreateServer = z.infer<typeof CreateServerSchema>;
 const NO_CONNECTOR =
   'a program is run by a connector: `portico connect --enroll NAME --config mcp.json` on its machine registers it';
 
-const ProgramConfigSchema = z.looseObject({
+const ProgramConfigSchema = z.strictObject({
   connector: z.string({ error: NO_CONNECTOR }).min(1).max(100).meta({
     description: 'Id or name of its connector; for STDIO only',
   }),
@@ -162,10 +162,7 @@ export const CreateStdioServerSchema = z.strictObject({
       error: 'must be shared: a program gets its credentials from the machine of its connector',
     })
     .default('shared'),
-  connection_config: ProgramConfigSchema.refine(({ command }) => command === undefined, {
-    path: ['command'],
-    error: NO_CONNECTOR,
-  }),
+  connection_config: ProgramConfigSchema,
 });
 
 export type CreateStdioServer = z.infer<typeof CreateStdioServerSchema>;
