@@ -10,7 +10,7 @@ import { yieldToRequests } from '../../shared/util/yield-to-requests.ts';
 import type { CreateStdioServer, Server } from '../registry/server-schema.ts';
 import type { ServerService } from '../registry/server-service.ts';
 import type { OfferedServer, Registered, StoredConnector } from './connector-schema.ts';
-import { CONNECTORS, listConnectorServers } from './connector-store.ts';
+import { CONNECTORS, listConnectorServers, whenFewer } from './connector-store.ts';
 
 export interface ConnectorServersPorts {
   db: D1Database;
@@ -66,10 +66,11 @@ function refused({ name }: OfferedServer, maxServers: number): Registered {
 }
 
 async function registerOne(
-  { db, servers }: ConnectorServersPorts,
+  { db, servers, maxServers }: ConnectorServersPorts,
   connectorId: string,
-  { name, description = '' }: OfferedServer,
+  offer: OfferedServer,
 ): Promise<Registered> {
+  const { name, description = '' } = offer;
   const actor: Actor = {
     principalId: `connector:${connectorId}`,
     tokenId: connectorId,
@@ -77,13 +78,19 @@ async function registerOne(
   };
   try {
     const input = { name, description, auto_connect: true, accounts: 'shared' } as const;
-    const server = await servers.createOnConnector(actor, { connectorId, server: name }, input);
+    const place = { connectorId, server: name };
+    const hasRoom = whenFewer(connectorId, maxServers);
+    const server = await servers.createOnConnector(actor, place, input, hasRoom);
     return { name, id: server.id, registered_as: server.name, problem: null };
   } catch (thrown) {
     if (!(thrown instanceof PorticoError) || thrown.code !== 'conflict') throw thrown;
-    // The same connector may have offered it in a parallel request.
-    const meanwhile = (await findRegistered(db, connectorId)).get(name);
-    return meanwhile ?? { name, id: null, registered_as: null, problem: thrown.message };
+    // The same connector may have offered it, or others, in a parallel request.
+    const known = await findRegistered(db, connectorId);
+    const meanwhile = known.get(name);
+    if (meanwhile || known.size < maxServers) {
+      return meanwhile ?? { name, id: null, registered_as: null, problem: thrown.message };
+    }
+    return refused(offer, maxServers);
   }
 }
 

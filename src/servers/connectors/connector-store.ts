@@ -1,5 +1,6 @@
 /** The `connectors` table. Only the HMAC of a device token is stored. Reads return parsed rows; writes return statements. */
 import { z } from 'zod';
+import type { Condition } from '../../audit/audit-store.ts';
 import type { RecordTable } from '../../records/record-store.ts';
 import { StoredConnectorSchema, type StoredConnector } from './connector-schema.ts';
 
@@ -68,6 +69,12 @@ export async function notePresence(
     .bind(isConnected ? 1 : 0, now, id)
     .run();
 }
+
+/** Condition: the connector has fewer servers than this. */
+export const whenFewer = (connectorId: string, most: number): Condition => ({
+  sql: '(SELECT count(*) FROM servers WHERE connector_id = ?) < ?',
+  params: [connectorId, most],
+});
 
 const ServerSchema = z.object({ id: z.string(), name: z.string(), server: z.string() });
 

@@ -1,5 +1,6 @@
 /** Editing a server: builds the edited record and decides whether the server has to connect again. */
-import { fieldProblem } from '../../shared/errors/field-problems.ts';
+import { decideAddress } from '../../http/address-policy.ts';
+import { fieldProblem, refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
 import { namesIn } from '../../credentials/references.ts';
@@ -82,6 +83,20 @@ export function refuseBeyondLimits({ credential: { view } }: Server, patch: Upda
   const isGranted = auth !== undefined && auth !== null && auth.type !== 'bearer';
   if (!isElsewhere && !isGranted && !texts.some(isForeign)) return;
   throw new PorticoError('forbidden', 'This needs a token without limits');
+}
+
+/** @throws PorticoError `validation_failed` naming every address that is not allowed */
+export function refuseAddresses(
+  { allowsLoopback }: { allowsLoopback: boolean },
+  url: string | undefined,
+  healthCheckUrl: string | undefined,
+): void {
+  const given = { 'connection_config.url': url, health_check_url: healthCheckUrl };
+  const fields = Object.entries(given).flatMap(([field, address]) => {
+    const decision = address === undefined || decideAddress(address, allowsLoopback);
+    return decision === true || decision.allowed ? [] : [{ field, message: decision.reason }];
+  });
+  refuseFields(fields);
 }
 
 /** The part of a credential that survives a change of address. */

@@ -3,7 +3,9 @@
  * change with its audit row. The service notifies the server's monitor before a change (`expect`) and after it (`follow`), so that the
  * monitor applies a change even if the isolate that made it stops in between.
  */
-import type { AdminAudit, Commit } from '../../audit/admin-audit.ts';
+import { ALWAYS, type AdminAudit, type Commit } from '../../audit/admin-audit.ts';
+import type { Condition } from '../../audit/audit-store.ts';
+import { allOf } from '../../records/record-store.ts';
 import { editRecord } from '../../records/edit-with-revision.ts';
 import {
   administers,
@@ -11,12 +13,10 @@ import {
   requireServerScope,
   type Actor,
 } from '../../shared/identity/principal.ts';
-import { refuseFields } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { deleteServerHealth } from '../health/server-health-store.ts';
 import { toListPage, type ListPage } from '../../shared/util/page.ts';
 import type { KeyRing } from '../../shared/crypto/key-ring.ts';
-import { decideAddress } from '../../http/address-policy.ts';
 import { administeredIds } from './administered.ts';
 import { applyCredential, checkCredential } from '../../credentials/credential.ts';
 import { NO_CREDENTIAL } from '../../credentials/credential-schema.ts';
@@ -25,6 +25,7 @@ import {
   applyUpdate,
   changedFields,
   keptCredential,
+  refuseAddresses,
   refuseBeyondLimits,
   refuseMove,
 } from './server-edit.ts';
@@ -83,22 +84,29 @@ export class ServerService {
   /** @throws PorticoError `forbidden`, `validation_failed`, `conflict` */
   create(caller: Actor, input: CreateServer): Promise<Server> {
     return this.#create(caller, input, () =>
-      this.#checkAddresses(input.connection_config.url, input.health_check_url),
+      refuseAddresses(this.#ports, input.connection_config.url, input.health_check_url),
     );
   }
 
   /**
    * Registers a program on the machine of a connector.
+   * @param hasRoom condition besides that name and program are free
    * @throws PorticoError `forbidden`, `conflict` if the name is taken or the program is already registered
    */
-  createOnConnector(caller: Actor, place: ConnectorPlace, input: ProgramInput): Promise<Server> {
+  createOnConnector(
+    caller: Actor,
+    place: ConnectorPlace,
+    input: ProgramInput,
+    hasRoom?: Condition,
+  ): Promise<Server> {
     const connection_config = { url: toPlaceUrl(place) };
     // The connector may not be connected yet; when it connects, its servers are checked.
-    return this.#create(caller, { ...input, transport_type: 'STDIO', connection_config });
+    const program = { ...input, transport_type: 'STDIO', connection_config } as const;
+    return this.#create(caller, program, () => {}, hasRoom);
   }
 
   /** @param check throws the input errors that can be found without the database */
-  #create(caller: Actor, input: ServerInput, check = () => {}): Promise<Server> {
+  #create(caller: Actor, input: ServerInput, check: () => void, hasRoom = ALWAYS): Promise<Server> {
     const id = crypto.randomUUID();
     const act = { action: 'server.create', subject: id };
     return this.#ports.adminAudit.perform(caller, 'servers:write', act, async commit => {
@@ -107,10 +115,11 @@ export class ServerService {
       const isProgram = server.transportType === 'STDIO';
       const inMs = isProgram ? CONNECTOR_MS : undefined;
       if (server.autoConnect) await this.#ports.monitors.expect(id, inMs);
+      const when = allOf(whenPossible(server), hasRoom);
       const isDone = await commit({
-        when: whenPossible(server),
+        when,
         statements: [
-          insertServer(this.#ports.db, server),
+          insertServer(this.#ports.db, server, when),
           ...accountsChange(this.#ports.db, server, 'shared'),
         ],
         detail: { name: server.name, transport_type: server.transportType },
@@ -173,7 +182,8 @@ export class ServerService {
   update(caller: Actor, id: string, patch: UpdateServer, ifRevision?: number): Promise<Server> {
     const act = { action: 'server.update', subject: id, isOfServers: true } as const;
     return this.#ports.adminAudit.perform(caller, 'servers:write', act, async commit => {
-      this.#checkAddresses(patch.connection_config?.url, patch.health_check_url ?? undefined);
+      const { connection_config: config, health_check_url: healthUrl } = patch;
+      refuseAddresses(this.#ports, config?.url, healthUrl ?? undefined);
       await this.#find(caller, id);
       await this.#ports.monitors.expect(id);
       const find = () => this.#find(caller, id);
@@ -280,16 +290,6 @@ export class ServerService {
     await checkCredential(this.#ports, { id, url }, NO_CREDENTIAL, given);
     const credential = await applyCredential(this.#ports.keys, { id, url }, NO_CREDENTIAL, given);
     return toNewServer(id, input, credential, Date.now());
-  }
-
-  /** @throws PorticoError `validation_failed` naming every address that is not allowed */
-  #checkAddresses(url: string | undefined, healthCheckUrl: string | undefined): void {
-    const given = { 'connection_config.url': url, health_check_url: healthCheckUrl };
-    const fields = Object.entries(given).flatMap(([field, address]) => {
-      const decision = address === undefined || decideAddress(address, this.#ports.allowsLoopback);
-      return decision === true || decision.allowed ? [] : [{ field, message: decision.reason }];
-    });
-    refuseFields(fields);
   }
 }
 

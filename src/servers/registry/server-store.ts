@@ -112,13 +112,14 @@ export async function findServer(db: D1Database, id: string): Promise<Server | u
   return row === null ? undefined : RowSchema.parse(row);
 }
 
-export function insertServer(db: D1Database, server: Server): D1PreparedStatement {
+/** Inserts a server, if the condition holds. @param when includes {@link whenPossible} */
+export function insertServer(db: D1Database, server: Server, when: Condition): D1PreparedStatement {
   const place = parsePlace(server.url);
   return db
     .prepare(
       `INSERT INTO servers (id, name, description, transport_type, url, health_check_url,
          health_settings, auto_connect, tool_approval, status, registered_at, updated_at, connector_id, connector_server, ${CREDENTIAL_COLUMNS.join(', ')})
-       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ${IS_POSSIBLE}`,
+       SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ${when.sql}`,
     )
     .bind(
       server.id,
@@ -136,7 +137,7 @@ export function insertServer(db: D1Database, server: Server): D1PreparedStatemen
       place?.connectorId ?? null,
       place?.server ?? null,
       ...credentialParams(server.credential),
-      ...possibleParams(server),
+      ...when.params,
     );
 }
 
