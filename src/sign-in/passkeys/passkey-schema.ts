@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { jsonOf } from '../../records/record-schema.ts';
 
-/** Maximum number of passkeys per principal. */
+/** Maximum number of a principal's passkeys by one token, and of those by none. */
 export const MAX_PASSKEYS = 20;
 export const MAX_NAME_CHARS = 60;
 

@@ -13,15 +13,18 @@ export const PASSKEYS: RecordTable<Passkey> = {
   computed: ['principal_name'],
 };
 
-/** Condition: its owner is still signed in, nobody has registered it, and the limit is not reached. */
+/**
+ * Condition: its owner is still signed in, nobody has registered it, and the limit is not reached. Each token's passkeys count by
+ * themselves, so that a weak one locks out nobody.
+ */
 export const whenNew = (
-  { credential_id: credentialId }: Passkey,
+  { credential_id: credentialId, token_id: tokenId }: Passkey,
   { id, principalId }: SignedIn,
 ): Condition => ({
   sql: `EXISTS (SELECT 1 FROM sign_ins WHERE id = ? AND principal_id = ?)
     AND NOT EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?)
-    AND (SELECT count(*) FROM passkeys WHERE principal_id = ?) < ${MAX_PASSKEYS}`,
-  params: [id, principalId, credentialId, principalId],
+    AND (SELECT count(*) FROM passkeys WHERE principal_id = ? AND token_id IS ?) < ${MAX_PASSKEYS}`,
+  params: [id, principalId, credentialId, principalId, tokenId],
 });
 
 /** Finds a passkey by the authenticator's credential id. */

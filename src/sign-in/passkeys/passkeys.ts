@@ -107,7 +107,7 @@ export class Passkeys {
     return listPasskeys(this.#ports.db, whereOwn(this.#actorOf(signedIn)));
   }
 
-  /** Lists all passkeys of the person: they count together, and an authenticator would replace one by another. */
+  /** Lists all passkeys of the person: an authenticator would replace one by another. */
   #allOf({ principalId }: SignedIn): Promise<Passkey[]> {
     return listPasskeys(this.#ports.db, whereEqual({ principal_id: principalId }));
   }
@@ -115,8 +115,8 @@ export class Passkeys {
   /** Begins to add a passkey. @throws PorticoError `forbidden`, `conflict` if there are too many */
   async addOptions(url: URL, signedIn: SignedIn): Promise<PasskeyOptions> {
     if (!canHavePasskeys(url)) throw refused(NOT_HERE);
+    if ((await this.listOf(signedIn)).length >= MAX_PASSKEYS) throw tooMany();
     const known = await this.#allOf(signedIn);
-    if (known.length >= MAX_PASSKEYS) throw tooMany();
     const { principalId, name } = signedIn;
     const { keys } = this.#ports;
     const { challenge, sealed } = await makeChallenge(keys, `add ${signedIn.id}`, Date.now());
@@ -179,7 +179,7 @@ export class Passkeys {
         detail: { name: passkey.name, principal: principalId },
       });
       if (isDone) return;
-      throw (await this.#allOf(signedIn)).length >= MAX_PASSKEYS ? tooMany() : refused(NOT_ADDED);
+      throw (await this.listOf(signedIn)).length >= MAX_PASSKEYS ? tooMany() : refused(NOT_ADDED);
     });
   }
 
