@@ -5,6 +5,7 @@ import type { AuditQuery, NamedEvent } from '../audit/audit-names.ts';
 import { AuditKindSchema, AuditOutcomeSchema } from '../audit/audit-schema.ts';
 import { ADMIN_SHARD } from '../audit/admin-audit.ts';
 import { AUDIT_SCOPE } from '../audit/audit-service.ts';
+import { MAX_NAME_CHARS, MAX_URI_CHARS } from '../shared/util/name-limits.ts';
 import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
 
@@ -26,14 +27,14 @@ export const filterQuery = {
   server: z.string().max(200).optional().meta({
     description: 'Id or name of a server: changes to it and calls to it',
   }),
-  tool: z.string().max(300).optional().meta({
+  tool: z.string().max(MAX_NAME_CHARS).optional().meta({
     description: 'Qualified name of a tool, in any style: calls of it',
   }),
   action: z.string().max(100).optional().meta({ description: 'Noun and verb, such as tool.call' }),
-  subject: z.string().max(300).optional().meta({
+  subject: z.string().max(MAX_URI_CHARS).optional().meta({
     description: 'Id or name of what was changed; for a call, the qualified name',
   }),
-  subject_prefix: z.string().max(300).optional().meta({
+  subject_prefix: z.string().max(MAX_URI_CHARS).optional().meta({
     description: 'Beginning of the subject: `github.` for all tools of a server',
   }),
   outcome: AuditOutcomeSchema.optional(),

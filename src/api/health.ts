@@ -41,7 +41,7 @@ const history = createRoute({
   ...needs('servers:read'),
   request: {
     params: z.object({ id: z.string().max(100).meta({ description: 'Id of the server' }) }),
-    query: z.object({
+    query: z.strictObject({
       limit: z.coerce.number().int().min(1).max(200).default(50),
       before: z.coerce.number().int().min(1).optional(),
     }),

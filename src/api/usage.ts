@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { DIMENSIONS, type Dimension } from '../audit/usage/usage-cells.ts';
 import { quantileOf, USAGE_SCOPE, type UsageItem } from '../audit/usage/usage-service.ts';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
+import { MAX_NAME_CHARS } from '../shared/util/name-limits.ts';
 import { toCsvLine } from '../shared/util/csv.ts';
 import { dayBefore, toDay } from '../shared/util/utc-day.ts';
 import { header, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
@@ -34,7 +35,11 @@ const query = {
   principal: z.string().max(200).optional().meta({ description: 'Id or name of who called' }),
   group: z.string().max(200).optional().meta({ description: 'Calls of its current members' }),
   server: z.string().max(200).optional().meta({ description: 'Id or name' }),
-  tool: z.string().max(300).optional().meta({ description: 'Qualified name, in any style' }),
+  tool: z
+    .string()
+    .max(MAX_NAME_CHARS)
+    .optional()
+    .meta({ description: 'Qualified name, in any style' }),
 };
 
 const count = (description: string) => z.number().int().meta({ description });
