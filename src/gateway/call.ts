@@ -74,12 +74,15 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     const era = state.request.tasks;
     const task = era && (await tasks.open(viewer, era, state.request, client));
     const { request, context } = task ?? { request: state.request, context: client };
-    // Find the server and its own name for the item.
+    // Find the server and its own name for the item, and all else that is read: nothing may fail once the call was sent.
     const resolved = await lists.resolve(viewer, request.reference);
     const { server, name } = resolved;
     state.requireFrom(server);
     const catalog = await lists.catalogOf(viewer.visible, server);
     const outbound = toOutbound(request, resolved, catalog.capabilities);
+    const isExtended = catalog.capabilities['extensions'] !== undefined;
+    const isOpen =
+      isExtended && (await takesOtherTypes(request.params, catalog, catalogsOf(viewer)));
     // Write the row and apply the limits; nothing has been sent before.
     noteCalled(context, request, resolved);
     await record.begin(resolved);
@@ -114,9 +117,6 @@ export function createCall(ports: CallPorts): Gateway['request'] {
             : answer(),
         ));
     const toResult = resultChanges(request, resolved, viewer.naming);
-    const isExtended = catalog.capabilities['extensions'] !== undefined;
-    const isOpen =
-      isExtended && (await takesOtherTypes(request.params, catalog, catalogsOf(viewer)));
     return {
       server,
       reply: await state.close(server, task ? await task.close(server, reply) : reply),

@@ -2,6 +2,7 @@
 import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
 import { describe, expect, it } from 'vitest';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';
+import type { GatewayPorts } from '../../../src/gateway/gateway-of.ts';
 import type { RelayedRequest } from '../../../src/gateway/gateway.ts';
 import type { CallContext } from '../../../src/upstream/protocol/call.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
@@ -44,6 +45,7 @@ interface Sent {
 function createRequests(
   capabilities: Record<string, object> = {},
   answer: Record<string, unknown> = {},
+  ports: Partial<GatewayPorts> = {},
 ) {
   const sent: Sent[] = [];
   const gateway = createFakeGateway({
@@ -57,6 +59,7 @@ function createRequests(
       const result = JSON.stringify(answer);
       return Promise.resolve({ response: { kind: 'response', result, parsed: answer } });
     },
+    ...ports,
   });
   const ask = (
     more: Partial<RelayedRequest> = {},
@@ -198,6 +201,13 @@ describe('results of a type that an extension defines', () => {
     const { ask } = createRequests({ a: { extensions }, b: { extensions } });
     expect((await ask(declaring(OWN))).takesOtherTypes).toBeUndefined();
     expect((await ask(declaring(OWN), {}, undefined, own)).takesOtherTypes).toBe(true);
+  });
+
+  it('[MCP-7] are looked up before the call is sent: no answer is lost to a catalog that cannot be read', async () => {
+    const fail = () => Promise.reject(new Error('no catalogs'));
+    const { ask, sent } = createRequests({ a: { extensions } }, {}, { catalogsOf: fail });
+    await expect(ask(declaring(OWN))).rejects.toThrow();
+    expect(sent).toEqual([]);
   });
 
   it('[MCP-7] do not pass if the server has no such extension', async () => {
