@@ -56,7 +56,11 @@ export async function readText(
 ): Promise<string> {
   const declared = headers.has('content-encoding') ? null : headers.get('content-length');
   const length = declared === null ? NaN : Number(declared);
-  if (length > maxBytes) throw new BodyTooLarge();
+  if (length > maxBytes) {
+    // A response keeps its connection until its body is read or dropped.
+    if (source instanceof Response) source.body?.cancel().catch(() => {});
+    throw new BodyTooLarge();
+  }
   if (Number.isInteger(length)) {
     const waiting = meter?.take(length, false);
     if (waiting) await waiting;
