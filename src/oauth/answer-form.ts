@@ -32,8 +32,8 @@ async function readParameters(request: Request): Promise<URLSearchParams> {
     if (!(thrown instanceof PorticoError)) throw thrown;
     throw new OAuthError('invalid_request', thrown.message);
   }
-  const names = [...form.keys()];
-  const twice = names.find((name, at) => name !== 'resource' && names.indexOf(name) !== at);
-  if (twice !== undefined) throw new OAuthError('invalid_request', 'A parameter is given twice');
+  const names = [...form.keys()].filter(name => name !== 'resource');
+  if (new Set(names).size < names.length)
+    throw new OAuthError('invalid_request', 'A parameter is given twice');
   return form;
 }
