@@ -38,8 +38,9 @@ export function createBudget({ db, purpose, perDay, now }: BudgetOptions): Budge
     if (!(await drawUsage(db, day, purpose, likely, perDay))) {
       throw new ModelFailure('budget', endOfDay(at) - at);
     }
+    // What the model answered was paid for: a count that cannot be written now does not take it away.
     const correct = async (used: number) => {
-      if (used !== likely) await correctUsage(db, day, purpose, used - likely);
+      if (used !== likely) await correctUsage(db, day, purpose, used - likely).catch(() => {});
     };
     try {
       const done = await work();
@@ -49,7 +50,8 @@ export function createBudget({ db, purpose, perDay, now }: BudgetOptions): Budge
       if (thrown instanceof ModelFailure) {
         const { problem } = thrown;
         if (USED_NOTHING.includes(problem)) await correct(0);
-        if (problem !== 'aborted') await noteFailure(db, day, purpose, problem, now());
+        if (problem !== 'aborted')
+          await noteFailure(db, day, purpose, problem, now()).catch(() => {});
       }
       throw thrown;
     }

@@ -208,8 +208,12 @@ function toCompletion(answer: unknown, maxTokens: number): unknown {
     usage,
   } = toOwn(typeof answer === 'string' ? { response: answer } : answer);
   const calls = toCalls(written);
+  const text = toText(response);
+  if (text === '' && typeof response !== 'string' && calls.length === 0) {
+    throw new FormatError('The answer has neither a text nor calls');
+  }
   const message = {
-    content: toText(response),
+    content: text,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
   return { choices: [{ message, finish_reason: toFinish(usage, maxTokens) }], usage };
