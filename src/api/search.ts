@@ -13,6 +13,10 @@ import {
   USUAL_FOUND,
 } from '../search/rank/limits.ts';
 import { toAnthropicResult, toOpenaiOutput } from '../search/tool-references.ts';
+import { MODEL_NAMING, toCanonicalTool } from '../agents/run-calls.ts';
+import type { Format } from '../models/formats/dialect.ts';
+import { dialectOf } from '../models/formats/dialects.ts';
+import { DOT_NAMING } from '../gateway/viewer.ts';
 import type { SearchHit, SearchRequest } from '../gateway/search.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
@@ -63,7 +67,7 @@ const FoundSchema = z
   })
   .meta({ id: 'SearchResult' });
 
-const DEFINITION = z.looseObject({ name: z.string() });
+const DEFINITION = z.looseObject({});
 const AnthropicSchema = z
   .object({
     content: z.array(z.object({ type: z.literal('tool_reference'), tool_name: z.string() })),
@@ -87,8 +91,8 @@ const search = createRoute({
   summary: 'Search for tools',
   description:
     'Of the tools this token may use, those that fit a query best. With `format`, as the content of a tool result with the definitions it ' +
-    'refers to (`anthropic`), or as the item that answers a `tool_search_call` (`openai`; its `call_id` is yours to add), under ' +
-    'names that both accept (`server__tool`).',
+    'refers to (`anthropic`), or as the item that answers a `tool_search_call` (`openai`; its `call_id` is yours to add). Names ' +
+    'and schemas are those of `GET /api/v1/tools?format=anthropic` or `openai-responses`.',
   ...needs('tools:read'),
   request: {
     query: z.strictObject({ format: z.enum(['anthropic', 'openai']).optional() }),
@@ -134,15 +138,15 @@ export function registerSearch(api: Api, { gateway }: ApiPorts): void {
   api.openapi(search, async context => {
     const body = context.req.valid('json');
     const { format } = context.req.valid('query');
-    // Hosts allow only letters, digits, `_` and `-` in a name.
-    const style = format === undefined ? 'dot' : 'underscore';
-    const naming = { kind: 'qualified', style } as const;
+    const naming = format === undefined ? DOT_NAMING : MODEL_NAMING;
     const found = await gateway.search(
       { ...callerViewOf(context.var.snapshot), naming },
       toRequest(body),
     );
-    if (format === 'anthropic') return context.json(toAnthropicResult(found.hits), 200);
-    if (format === 'openai') return context.json(toOpenaiOutput(found.hits), 200);
+    if (format === 'anthropic')
+      return context.json(toAnthropicResult(toTools(found.hits, 'anthropic')), 200);
+    if (format === 'openai')
+      return context.json(toOpenaiOutput(toTools(found.hits, 'openai-responses')), 200);
     const metadata = {
       servers_searched: found.serversSearched,
       total_tools_searched: found.toolsSearched,
@@ -150,6 +154,10 @@ export function registerSearch(api: Api, { gateway }: ApiPorts): void {
     return context.json({ query: body.query, tools: found.hits.map(toView), metadata }, 200);
   });
 }
+
+/** Returns the found tools as `GET /api/v1/tools?format=` does: an API refuses a request with all its tools for one schema. */
+const toTools = (hits: readonly SearchHit[], format: Format) =>
+  dialectOf(format).toTools(hits.map(toCanonicalTool), { strict: false }).tools;
 
 function toRequest(body: z.infer<typeof SearchSchema>): SearchRequest {
   const { query, limit, skill, include_external: isAny, read_only: readOnly } = body;

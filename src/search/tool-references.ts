@@ -7,32 +7,27 @@
  * listed in the request's `tools` with `defer_loading`. OpenAI, "Tool search", client-executed tool search
  * (developers.openai.com/api/docs/guides/tools-tool-search): a `tool_search_output` item that contains the tools themselves.
  */
-import type { ListedItem } from '../gateway/listing.ts';
+import type { JsonObject } from '../shared/protocol.ts';
 
-/** Returns the name, the schema and the description, if any, of a definition, as JSON values. */
-function membersOf({ name, item }: ListedItem) {
-  const read = (member: string): unknown => JSON.parse(item.raw.get(member) ?? 'null');
-  const description = read('description');
-  const schema = read('inputSchema') ?? { type: 'object' };
-  return { name, schema, ...(typeof description === 'string' ? { description } : {}) };
+const toDeferred = (tool: JsonObject) => ({ ...tool, defer_loading: true });
+
+/**
+ * Returns the content of a tool result, and the definitions it refers to, for `tools` of the next request.
+ * @param found definitions as `tools` of a Messages request
+ */
+export function toAnthropicResult(found: readonly JsonObject[]) {
+  const content = found.map(({ name }) => ({
+    type: 'tool_reference' as const,
+    tool_name: String(name),
+  }));
+  return { content, tools: found.map(toDeferred) };
 }
 
-/** Returns the content of a tool result, and the definitions it refers to, for `tools` of the next request. */
-export function toAnthropicResult(found: readonly ListedItem[]) {
-  const content = found.map(({ name }) => ({ type: 'tool_reference' as const, tool_name: name }));
-  const tools = found.map(each => {
-    const { schema, ...rest } = membersOf(each);
-    return { ...rest, input_schema: schema, defer_loading: true };
-  });
-  return { content, tools };
-}
-
-/** Returns the item that answers a `tool_search_call`, without its `call_id`. */
-export function toOpenaiOutput(found: readonly ListedItem[]) {
-  const tools = found.map(each => {
-    const { schema, ...rest } = membersOf(each);
-    return { type: 'function' as const, ...rest, parameters: schema, defer_loading: true };
-  });
+/**
+ * Returns the item that answers a `tool_search_call`, without its `call_id`.
+ * @param found definitions as `tools` of a response
+ */
+export function toOpenaiOutput(found: readonly JsonObject[]) {
   const head = { type: 'tool_search_output', execution: 'client', status: 'completed' } as const;
-  return { ...head, tools };
+  return { ...head, tools: found.map(toDeferred) };
 }

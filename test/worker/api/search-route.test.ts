@@ -32,7 +32,10 @@ const github = new FakeServer({
 const jira = new FakeServer({
   tools: [toolOf('create_ticket', { description: 'Create a Jira ticket for an issue' })],
 });
-const other = new FakeServer({ tools: [toolOf('brew', { description: 'Brew coffee' })] });
+const choice = { type: 'object', anyOf: [{ required: ['beans'] }, { required: ['pods'] }] };
+const other = new FakeServer({
+  tools: [toolOf('brew', { description: 'Brew coffee', inputSchema: choice })],
+});
 const records: Record<string, ServerView> = {};
 const QUERY = 'create a GitHub issue';
 const nobody = { servers_searched: 0, total_tools_searched: 0 };
@@ -168,5 +171,17 @@ describe('the form of a host', () => {
     });
     const { status } = await search(body, undefined, '/api/v1/search?format=other');
     expect(status).toBe(422);
+  });
+
+  it.each([
+    ['anthropic', 'anthropic', 'input_schema'],
+    ['openai', 'openai-responses', 'parameters'],
+  ])('[FIND-2] of %s has the definitions that its API accepts', async (host, format, member) => {
+    const body = { query: 'brew coffee', limit: 1 };
+    const { json: found } = await search(body, undefined, `/api/v1/search?format=${host}`);
+    expect(found.tools[0]?.[member]).not.toHaveProperty('anyOf');
+    const path = `/api/v1/tools?tool=coffee.brew&format=${format}`;
+    const { tools } = await (await portico.api('GET', path)).json<Pick<Found, 'tools'>>();
+    expect(found.tools).toEqual(tools.map(tool => ({ ...tool, defer_loading: true })));
   });
 });
