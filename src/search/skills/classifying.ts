@@ -27,6 +27,7 @@ import { replaceContributions } from './member-store.ts';
 import type { Taxonomy } from './skill.ts';
 import { loadTaxonomy } from './skill-store.ts';
 import { toQuestions } from './skill-prompts.ts';
+import { writeSuggestions } from './suggestion-store.ts';
 
 /** The results of classifying some tools. */
 export interface Judged {
@@ -34,8 +35,8 @@ export interface Judged {
   classifications: readonly (Classification | undefined)[];
   /** Statements to write in the same batch. */
   statements?: readonly D1PreparedStatement[];
-  /** Why some have no answer, and the least time before a retry, in milliseconds. */
-  failure?: { reason: string; retryAfterMs: number } | undefined;
+  /** Why some have no answer, the least time before a retry, in milliseconds, and whether the model did answer, but not about them. */
+  failure?: { reason: string; retryAfterMs: number; isAnswered: boolean } | undefined;
 }
 
 /** A method of classification: the embedded classifier, or a model. */
@@ -68,6 +69,8 @@ export interface ClassifyingPorts {
 const KEY = 'classified';
 /** Stored in `made_for` for a tool without an answer, so that it is classified again. */
 const FAILED = 'failed';
+/** How often a model is asked about tools that its answers leave out: with the pauses between, some five hours. */
+const MAX_ASKED = 12;
 
 /** The inputs and the outcome of the last pass. */
 const DoneSchema = z.object({
@@ -75,6 +78,8 @@ const DoneSchema = z.object({
   skillsRevision: z.number(),
   contributions: z.string(),
   failures: z.number(),
+  /** In how many passes the answers left tools out, since there was a change. */
+  gaps: z.number().default(0),
   retryAt: z.number().nullable(),
 });
 type Done = z.infer<typeof DoneSchema>;
@@ -162,13 +167,22 @@ export class Classifying {
     }
     if (isStopped()) return undefined;
     const last = await this.#finish(server, questions, known, done, revision);
-    const failures = failure || hasGaps ? (done?.failures ?? 0) + 1 : 0;
+    const basis = basisOf(server, taxonomy.revision, way);
+    const isAgain = done?.basis === basis && done.skillsRevision === server.skillsRevision;
+    const isGap = failure ? failure.isAnswered : hasGaps;
+    const gaps = (isAgain ? done.gaps : 0) + (isGap ? 1 : 0);
+    // A model that leaves a tool out every time would be asked for ever.
+    const isOpen = isGap ? gaps < MAX_ASKED : failure !== undefined;
+    const failures = isOpen ? (done?.failures ?? 0) + 1 : 0;
     const leastMs = failure?.retryAfterMs ?? 0;
-    const retryAt = failures > 0 ? Date.now() + toPutOffMs(failures, leastMs) : null;
-    return { ...last, basis: basisOf(server, taxonomy.revision, way), failures, retryAt };
+    const retryAt = isOpen ? Date.now() + toPutOffMs(failures, leastMs) : null;
+    return { ...last, basis, failures, gaps, retryAt };
   }
 
-  /** Deletes tools that are gone, and writes the server's contributions to the skill vectors where they changed. */
+  /**
+   * Deletes tools that are gone, with what was suggested for them, and writes the server's contributions to the skill vectors where they
+   * changed.
+   */
   async #finish(
     server: Server,
     questions: readonly Question[],
@@ -178,8 +192,8 @@ export class Classifying {
   ): Promise<Pick<Done, 'skillsRevision' | 'contributions'>> {
     const { db, embedding } = this.#ports;
     const names = new Set(questions.map(({ name }) => name));
-    const gone = [...known.values()].filter(
-      ({ tool, source }) => !names.has(tool) && source !== 'hand',
+    const gone = [...known.values()].flatMap(({ tool, source }) =>
+      names.has(tool) || source === 'hand' ? [] : [tool],
     );
     const parts = toContributions(questions, known, await embedding());
     const digest = await sha256Hex(
@@ -189,11 +203,8 @@ export class Classifying {
     const statements = [
       ...(gone.length > 0
         ? [
-            forgetAssignments(
-              db,
-              server.id,
-              gone.map(({ tool }) => tool),
-            ),
+            forgetAssignments(db, server.id, gone),
+            ...writeSuggestions(db, server.id, gone, [], Date.now()),
           ]
         : []),
       ...(isSame ? [] : replaceContributions(db, server.id, parts, Date.now())),

@@ -129,5 +129,6 @@ function toFailure(answers: readonly PromiseSettledResult<unknown>[]) {
   const [first] = failures;
   if (!first) return undefined;
   const retryAfterMs = Math.max(...failures.map(failure => failure.retryAfterMs ?? 0));
-  return { reason: first.message, retryAfterMs };
+  const isAnswered = failures.every(({ problem }) => problem === 'nonsense');
+  return { reason: first.message, retryAfterMs, isAnswered };
 }

@@ -11,20 +11,18 @@ import {
 import { Classifying } from '../../../src/search/skills/classifying.ts';
 import { createLlmWay } from '../../../src/search/skills/llm-way.ts';
 import { loadTaxonomy } from '../../../src/search/skills/skill-store.ts';
+import { writeSuggestions } from '../../../src/search/skills/suggestion-store.ts';
 import type { Embedding } from '../../../src/search/text/embedding.ts';
 import { toCatalogText } from '../../../src/servers/catalog/catalog.ts';
 import type { Server } from '../../../src/servers/registry/server-schema.ts';
 import { createPortico, register } from '../support/portico.ts';
 
 const portico = createPortico();
-const TOOLS = ['a', 'b'];
-const items = {
-  tools: TOOLS.map(name => JSON.stringify({ name, inputSchema: { type: 'object' } })),
-  resources: [],
-  resourceTemplates: [],
-  prompts: [],
+const others = { resources: [], resourceTemplates: [], prompts: [] };
+const toCatalog = (names: readonly string[]) => {
+  const tools = names.map(name => JSON.stringify({ name, inputSchema: { type: 'object' } }));
+  return toCatalogText({ items: { tools, ...others }, ttlMs: {}, capabilities: {} });
 };
-const CATALOG = toCatalogText({ items, ttlMs: {}, capabilities: {} });
 const EMBEDDING = { dimensions: 4, embed: () => new Float32Array(4) } as unknown as Embedding;
 let made = 0;
 
@@ -36,6 +34,7 @@ async function createWorld() {
     skills: {} as Record<string, string[]> | undefined,
     asked,
     wakes: [] as number[],
+    tools: ['a', 'b'],
   };
   const model: Model = {
     name: `model-${made}`,
@@ -64,7 +63,7 @@ async function createWorld() {
     } as unknown as DurableObjectStorage,
     way: createLlmWay(env.DB, model),
     embedding: async () => EMBEDDING,
-    findCatalog: async () => CATALOG,
+    findCatalog: async () => toCatalog(world.tools),
     wake: async at => void world.wakes.push(at),
   });
   const follow = async () => {
@@ -74,7 +73,13 @@ async function createWorld() {
         await env.DB.prepare('SELECT skills_revision FROM servers WHERE id = ?').bind(id).first(),
       );
     const { revision: taxonomyRevision } = await loadTaxonomy(env.DB);
-    const facts = { id, name: 'open', description: '', status: 'CONNECTED', catalogHash: 'h' };
+    const facts = {
+      id,
+      name: 'open',
+      description: '',
+      status: 'CONNECTED',
+      catalogHash: world.tools.join(),
+    };
     await classifying.follow({ ...facts, skillsRevision, taxonomyRevision } as unknown as Server);
     return Object.fromEntries(
       (await listAssignments(env.DB, id)).map(({ tool, skills, reason }) => [
@@ -99,6 +104,34 @@ it('[AG-US3-AC4] a tool that an answer leaves out is asked about again, later', 
   vi.spyOn(Date, 'now').mockReturnValue(world.wakes[0] ?? 0);
   expect(await follow()).toEqual({ a: 'weather', b: 'gaming' });
   expect(world.asked).toEqual([['a', 'b'], ['b']]);
+});
+
+it('[AG-US3-AC4] a tool that every answer leaves out is not asked about for ever', async () => {
+  const { id, world, follow } = await createWorld();
+  world.skills = { a: ['weather'] };
+  const clock = vi.spyOn(Date, 'now');
+  for (let n = 0; n < 30; n += 1) {
+    await follow();
+    clock.mockReturnValue(world.wakes.at(-1) ?? 0);
+  }
+  expect(world.asked).toHaveLength(12);
+  await env.DB.batch([renewAssignments(env.DB, id), touchServerSkills(env.DB, id)]);
+  world.skills = { a: ['weather'], b: ['gaming'] };
+  expect(await follow()).toEqual({ a: 'weather', b: 'gaming' });
+});
+
+it('[AG-US3-AC8] a skill that was suggested for a tool goes with the tool', async () => {
+  const { id, world, follow } = await createWorld();
+  world.skills = { a: [], b: [] };
+  await follow();
+  const suggested = { id: `for_b_${made}`, name: `for_b_${made}`, description: '', tool: 'b' };
+  await env.DB.batch(writeSuggestions(env.DB, id, ['b'], [suggested], 0));
+  const find = () =>
+    env.DB.prepare('SELECT id FROM skill_suggestions WHERE id = ?').bind(suggested.id).first();
+  expect(await find()).not.toBeNull();
+  world.tools = ['a'];
+  await follow();
+  expect(await find()).toBeNull();
 });
 
 it('[FIND-3] a tool to be classified again is asked about again also after a failure', async () => {
