@@ -2,7 +2,8 @@
  * Tells which parts may contain a term, so that a query skips the others: 10,000 tools of a thousand servers share few words. It may name
  * too many parts but never too few: the caller looks the term up in each, and a part that is not in the map is always named, so results are
  * equal to the last bit with and without it. It holds hashes and numbers of what this isolate searched, and depends on no caller. Bounded:
- * when it would exceed its limit, it starts empty again.
+ * when it would exceed its limit, it starts empty again. A cached layout (`held-layouts.ts`) keeps the map that it was made with until it is
+ * evicted, so there may be as many maps as layouts, and one more.
  */
 /** One term of one segment or server record is one entry, of some eight bytes. */
 const MAX_ENTRIES = 1_000_000;
