@@ -13,13 +13,20 @@ import {
 } from './chat-state.ts';
 import { withDecision, withoutDecision } from './deciding.ts';
 
+/** A message overtakes all calls that are not made yet, so it would refuse what was just approved. */
+const APPROVED_FIRST = 'send it after the approved calls have been made';
+
 /**
  * @param state at rest: no call is under way
  * @throws PorticoError `validation_failed` where there is nothing to continue with
  */
 export function toContinued(state: ChatState, given: ContinueChat): ChatState {
   const decided = withDecisions(state, given.decisions);
-  if (given.message !== undefined) return withMessage(decided, given.message);
+  if (given.message !== undefined) {
+    if (given.decisions.some(({ approve }) => approve))
+      throw fieldProblem('message', APPROVED_FIRST);
+    return withMessage(decided, given.message);
+  }
   if (given.decisions.length > 0) return running(decided);
   if (pendingOf(state).length > 0) {
     throw fieldProblem(

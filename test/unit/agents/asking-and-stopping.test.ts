@@ -86,6 +86,14 @@ describe('a person', () => {
     expect(state.stop).toBe('answered');
   });
 
+  it('[LLM-3] cannot approve a call and overtake it with a message at once', async () => {
+    const { state } = await go({ model: asksFirst() });
+    const decide = (approve: boolean) =>
+      toContinued(state, given({ message: 'and?', decisions: [{ call_id: 'call_2', approve }] }));
+    expect(() => decide(true)).toThrow('after the approved calls');
+    expect(decide(false).messages.at(-1)).toEqual({ role: 'user', text: 'and?' });
+  });
+
   it('[LLM-3] is asked about every call, or never, as the policy says', async () => {
     const always = await go({ model: asksFirst() }, begun({ approve: 'always' }));
     expect(always.state.turn.map(({ place }) => place)).toEqual(['waiting', 'waiting', 'waiting']);
