@@ -84,7 +84,7 @@ const proceed = createRoute({
   tags,
   summary: 'Continue a chat',
   description:
-    'With a message, with decisions about calls that wait, or, without either, where it was stopped. A call that was under way when the gateway stopped is not sent again. ' +
+    'With a message, with decisions about calls that wait, or, without either, where it was stopped. A message refuses the calls that wait, so it cannot come with an approval. A call that was under way when the gateway stopped is not sent again. ' +
     events,
   ...needs('tools:call'),
   request: {
@@ -164,6 +164,7 @@ export function registerChat(api: Api, { chats, snapshots }: ApiPorts): void {
       signal,
       origin: new URL(context.req.url).origin,
       traceparent: parentOf(context),
+      operation: context.env.operation,
       waitUntil: deferOf(context),
       async rights() {
         const now = await snapshotNow(context, snapshots);

@@ -35,6 +35,8 @@ export interface OperationFacts {
   uri?: string;
   /** HTTP status, where it tells how the request ended. */
   status?: number;
+  /** Whether it waits for a language model, as an ask and a chat do. */
+  usesModel?: true;
   /** Whether the answer was a cache hit. */
   isHit?: boolean;
   /** Raw JSON, present where content is kept. */

@@ -96,8 +96,10 @@ export class RequestMetrics {
     this.#requests.of(all, { ...all, server: OTHER, tool: OTHER }).n += 1;
     const kind = { method, era };
     this.#durations.of(kind, kind).add(durationMs / 1_000, traceId, startedAt);
-    const own = Math.max(0, durationMs - upstreamMs) / 1_000;
-    this.#gateway.of(kind, kind).add(own, traceId, startedAt);
+    if (!operation.usesModel) {
+      const own = Math.max(0, durationMs - upstreamMs) / 1_000;
+      this.#gateway.of(kind, kind).add(own, traceId, startedAt);
+    }
     if (typeof code === 'string' && (isDenial(code) || code === 'unauthorized')) {
       this.#denials.of({ code }, { code }).n += 1;
     }
@@ -124,7 +126,11 @@ export class RequestMetrics {
     ] as const;
     const durations = [
       [this.#durations, 'request', 'Time of requests.'],
-      [this.#gateway, 'gateway', 'Time of requests without the time spent waiting for servers.'],
+      [
+        this.#gateway,
+        'gateway',
+        'Time of requests without the time spent waiting for servers; not of asks and chats.',
+      ],
       [this.#upstream, 'upstream', 'Time of requests to servers.'],
     ] as const;
     return [

@@ -84,6 +84,7 @@ export class AskService {
     requireScope(input.caller, 'tools:read');
     requireScope(input.caller, 'tools:call');
     if (!model) throw noModel();
+    input.context.operation?.is({ usesModel: true });
     const meter = new AskMeter(now);
     const facts = { door: input.source, model: model.name, dry_run: input.dryRun };
     const span = tracer.start('ask', facts, work => input.context.waitUntil(work), input.parent);

@@ -9,6 +9,8 @@ import { fieldProblem } from '../../shared/errors/field-problems.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { ChatModel } from '../../models/chat-port.ts';
 import { noModel } from '../../models/model-port.ts';
+import type { ErrorCode } from '../../shared/errors/table.ts';
+import { toEnding } from '../../telemetry/operation.ts';
 import type { Tracer } from '../../tracing/tracer.ts';
 import { leastOf, toApproval, toLimits } from './requested-limits.ts';
 import { toChatView, type ChatView } from './chat-events.ts';
@@ -16,7 +18,13 @@ import { LEASE_MS, type ChatRecords, type Claim, type StoredChat } from './chat-
 import { runChat, type Watcher } from './chat-run.ts';
 import type { BeginChat, ContinueChat } from './chat-schema.ts';
 import type { ChatSettings } from './chat-settings.ts';
-import { isStorable, NOTHING_SPENT, toFormat, type ChatState } from './chat-state.ts';
+import {
+  isStorable,
+  NOTHING_SPENT,
+  toFormat,
+  type ChatState,
+  type StopReason,
+} from './chat-state.ts';
 import { interrupted, restOf, toContinued, withMessage } from './continuing.ts';
 import { stricter } from './deciding.ts';
 import { findShown, type ChatCaller, type ToolPorts } from './shown-tools.ts';
@@ -37,6 +45,13 @@ export interface ReadyChat {
   /** @param watcher gets the events of the run */
   run(watcher: Watcher): Promise<ChatView>;
 }
+
+/** Reasons to stop that are failures of the request, though the chat can be continued. */
+const FAILURES: Partial<Record<StopReason, ErrorCode>> = {
+  interrupted: 'model_failed',
+  model_failed: 'model_failed',
+  model_budget: 'model_budget',
+};
 
 /** Who reads or ends a chat. */
 export type ChatReader = Pick<ChatCaller, 'caller' | 'waitUntil'>;
@@ -144,7 +159,8 @@ export class ChatService {
     const { records, tools, tracer, now } = this.#ports;
     return {
       id: claim.id,
-      run: watcher => {
+      async run(watcher) {
+        chatCaller.operation?.is({ usesModel: true });
         const about = { chat: claim.id, model: model.name };
         const span = tracer.start('chat', about, chatCaller.waitUntil, chatCaller.traceparent);
         const shown = (current: ChatState) => findShown(tools, chatCaller, model.dialect, current);
@@ -152,7 +168,10 @@ export class ChatService {
         const running = runChat(claim, state, ports, watcher, chatCaller.signal);
         // The caller may leave; the run still has to write its outcome.
         chatCaller.waitUntil(running.catch(() => {}));
-        return running;
+        const view = await running;
+        const code = view.stop_reason === null ? undefined : FAILURES[view.stop_reason];
+        if (code !== undefined) chatCaller.operation?.ends(toEnding(code));
+        return view;
       },
     };
   }

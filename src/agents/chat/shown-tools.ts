@@ -18,6 +18,7 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import { withinToolset } from '../../gateway/toolset-scope.ts';
 import type { CallsFor, CallsWatch } from '../run-calls.ts';
 import type { Era } from '../../shared/protocol.ts';
+import type { Operation } from '../../telemetry/operation.ts';
 import type { Server } from '../../servers/registry/server-schema.ts';
 import { MAX_FOUND, MAX_QUERY_CHARS } from '../../search/rank/limits.ts';
 import type { ChatState, StoredCall } from './chat-state.ts';
@@ -37,6 +38,8 @@ export interface ChatCaller extends CallerView {
   origin: string | undefined;
   /** Of the trace that it belongs to, if any (W3C Trace Context). */
   traceparent: string | undefined;
+  /** The request that it is part of, if that is observed. */
+  operation?: Operation | undefined;
   /** Runs work that outlives the response. */
   waitUntil: WaitUntil;
 }

@@ -151,6 +151,7 @@ class Round {
       signal: AbortSignal.any([context.signal, this.#gone.signal]),
       origin: context.origin,
       traceparent: traceparentOf(context, this.#request),
+      operation: context.operation,
       waitUntil: work => context.waitUntil(work),
       async rights() {
         try {

@@ -54,6 +54,13 @@ it('[OPS-7] requests are counted by server, tool, method, era and outcome', () =
   );
 });
 
+it('[OPS-7] a request that waits for a language model is no time of the gateway', () => {
+  const metrics = new RequestMetrics();
+  metrics.add(call({ usesModel: true, durationMs: 60_000 }), false);
+  expect(text(metrics)).toContain('portico_request_duration_seconds_count{');
+  expect(text(metrics)).not.toContain('portico_gateway_duration_seconds_count{');
+});
+
 it('[OPS-7] OpenMetrics has exemplars with trace ids of kept traces, and an end marker', () => {
   const metrics = new RequestMetrics();
   metrics.add(call(), true);

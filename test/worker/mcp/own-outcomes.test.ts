@@ -38,3 +38,29 @@ it.each([
     expect([lines[0]?.outcome, lines[0]?.code]).toEqual(ended);
   },
 );
+
+const broken = createPortico({
+  LINES,
+  PORTICO_LOG: 'all',
+  PORTICO_MODEL_API: 'workers-ai',
+  PORTICO_MODEL: 'none',
+  AI: { run: () => Promise.reject(new Error('5007: No such model')) },
+} as never);
+
+it.each(['mcp', 'rest'])(
+  '[OPS-7] [LLM-3] a chat over %s whose model fails has failed',
+  async source => {
+    lines.length = 0;
+    const { message, headers } = modern('tools/call', {
+      name: 'chat',
+      arguments: { message: 'x' },
+    });
+    const response =
+      source === 'mcp'
+        ? await broken.post(message, { headers }, '/mcp?tools=chat')
+        : await broken.api('POST', '/api/v1/chat', { message: 'x' });
+    expect(await response.text()).toContain('model_failed');
+    await vi.waitFor(() => expect(lines).toHaveLength(1), PATIENT);
+    expect(lines).toMatchObject([{ outcome: 'failed', code: 'model_failed' }]);
+  },
+);
