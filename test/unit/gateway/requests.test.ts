@@ -206,7 +206,7 @@ describe('results of a type that an extension defines', () => {
   it('[MCP-7] are looked up before the call is sent: no answer is lost to a catalog that cannot be read', async () => {
     const fail = () => Promise.reject(new Error('no catalogs'));
     const { ask, sent } = createRequests({ a: { extensions } }, {}, { catalogsOf: fail });
-    await expect(ask(declaring(OWN))).rejects.toThrow();
+    await expect(ask(declaring(OWN))).rejects.toThrow('no catalogs');
     expect(sent).toEqual([]);
   });
 
