@@ -1,6 +1,7 @@
 /** Tools as ask uses them: the allowed tools as visible servers, and a tool of the live catalog as the guard judges it. Pure. */
 import { isReadOnly } from '../../servers/catalog/catalog.ts';
 import type { ListedItem } from '../../gateway/listing.ts';
+import { isStandIn } from '../../gateway/stand-in.ts';
 import type { VisibleServers } from '../../gateway/viewer.ts';
 import { both, NOTHING, WHOLE } from '../../access/policy/view.ts';
 import { allowedView, type AllowEntry } from './allow-list.ts';
@@ -28,6 +29,7 @@ export function toGuarded({ server, item }: ListedItem): GuardedTool {
     tool: item.key,
     inputSchema: JSON.parse(item.raw.get('inputSchema') ?? '{}'),
     isReadOnly: isReadOnly(item),
+    isStandIn: isStandIn(item),
   };
 }
 

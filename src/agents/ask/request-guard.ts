@@ -6,6 +6,7 @@
 import { isAllowed, mayChange, type AllowEntry } from './allow-list.ts';
 import { parsePlan, type ParseReason, type ToolPlan } from './plan.ts';
 import { checkSchema } from './schema-check.ts';
+import { matchesServer } from '../../shared/util/name-pattern.ts';
 
 /** A tool of the live catalog, as the caller sees it. */
 export interface GuardedTool {
@@ -15,6 +16,8 @@ export interface GuardedTool {
   inputSchema: unknown;
   /** Whether the tool declares that it changes nothing. */
   isReadOnly: boolean;
+  /** Whether it stands in for tools that the caller cannot list before it has connected an account. */
+  isStandIn?: boolean;
 }
 
 /** What was used, or the most that may be used. */
@@ -70,7 +73,10 @@ export function decidePlan(text: string, facts: GuardFacts): GuardVerdict {
     const reason = checked.fit === 'unusable' ? 'schema_unusable' : 'arguments_do_not_fit';
     return { decision: 'refused', stage: 'schema', reason, detail: checked.detail, ...planned };
   }
-  if (!isAllowed(facts.entries, tool.server, tool.tool)) {
+  const isCovered = tool.isStandIn
+    ? facts.entries.some(({ server }) => matchesServer(server, tool.server))
+    : isAllowed(facts.entries, tool.server, tool.tool);
+  if (!isCovered) {
     return { decision: 'refused', stage: 'allowlist', reason: 'not_allowed', ...planned };
   }
   if (!tool.isReadOnly && !mayChange(facts.entries, tool.server, tool.tool)) {
