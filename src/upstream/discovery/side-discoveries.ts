@@ -170,20 +170,26 @@ async function openLegacy(open: Open): Promise<SideSession | undefined> {
 
 /**
  * Discovers what a server offers to clients with capabilities: to one that has all of them; if that shows more than `plain`, to clients
- * with one feature each; and if these do not show all of it, to clients that lack one set of features each.
+ * with one feature each; and if these do not show all of it, to clients that lack one set of features each. Sessions of one step run at
+ * once: a server may start a program for each.
  */
 async function viewsOf(plain: ClientView, open: Open, deadline: Deadline): Promise<ClientView[]> {
   const see = async (features: readonly ClientFeature[]) =>
     viewOf(await open(features), features, deadline);
   const whole = await see(CLIENT_FEATURES);
   if (isWithin(whole, [plain])) return [whole];
-  const views = [whole];
-  for (const feature of CLIENT_FEATURES) views.push(await see([feature]));
-  if (isWithin(whole, [plain, ...views.slice(1)])) return views;
-  for (const lacking of FEATURE_SETS) {
-    views.push(await see(CLIENT_FEATURES.filter(feature => !lacking.includes(feature))));
-  }
-  return views;
+  const alone = await allOf(CLIENT_FEATURES.map(feature => see([feature])));
+  if (isWithin(whole, [plain, ...alone])) return [whole, ...alone];
+  const lacking = FEATURE_SETS.map(set =>
+    CLIENT_FEATURES.filter(feature => !set.includes(feature)),
+  );
+  return [whole, ...alone, ...(await allOf(lacking.map(see)))];
+}
+
+/** Returns all values; if one fails, throws only after the others have ended, since they need the deadline. */
+async function allOf<T>(running: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(running);
+  return Promise.all(running);
 }
 
 async function viewOf(

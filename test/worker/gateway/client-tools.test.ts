@@ -3,7 +3,7 @@
  * approved like every other tool.
  */
 import { describe, expect, it, vi } from 'vitest';
-import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
+import { FakeServer, resultOf, serve, toolOf } from '../support/fake-server.ts';
 import {
   ask,
   createPortico,
@@ -69,8 +69,7 @@ async function clientOf(portico: Portico, era: Era, path: string, capabilities: 
 
 const registered = new Map<string, FakeServer>();
 
-async function connect(name: string, more: object = {}) {
-  const server = new FakeServer({ toolsFor });
+async function connect(name: string, more: object = {}, server = new FakeServer({ toolsFor })) {
   registered.set(name, server);
   serve(Object.fromEntries(registered));
   const portico = createPortico();
@@ -114,6 +113,19 @@ describe("tools that depend on the client's capabilities", () => {
     await monitorOf(record.id).rebuild('none');
     expect(server.of('initialize')).toHaveLength(opened);
     await portico.settle();
+  });
+
+  it('[MCP-4] are known from the start, of a server that takes its time for each session', async () => {
+    const server = new FakeServer({ toolsFor });
+    server.answers.set('tools/list', async post => {
+      await new Promise(resolve => setTimeout(resolve, 700));
+      const declared = server.sessions.get(post.session ?? '');
+      return resultOf(post, { tools: [...server.tools, ...toolsFor(declared)] });
+    });
+    const { portico, record, path } = await connect('slow', {}, server);
+    const client = await clientOf(portico, 'legacy', path, ALL);
+    expect(await client.names()).toEqual(ALL_NAMES);
+    expect(record).toMatchObject({ tool_count: 5, held_tools: 0 });
   });
 
   it('[SEC-7] are held like any other tool if they appear later', async () => {
