@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../shared/protocol.ts';
 import { AuditOutcomeSchema, GENESIS, type ChainedEvent, type ChainHead } from './audit-schema.ts';
+import { tryJson } from '../shared/json/json-spans.ts';
 
 /** The condition for a change, as SQL; it is evaluated in the same transaction. */
 export interface Condition {
@@ -65,13 +66,8 @@ const RowSchema = z
 
 /** Details that are not a JSON object were not written by us: they are shown as unreadable, and the row's hash does not match. */
 function parseDetail(text: string): JsonObject {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (isObject(parsed)) return parsed;
-  } catch {
-    // Handled below.
-  }
-  return { unreadable: true };
+  const parsed = tryJson(text);
+  return isObject(parsed) ? parsed : { unreadable: true };
 }
 
 /** Parses rows of `audit_events` into events. */

@@ -5,6 +5,7 @@
  */
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { fromBase64Url, toBase64Url } from '../shared/crypto/base64url.ts';
+import { tryJson } from '../shared/json/json-spans.ts';
 
 export interface Page<T> {
   items: readonly T[];
@@ -46,13 +47,9 @@ function toCursor({ name, server }: Named): string {
 
 function parseCursor(cursor: string): [server: string, name: string] {
   const bytes = cursor.length > MAX_CURSOR_CHARS ? undefined : fromBase64Url(cursor);
-  try {
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    if (Array.isArray(parsed) && typeof parsed[0] === 'string' && typeof parsed[1] === 'string') {
-      return [parsed[0], parsed[1]];
-    }
-  } catch {
-    // Not a cursor of the gateway: refused below.
+  const parsed = tryJson(new TextDecoder().decode(bytes));
+  if (Array.isArray(parsed) && typeof parsed[0] === 'string' && typeof parsed[1] === 'string') {
+    return [parsed[0], parsed[1]];
   }
   throw new PorticoError('invalid_params', 'The cursor is not valid; start again without one');
 }

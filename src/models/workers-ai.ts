@@ -14,7 +14,7 @@ import {
   type TurnReply,
   type TurnRequest,
 } from './formats/dialect.ts';
-import { parseWithin } from '../shared/json/json-spans.ts';
+import { parseJson } from './formats/read-json.ts';
 import { isObject, type JsonObject } from '../shared/protocol.ts';
 import type { AiBinding } from './ai-port.ts';
 import { ModelFailure, type ModelProblem } from './model-port.ts';
@@ -162,7 +162,7 @@ function createReader(maxTokens: number): TurnReader {
         if (!isOwn) return reader.read(event);
         return reader.read(toEvent({ choices: [{ delta: {}, finish_reason: finish }] }));
       }
-      const chunk = parseJson(event.data);
+      const chunk = parseJson(event.data, 'The event');
       if (isCompletion(chunk)) return reader.read(event);
       isOwn = true;
       const { response, tool_calls: written, usage } = toOwn(chunk);
@@ -235,11 +235,3 @@ const toCalls = (written: OwnAnswer['tool_calls']): JsonObject[] =>
           function: { name: call.name, arguments: toText(call.arguments) },
         },
   );
-
-function parseJson(text: string): unknown {
-  try {
-    return parseWithin(text);
-  } catch {
-    throw new FormatError('The event is not valid JSON');
-  }
-}

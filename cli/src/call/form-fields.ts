@@ -3,6 +3,7 @@
  * and choices): how each is described, and how a line of input is parsed. Pure, bounded; the form is outside data and may be anything.
  */
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
+import { tryJson } from '../../../src/shared/json/json-spans.ts';
 
 export interface FormField {
   key: string;
@@ -160,11 +161,9 @@ function readBoolean(text: string): boolean {
 }
 
 function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new RangeError('JSON');
-  }
+  const value = tryJson(text);
+  if (value === undefined) throw new RangeError('JSON');
+  return value;
 }
 
 const textOf = (value: unknown): string | undefined =>

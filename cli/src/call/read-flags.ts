@@ -2,7 +2,7 @@
  * Parses the flags of a command line into a tool's arguments, as its schema wants them. Numbers keep their digits. Pure; error messages say
  * what would be right.
  */
-import { rawMembers } from '../../../src/shared/json/json-spans.ts';
+import { rawMembers, tryJson } from '../../../src/shared/json/json-spans.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { Parameter, ParameterType } from './parameters.ts';
 
@@ -167,20 +167,10 @@ function toScalar(name: string, type: ParameterType, value: string): string {
 }
 
 function toJsonList(name: string, value: string): string {
-  try {
-    if (Array.isArray(JSON.parse(value))) return value;
-  } catch {
-    // The error is thrown below.
-  }
+  if (Array.isArray(tryJson(value))) return value;
   throw usage(`--${name} must be a JSON list; not '${value}'`);
 }
 
 /** Text that is not JSON becomes a JSON string. */
-function toJsonOrText(value: string): string {
-  try {
-    JSON.parse(value);
-    return value;
-  } catch {
-    return JSON.stringify(value);
-  }
-}
+const toJsonOrText = (value: string): string =>
+  tryJson(value) === undefined ? JSON.stringify(value) : value;

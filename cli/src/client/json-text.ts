@@ -6,7 +6,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import stripJsonComments from 'strip-json-comments';
-import { skipSpace, skipString, skipValue } from '../../../src/shared/json/json-spans.ts';
+import { skipSpace, skipString, skipValue, tryJson } from '../../../src/shared/json/json-spans.ts';
 import { isObject, type JsonObject } from '../../../src/shared/protocol.ts';
 import { NotEditable } from './not-editable.ts';
 
@@ -75,12 +75,8 @@ const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 function parse(text: string): Parsed {
   const given = text.replace(BOM, ' ');
-  let value: unknown;
-  try {
-    value = JSON.parse(stripJsonComments(given, { trailingCommas: true }));
-  } catch {
-    throw new NotEditable('is not valid JSON');
-  }
+  const value = tryJson(stripJsonComments(given, { trailingCommas: true }));
+  if (value === undefined) throw new NotEditable('is not valid JSON');
   if (!isObject(value)) throw new NotEditable('is not a JSON object');
   const bare = stripJsonComments(given);
   return { value, bare, root: readBraces(bare, skipSpace(bare, 0)) };

@@ -3,6 +3,7 @@
  * recognised, so that nothing inside them is taken for a header. Pure.
  */
 import { NotEditable } from './not-editable.ts';
+import { tryJson } from '../../../src/shared/json/json-spans.ts';
 
 /** A header, or a key with its value. */
 export interface Statement {
@@ -67,12 +68,8 @@ function readKey(text: string, start: number): { path: string[]; end: number } {
 }
 
 function toKey(written: string): string {
-  if (!/^["']/.test(written)) return written;
-  try {
-    return written.startsWith('"') ? String(JSON.parse(written)) : written.slice(1, -1);
-  } catch {
-    return written;
-  }
+  if (written.startsWith('"')) return String(tryJson(written) ?? written);
+  return written.startsWith("'") ? written.slice(1, -1) : written;
 }
 
 /** Index after a value. */

@@ -23,6 +23,7 @@ import { readInput } from '../input.ts';
 import { toSafeJson } from '../output/json.ts';
 import { visible } from '../output/table.ts';
 import { isTerminal, note, outputColumns, withPrompter, writeOut } from '../terminal.ts';
+import { tryJson } from '../../../src/shared/json/json-spans.ts';
 
 const HELP = `
 Arguments follow the tool's name as flags; portico call NAME --help lists them.
@@ -170,10 +171,6 @@ async function readArguments(args?: string, argsFile?: string): Promise<string |
   }
   const text = argsFile === undefined ? args : await readInput(argsFile);
   if (text === undefined) return undefined;
-  try {
-    if (isObject(JSON.parse(text))) return text.trim();
-  } catch {
-    // The error is thrown below.
-  }
+  if (isObject(tryJson(text))) return text.trim();
   throw new Failure('the arguments must be one JSON object', EXIT.usage);
 }

@@ -7,6 +7,7 @@ import { BodyTooLarge, readText } from '../../../src/http/read-text.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { REVOKED_TEXT } from './ending.ts';
 import { toLine } from './one-line.ts';
+import { tryJson } from '../../../src/shared/json/json-spans.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -167,12 +168,4 @@ function parse<T>(schema: z.ZodType<T>, origin: string, text: string): T {
   const parsed = schema.safeParse(tryJson(text));
   if (parsed.success) return parsed.data;
   throw new OddAnswer(`${origin} sent an unexpected response; is it a Portico gateway?`);
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -8,6 +8,7 @@ import { isObject } from '../../../src/shared/protocol.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { sendWithToken, toSource, type TokenSource } from '../login/token-source.ts';
 import { reasonOf } from '../stdio/refusal.ts';
+import { tryJson } from '../../../src/shared/json/json-spans.ts';
 
 const TIMEOUT_MS = 60_000;
 const PAGE_SIZE = 500;
@@ -122,7 +123,7 @@ export class Api {
       throw this.#unanswered(error);
     });
     if (body === '' && method === 'DELETE') return undefined as T;
-    const json = parseJson(body);
+    const json = tryJson(body);
     if (!isObject(json)) throw this.#noGateway();
     return json as T;
   }
@@ -240,15 +241,6 @@ export function findRecord<T extends { id: string; name: string }>(
   if (other) throw new Failure(`several ${what}s are called '${wanted}'; use the id`, EXIT.usage);
   if (found) return found;
   throw new Failure(`there is no ${what} '${wanted}'; see ${listOf(what)}`, EXIT.notFound);
-}
-
-/** Undefined where the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const EXIT_OF: Readonly<Record<number, number>> = {

@@ -2,7 +2,7 @@
  * Client for single MCP requests to a gateway's endpoint, in the era without sessions (2026-07-28): what `tools` and `call` need.
  * Notifications are passed on as they arrive; a call is sent once.
  */
-import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
+import { fromRawMembers, rawMembers, tryJson } from '../../../src/shared/json/json-spans.ts';
 import {
   IMPLEMENTATION,
   isObject,
@@ -137,12 +137,8 @@ function toRequest(
 }
 
 function parse(text: string): JsonObject | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    return isObject(message) ? message : undefined;
-  } catch {
-    return undefined;
-  }
+  const message = tryJson(text);
+  return isObject(message) ? message : undefined;
 }
 
 function toFailure({ message, code }: JsonObject, status: number): Failure {

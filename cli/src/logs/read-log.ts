@@ -4,6 +4,7 @@
  */
 import { open, stat } from 'node:fs/promises';
 import { z } from 'zod';
+import { tryJson } from '../../../src/shared/json/json-spans.ts';
 
 /** The format that `src/telemetry/telemetry.ts` writes. */
 const LineSchema = z.looseObject({
@@ -30,13 +31,7 @@ const LOOK_MS = 250;
 
 /** Parses the requests in a text; other lines are left out. */
 export function parseLines(text: string): LogLine[] {
-  return text.split('\n').flatMap(line => {
-    try {
-      return LineSchema.parse(JSON.parse(line));
-    } catch {
-      return [];
-    }
-  });
+  return text.split('\n').flatMap(line => LineSchema.safeParse(tryJson(line)).data ?? []);
 }
 
 /** A position in a log: inode of the file, and offset in bytes. */

@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import type { Field } from './resource.ts';
+import { tryJson } from '../../../src/shared/json/json-spans.ts';
 
 export type Body = Record<string, unknown>;
 
@@ -31,12 +32,7 @@ export function readFields(fields: readonly Field[], options: Body): Body {
 
 /** @param source where the JSON came from @throws Failure where it is not a JSON object */
 export function readBody(json: string, source: string): Body {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    value = undefined;
-  }
+  const value = tryJson(json);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body;
   const what = source === '-' ? 'standard input' : source;
   throw new Failure(`${what} does not contain a JSON object`, EXIT.usage);

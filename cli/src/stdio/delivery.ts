@@ -2,7 +2,7 @@
  * Sends the host's messages to the gateway with their headers. A message is sent a second time only if it was refused before it had any
  * effect: because the gateway forgot the session (404), or because headers are missing that a tool wants mirrored (400 with -32020).
  */
-import { fromRawMembers, rawMembers } from '../../../src/shared/json/json-spans.ts';
+import { fromRawMembers, rawMembers, tryJson } from '../../../src/shared/json/json-spans.ts';
 import { isObject, RPC, type JsonObject } from '../../../src/shared/protocol.ts';
 import { readMessages, type GatewayEndpoint } from './source.ts';
 import { legacyHeaders, modernHeaders } from './headers.ts';
@@ -87,11 +87,7 @@ export class Delivery {
 
 /** Returns the code of the JSON-RPC error in a body. */
 function codeOf(body: string): unknown {
-  try {
-    const message: unknown = JSON.parse(body);
-    const error = isObject(message) ? message['error'] : undefined;
-    return isObject(error) ? error['code'] : undefined;
-  } catch {
-    return undefined;
-  }
+  const message = tryJson(body);
+  const error = isObject(message) ? message['error'] : undefined;
+  return isObject(error) ? error['code'] : undefined;
 }

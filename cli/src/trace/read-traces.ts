@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { EXIT, Failure } from '../failure.ts';
 import { readInput } from '../input.ts';
+import { tryJson } from '../../../src/shared/json/json-spans.ts';
 
 /** The format that `src/tracing/to-ndjson.ts` writes. */
 const SpanSchema = z.looseObject({
@@ -81,18 +82,10 @@ export async function readSpans(paths: readonly string[]): Promise<ReadSpans> {
   for (const path of paths) {
     for (const line of (await readInput(path)).split('\n')) {
       if (line.trim() === '') continue;
-      const span = SpanSchema.safeParse(parse(line));
+      const span = SpanSchema.safeParse(tryJson(line));
       if (span.success) read.spans.push(span.data);
       else read.odd += 1;
     }
   }
   return read;
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

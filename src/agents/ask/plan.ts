@@ -3,7 +3,7 @@
  * data: it says what a model wants, and `request-guard.ts` decides whether that is allowed.
  */
 import { z } from 'zod';
-import { skipString } from '../../shared/json/json-spans.ts';
+import { skipString, tryJson } from '../../shared/json/json-spans.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
 
 /** Longest plan, in UTF-16 units; most of it is arguments. */
@@ -39,12 +39,8 @@ export type ParseReason = 'plan_too_large' | 'plan_not_json' | 'plan_not_strict'
 /** @returns the plan, or why the text is no plan */
 export function parsePlan(text: string): { plan: Plan } | { reason: ParseReason } {
   if (text.length > MAX_PLAN_CHARS) return { reason: 'plan_too_large' };
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { reason: 'plan_not_json' };
-  }
+  const json = tryJson(text);
+  if (json === undefined) return { reason: 'plan_not_json' };
   const members = countMembers(json, MAX_PLAN_DEPTH);
   // Of two members with one name, readers take the first or the last: a plan that can be read in two ways is refused.
   if (members === undefined || members !== countColons(text)) return { reason: 'plan_not_strict' };

@@ -14,6 +14,7 @@ import { fromRawTurn } from './raw-turn.ts';
 import { argumentsOf, isOwnId } from './read-call.ts';
 import { isFailed, toParts, type ResultPart } from './result-parts.ts';
 import { bringDown } from './schema-down.ts';
+import { tryJson } from '../../shared/json/json-spans.ts';
 
 /** The signature for a call that the model itself did not make. */
 const FOREIGN = 'skip_thought_signature_validator';
@@ -89,10 +90,6 @@ function toOutput({ structuredContent }: JsonObject, said: readonly string[]): u
   if (!isObject(structuredContent) || said.length !== 1 || only === undefined) {
     return said.join('\n');
   }
-  try {
-    const isSame = JSON.stringify(JSON.parse(only)) === JSON.stringify(structuredContent);
-    return isSame ? structuredContent : only;
-  } catch {
-    return only;
-  }
+  const isSame = JSON.stringify(tryJson(only)) === JSON.stringify(structuredContent);
+  return isSame ? structuredContent : only;
 }

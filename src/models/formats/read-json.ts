@@ -23,7 +23,8 @@ export function parseAs<T>(schema: z.ZodType<T>, text: string, what: string): T 
   return readAs(schema, parseJson(text, what), what);
 }
 
-function parseJson(text: string, what: string): unknown {
+/** @throws FormatError */
+export function parseJson(text: string, what: string): unknown {
   try {
     return parseWithin(text);
   } catch {

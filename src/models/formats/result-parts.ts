@@ -6,6 +6,7 @@
  */
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { isObject, type JsonObject } from '../../shared/protocol.ts';
+import { tryJson } from '../../shared/json/json-spans.ts';
 
 export type ResultPart =
   | { kind: 'text'; text: string }
@@ -43,11 +44,7 @@ function toStructuredText(
 
 function saysSame(said: string, text: string): boolean {
   if (!/^\s*[[{"\d\-tfn]/.test(said)) return false;
-  try {
-    return JSON.stringify(JSON.parse(said)) === text;
-  } catch {
-    return false;
-  }
+  return JSON.stringify(tryJson(said)) === text;
 }
 
 function toPart(block: unknown): ResultPart {

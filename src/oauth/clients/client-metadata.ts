@@ -3,7 +3,7 @@
  * here; the known ones are checked. Pure.
  */
 import { z } from 'zod';
-import { rawMembers } from '../../shared/json/json-spans.ts';
+import { rawMembers, tryJson } from '../../shared/json/json-spans.ts';
 import { hasHidden } from '../../shared/util/visible-text.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { AUTH_METHODS, type AuthMethod } from './client.ts';
@@ -39,12 +39,8 @@ const refused = (description: string) => new OAuthError('invalid_client_metadata
 
 /** @throws OAuthError `invalid_client_metadata` if the text is not a JSON object, repeats a member, or has members of wrong types */
 export function parseMetadata(json: string): ClientMetadata {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw refused('The metadata is not JSON');
-  }
+  const value = tryJson(json);
+  if (value === undefined) throw refused('The metadata is not JSON');
   const parsed = MetadataSchema.safeParse(value);
   if (!parsed.success) {
     const member = String(parsed.error.issues[0]?.path[0] ?? '').replaceAll(/[^a-z_]/g, '');

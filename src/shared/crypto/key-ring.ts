@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { toBase64Url } from './base64url.ts';
 import { aesOpen, aesSeal, IV_BYTES, type Key } from './aes.ts';
+import { tryJson } from '../json/json-spans.ts';
 
 /** `credential` sealed servers' headers before envelopes existed. */
 export type Purpose =
@@ -109,10 +110,8 @@ export function createKeyRing(secret: string | undefined): KeyRing {
 function parseRing(secret: string | undefined): z.infer<typeof RingSchema> {
   const single = KeySchema.safeParse(secret?.trim());
   if (single.success) return { active: 'k1', keys: { k1: single.data } };
-  let json: unknown;
-  try {
-    json = JSON.parse(secret ?? '');
-  } catch {
+  const json = tryJson(secret ?? '');
+  if (json === undefined) {
     throw new Error('PORTICO_KEYS is missing or is not JSON; set it to a key ring');
   }
   const ring = RingSchema.safeParse(json);

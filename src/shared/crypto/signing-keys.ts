@@ -3,6 +3,7 @@
  * signature. Keys that are weak, symmetric or meant for something else are not used.
  */
 import { z } from 'zod';
+import { tryJson } from '../json/json-spans.ts';
 
 /** `EdDSA` and `Ed25519` are the same algorithm (RFC 9864). */
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
@@ -51,13 +52,7 @@ const KeySetSchema = z.looseObject({ keys: z.array(z.unknown()).max(MAX_KEYS) })
 
 /** Returns the keys of a set without those that cannot be read; undefined if the text is not a key set. */
 export function parseKeys(json: string): SigningKey[] | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-  const set = KeySetSchema.safeParse(value);
+  const set = KeySetSchema.safeParse(tryJson(json));
   return set.data?.keys.flatMap(key => {
     const parsed = KeySchema.safeParse(key);
     return parsed.success ? [parsed.data] : [];

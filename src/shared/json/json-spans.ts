@@ -132,6 +132,15 @@ export function withMembers(text: string, more: Readonly<Record<string, string>>
   return `${before}${before.endsWith('{') || added === '' ? '' : ','}${added}}`;
 }
 
+/** Returns undefined where the text is not JSON. */
+export function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export interface JsonBounds {
   /** Nesting depth of objects and arrays. */
   readonly maxDepth: number;

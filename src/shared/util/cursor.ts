@@ -3,6 +3,7 @@
  * cursor that is not ours, or belongs to another filter, is not a position. Pure but for the hash function.
  */
 import { fromBase64Url, sha256Hex, toBase64Url } from '../crypto/base64url.ts';
+import { tryJson } from '../json/json-spans.ts';
 
 /** The values by which the last item of a page is found again. */
 export type Position = readonly (string | number)[];
@@ -23,12 +24,7 @@ export async function toCursor(list: unknown, position: Position): Promise<strin
 export async function parseCursor(list: unknown, cursor: string): Promise<Position | undefined> {
   const bytes = cursor.length > MAX_CURSOR_CHARS ? undefined : fromBase64Url(cursor);
   if (!bytes) return undefined;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
+  const parsed = tryJson(new TextDecoder().decode(bytes));
   if (!Array.isArray(parsed)) return undefined;
   const [digest, ...position] = parsed as unknown[];
   const isPosition = (part: unknown) => typeof part === 'string' || typeof part === 'number';

@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import { fromBase64Url, toBase64Url } from '../../shared/crypto/base64url.ts';
 import type { Passkey } from './passkey-schema.ts';
+import { tryJson } from '../../shared/json/json-spans.ts';
 
 /** Loaded on demand: the library is large, and only people with a passkey need it. */
 const loadLibrary = () => import('@simplewebauthn/server');
@@ -75,11 +76,7 @@ export const parseAssertion = (text: string): Assertion | undefined => parse(Ass
 
 function parse<T>(schema: z.ZodType<T>, text: string): T | undefined {
   if (text.length > MAX_ANSWER_CHARS) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  return schema.safeParse(tryJson(text)).data;
 }
 
 /** Returns the user handle that authenticators store. */
