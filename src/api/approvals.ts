@@ -19,6 +19,7 @@ import { exampleApproval } from './approval-examples.ts';
 import {
   ACT_ERRORS,
   BODY_ERRORS,
+  idOf,
   needs,
   responsesOf,
   type Api,
@@ -26,7 +27,6 @@ import {
   bodyOf,
 } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
-import { getRoute, idOf } from './record-routes.ts';
 
 const PATH = '/api/v1/approvals';
 const tags = ['approvals'];
@@ -74,22 +74,21 @@ const list = createRoute({
   ),
 });
 
-const get = getRoute(
-  {
-    path: `${PATH}/{id}`,
-    operationId: 'getApproval',
-    tags,
-    summary: 'Get a definition and its differences from the approved one',
-    ...needs('servers:read'),
-    params: idOf('approval'),
-  },
-  {
-    description: 'Both definitions, and each field that differs',
-    schema: WholeApprovalViewSchema.meta({ id: 'WholeApproval' }),
-    example: exampleApproval.whole,
-  },
-  false,
-);
+const get = createRoute({
+  method: 'get',
+  path: `${PATH}/{id}`,
+  operationId: 'getApproval',
+  tags,
+  summary: 'Get a definition and its differences from the approved one',
+  ...needs('servers:read'),
+  request: { params: idOf('approval') },
+  responses: responsesOf(
+    200,
+    'Both definitions, and each field that differs',
+    WholeApprovalViewSchema.meta({ id: 'WholeApproval' }),
+    { errors: ['forbidden', 'not_found', 'validation_failed'], example: exampleApproval.whole },
+  ),
+});
 
 const approve = createRoute({
   method: 'post',

@@ -159,6 +159,15 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
 /** Declares the scope that a route needs, as the role of its security requirement in the document. */
 export const needs = (scope: Scope) => ({ security: [{ bearer: [scope] }] });
 
+/** Path parameter: the id of a record. */
+export const idOf = (what: string, maxChars = 100) =>
+  z.object({
+    id: z
+      .string()
+      .max(maxChars)
+      .meta({ description: `Id of the ${what}` }),
+  });
+
 /** Declares a required JSON body. */
 export const bodyOf = <T extends z.ZodType>(schema: T, example: unknown) => ({
   required: true,

@@ -3,29 +3,24 @@ import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import type { Caller } from '../access/policy/caller.ts';
-import {
-  ADMIN_ONLY,
-  RecordPositionSchema,
-  type RecordScopes,
-  type StoredRecord,
-} from '../records/record-schema.ts';
+import { ADMIN_ONLY, RecordPositionSchema, type RecordScopes } from '../records/record-schema.ts';
 import type { EditedRecords, ReadRecords, Records } from '../records/records.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import type { ErrorCode } from '../shared/errors/table.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
-import { parseIfMatch, toETag } from './etag.ts';
+import { ifMatchHeader, parseIfMatch, toETag } from './etag.ts';
 import {
   ACT_ERRORS,
   bodyOf,
   BODY_ERRORS,
   ETAG,
+  idOf,
   LOCATION,
   needs,
   responsesOf,
   type Api,
 } from './frame.ts';
 import { nextOf, pageOf, pageQuery, positionOf } from './paging.ts';
-import { deleteRoute, getRoute, idOf, updateRoute } from './record-routes.ts';
 import { wholeText } from './whole-text.ts';
 
 /** A kind of record in the API. */
@@ -103,7 +98,7 @@ const factsOf = (
 const oneOf = (resource: RecordResource<never>, access: keyof RecordScopes) => ({
   path: `${resource.path}/{id}` as const,
   ...factsOf(resource, access),
-  params: idOf(resource.key ?? resource.noun, resource.maxKeyChars),
+  request: { params: idOf(resource.key ?? resource.noun, resource.maxKeyChars) },
 });
 
 /**
@@ -190,17 +185,19 @@ export function registerOne<T extends object>(
   resource: RecordResource<T>,
   records: OneRecord<T>,
 ): void {
-  const { name, noun, phrase, view, example, toView, deleted } = resource;
-  const get = getRoute(
-    {
-      ...oneOf(resource, 'read'),
-      operationId: `get${name}`,
-      summary: `Get ${phrase}`,
-      ...resource.get,
-    },
-    { description: `The ${noun}`, schema: view, example },
-    hasRevision(resource),
-  );
+  const { name, noun, phrase, view, example, toView, deleted = 'Deleted' } = resource;
+  const get = createRoute({
+    method: 'get',
+    ...oneOf(resource, 'read'),
+    operationId: `get${name}`,
+    summary: `Get ${phrase}`,
+    ...resource.get,
+    responses: responsesOf(200, `The ${noun}`, view, {
+      errors: ['forbidden', 'not_found', 'validation_failed'],
+      ...(hasRevision(resource) ? { headers: ETAG } : {}),
+      example,
+    }),
+  });
   api.openapi(get, async context => {
     const { snapshot } = context.var;
     const { caller, servers } = snapshot;
@@ -208,15 +205,16 @@ export function registerOne<T extends object>(
     return context.json(await toView(record, servers, snapshot), 200, etagOf(record));
   });
 
-  const remove = deleteRoute(
-    {
-      ...oneOf(resource, 'write'),
-      operationId: `delete${name}`,
-      summary: `Delete ${phrase}`,
-      ...resource.delete,
-    },
-    deleted,
-  );
+  const remove = createRoute({
+    method: 'delete',
+    ...oneOf(resource, 'write'),
+    operationId: `delete${name}`,
+    summary: `Delete ${phrase}`,
+    ...resource.delete,
+    responses: responsesOf(204, deleted, undefined, {
+      errors: [...ACT_ERRORS, 'not_found', 'validation_failed'],
+    }),
+  });
   api.openapi(remove, async context => {
     const { caller, servers } = context.var.snapshot;
     await records.delete(caller, context.req.valid('param').id, servers);
@@ -244,29 +242,28 @@ export function registerRecords<T extends { id: string }, Created, Query extends
 }
 
 /** Adds the route that edits a record. */
-export function registerEdits<T extends StoredRecord, Patch>(
+export function registerEdits<T extends object, Patch>(
   api: Api,
   resource: RecordResource<T>,
   patch: Sent<Patch>,
   records: Pick<EditedRecords<T, never, never, Patch>, 'update'>,
 ): void {
   const { name, noun, phrase, view, toView } = resource;
-  const { description, change = patch.example, problems } = patch;
-  const update = updateRoute(
-    {
-      ...oneOf(resource, 'write'),
-      operationId: `update${name}`,
-      summary: `Edit ${phrase}`,
-      ...(description === undefined ? {} : { description }),
-    },
-    patch,
-    {
-      description: `The ${noun} as it is now`,
-      schema: view,
+  const { description, change = patch.example, problems = [] } = patch;
+  const { request, ...facts } = oneOf(resource, 'write');
+  const update = createRoute({
+    method: 'patch',
+    ...facts,
+    operationId: `update${name}`,
+    summary: `Edit ${phrase}`,
+    ...(description === undefined ? {} : { description }),
+    request: { ...request, headers: ifMatchHeader, body: bodyOf(patch.schema, patch.example) },
+    responses: responsesOf(200, `The ${noun} as it is now`, view, {
+      errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found', ...problems, 'precondition_failed'],
+      headers: ETAG,
       example: { ...resource.example, ...change, revision: 2 },
-    },
-    problems,
-  );
+    }),
+  });
   api.openapi(update, async context => {
     const { snapshot } = context.var;
     const { caller, servers } = snapshot;

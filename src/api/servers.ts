@@ -9,45 +9,41 @@ import {
   type Server,
 } from '../servers/registry/server-schema.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
-import { parseIfMatch, toETag } from './etag.ts';
-import {
-  ACT_ERRORS,
-  BODY_ERRORS,
-  ETAG,
-  LOCATION,
-  needs,
-  responsesOf,
-  type Api,
-  type ApiPorts,
-  bodyOf,
-} from './frame.ts';
+import { ACT_ERRORS, idOf, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageOf, pageQuery, positionOf } from './paging.ts';
+import { registerCreate, registerEdits, registerOne } from './records.ts';
 import { exampleServer } from './server-examples.ts';
-import { deleteRoute, getRoute, idOf, updateRoute } from './record-routes.ts';
-import { wholeText } from './whole-text.ts';
 
 const PATH = '/api/v1/aggregator/servers';
 const tags = ['servers'];
 const params = idOf('server');
-const ServerSchema = ShownServerSchema.meta({ id: 'Server' });
 
-const create = createRoute({
-  method: 'post',
+const described = {
   path: PATH,
-  operationId: 'createServer',
-  tags,
+  tag: 'servers',
+  name: 'Server',
+  noun: 'record',
+  phrase: 'a server',
+  scopes: { read: 'servers:read', write: 'servers:write' },
+  key: 'server',
+  view: ShownServerSchema.meta({ id: 'Server' }),
+  example: exampleServer.record,
+  delete: { summary: 'Delete a server and all its tools' },
+} as const;
+
+const created = {
+  schema: RegistrationSchema.meta({ id: 'CreateServer' }),
+  example: exampleServer.created,
   summary: 'Register a server',
   description: 'Discovery runs in the background if `auto_connect` is set.',
-  ...needs('servers:write'),
-  request: {
-    body: bodyOf(RegistrationSchema.meta({ id: 'CreateServer' }), exampleServer.created),
-  },
-  responses: responsesOf(201, 'The record', ServerSchema, {
-    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict'],
-    headers: { ...LOCATION, ...ETAG },
-    example: exampleServer.record,
-  }),
-});
+};
+
+const patch = {
+  schema: UpdateServerSchema.meta({ id: 'UpdateServer' }),
+  example: { description: 'Repositories and issues' },
+  description: 'Absent fields stay as they are, null clears. A rename renames its tools.',
+  problems: ['conflict'] as const,
+};
 
 const list = createRoute({
   method: 'get',
@@ -67,45 +63,11 @@ const list = createRoute({
       }),
     }),
   },
-  responses: responsesOf(200, 'One page', pageOf('servers', ServerSchema, 'ServerPage'), {
+  responses: responsesOf(200, 'One page', pageOf('servers', described.view, 'ServerPage'), {
     errors: ['forbidden', 'validation_failed'],
     example: { servers: [exampleServer.record], total: 1 },
   }),
 });
-
-const get = getRoute(
-  {
-    path: `${PATH}/{id}`,
-    operationId: 'getServer',
-    tags,
-    summary: 'Get a server',
-    ...needs('servers:read'),
-    params,
-  },
-  { description: 'The record', schema: ServerSchema, example: exampleServer.record },
-);
-
-const update = updateRoute(
-  {
-    path: `${PATH}/{id}`,
-    operationId: 'updateServer',
-    tags,
-    summary: 'Edit a server',
-    description: 'Absent fields stay as they are, null clears. A rename renames its tools.',
-    ...needs('servers:write'),
-    params,
-  },
-  {
-    schema: UpdateServerSchema.meta({ id: 'UpdateServer' }),
-    example: { description: 'Repositories and issues' },
-  },
-  {
-    description: 'The record as it is now',
-    schema: ServerSchema,
-    example: { ...exampleServer.record, description: 'Repositories and issues', revision: 2 },
-  },
-  ['conflict'],
-);
 
 const connect = createRoute({
   method: 'post',
@@ -147,26 +109,19 @@ const disconnect = createRoute({
   ),
 });
 
-const remove = deleteRoute({
-  path: `${PATH}/{id}`,
-  operationId: 'deleteServer',
-  tags,
-  summary: 'Delete a server and all its tools',
-  ...needs('servers:write'),
-  params,
-});
-
 /** Adds the routes. */
 export function registerServers(api: Api, { connectorServers, servers, health }: ApiPorts): void {
-  api.openapi(create, async context => {
-    const { caller } = context.var.snapshot;
-    const input = wholeText(context.req.valid('json'));
-    const server =
+  const resource = { ...described, toView: (server: Server) => health.show(server) };
+  registerCreate(api, resource, created, async (input, { caller }) => ({
+    record:
       input.transport_type === 'STDIO'
         ? await connectorServers.createServer(caller, input)
-        : await servers.create(caller, input);
-    const headers = { location: `${PATH}/${server.id}`, ...etagOf(server) };
-    return context.json(await health.show(server), 201, headers);
+        : await servers.create(caller, input),
+  }));
+  registerOne(api, resource, servers);
+  registerEdits(api, resource, patch, {
+    update: (caller, id, edit, _servers, ifRevision) =>
+      servers.update(caller, id, edit, ifRevision),
   });
   api.openapi(list, async context => {
     const { limit, cursor, ...query } = context.req.valid('query');
@@ -177,18 +132,6 @@ export function registerServers(api: Api, { connectorServers, servers, health }:
     const more = await nextOf(bound, page.next);
     const shown = await health.showAll(page.items);
     return context.json({ servers: shown, ...more, total: page.total }, 200);
-  });
-  api.openapi(get, async context => {
-    const { id } = context.req.valid('param');
-    const server = await servers.get(context.var.snapshot.caller, id);
-    return context.json(await health.show(server), 200, etagOf(server));
-  });
-  api.openapi(update, async context => {
-    const { id } = context.req.valid('param');
-    const ifRevision = parseIfMatch(context.req.valid('header')['if-match']);
-    const patch = wholeText(context.req.valid('json'));
-    const server = await servers.update(context.var.snapshot.caller, id, patch, ifRevision);
-    return context.json(await health.show(server), 200, etagOf(server));
   });
   api.openapi(connect, async context => {
     const { id } = context.req.valid('param');
@@ -201,10 +144,4 @@ export function registerServers(api: Api, { connectorServers, servers, health }:
     const pending = await servers.disconnect(context.var.snapshot.caller, id);
     return context.json({ status: 'DISCONNECTED', pending_requests: pending } as const, 200);
   });
-  api.openapi(remove, async context => {
-    await servers.delete(context.var.snapshot.caller, context.req.valid('param').id);
-    return context.body(null, 204);
-  });
 }
-
-const etagOf = ({ revision }: Server) => ({ etag: toETag(revision) });

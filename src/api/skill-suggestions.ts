@@ -17,13 +17,13 @@ import {
   ACT_ERRORS,
   bodyOf,
   BODY_ERRORS,
+  idOf,
   needs,
   responsesOf,
   type Api,
   type ApiPorts,
 } from './frame.ts';
 import { nextOf, pageOf, pageQuery, positionOf } from './paging.ts';
-import { idOf } from './record-routes.ts';
 import { createCountSkills, exampleSkill, SkillSchema } from './skills.ts';
 import { wholeText } from './whole-text.ts';
 

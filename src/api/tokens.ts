@@ -21,12 +21,12 @@ import {
   ACT_ERRORS,
   bodyOf,
   BODY_ERRORS,
+  idOf,
   needs,
   responsesOf,
   type Api,
   type ApiPorts,
 } from './frame.ts';
-import { idOf } from './record-routes.ts';
 import { registerCreate, registerList, registerOne } from './records.ts';
 
 const PATH = '/api/v1/tokens';

@@ -10,12 +10,12 @@ import {
   ACT_ERRORS,
   bodyOf,
   BODY_ERRORS,
+  idOf,
   needs,
   responsesOf,
   type Api,
   type ApiPorts,
 } from './frame.ts';
-import { idOf } from './record-routes.ts';
 
 const PATH = '/api/v1/aggregator/servers/{id}';
 const tags = ['skills'];

@@ -14,9 +14,8 @@ import {
   WebhookQuerySchema,
   WebhookViewSchema,
 } from '../webhooks/webhook-schema.ts';
-import { ACT_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { ACT_ERRORS, idOf, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageOf, pageQuery, positionOf } from './paging.ts';
-import { idOf } from './record-routes.ts';
 import { registerCreate, registerEdits, registerList, registerOne } from './records.ts';
 
 const PATH = '/api/v1/webhooks';
