@@ -96,18 +96,6 @@ function parseNeighbours(rows: readonly unknown[]): Neighbour[] {
     .map(row => ({ serverId: row.server_id, name: parseName(row.name), skeleton: row.skeleton }));
 }
 
-/** Lists ids and names of the other servers. */
-export async function listOtherServers(
-  db: D1Database,
-  serverId: string,
-): Promise<{ id: string; name: string }[]> {
-  const { results } = await db
-    .prepare('SELECT id, name FROM servers WHERE id <> ?')
-    .bind(serverId)
-    .all();
-  return z.array(z.object({ id: z.string(), name: z.string() })).parse(results);
-}
-
 /** Finds approved tools by pairs of server and skeleton. */
 export async function findApproved(
   db: D1Database,

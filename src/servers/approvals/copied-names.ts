@@ -6,7 +6,8 @@ import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { parseQualifiedName } from '../../shared/naming/qualified-name.ts';
 import type { Definition } from './definition.ts';
 import type { Neighbour } from './judge.ts';
-import { findApproved, listOtherServers } from './approval-store.ts';
+import { listServerNames } from '../registry/server-list-store.ts';
+import { findApproved } from './approval-store.ts';
 import { shortSkeleton, skeletonOf } from './skeleton.ts';
 
 /** Longest server part that is looked up, in characters; no server has a longer name. */
@@ -30,7 +31,8 @@ export async function findCopied(
       .map(({ server, tool }) => ({ id, server: skeletonOf(server), tool })),
   );
   if (parts.length === 0) return new Map();
-  const servers = Map.groupBy(await listOtherServers(db, serverId), ({ name }) => skeletonOf(name));
+  const others = (await listServerNames(db)).filter(({ id }) => id !== serverId);
+  const servers = Map.groupBy(others, ({ name }) => skeletonOf(name));
   const wanted = parts.flatMap(({ id, server, tool }) =>
     (servers.get(server) ?? []).map(other => ({ id, other: other.id, tool })),
   );

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { Condition } from '../../audit/audit-store.ts';
+import { allOf } from '../../records/record-store.ts';
 import { parseName } from './approval-store.ts';
 import { WAITING } from '../registry/approval.ts';
 
@@ -43,11 +44,6 @@ function whenVersion({ version }: Demands): Condition[] {
   ];
 }
 
-const all = (conditions: readonly Condition[]): Condition => ({
-  sql: conditions.map(({ sql }) => `(${sql})`).join(' AND '),
-  params: conditions.flatMap(({ params }) => params),
-});
-
 const IS_NEW = `pins.kind = 'tool' AND pins.approved_fingerprint IS NULL`;
 /** New tools with the names of approved tools that share their skeleton. */
 const ALIKE = `SELECT DISTINCT pins.name AS name, other.name AS other FROM ${ITEMS} CROSS JOIN pins AS other
@@ -83,7 +79,7 @@ export function whenApprovable(decisions: readonly Decision[], demands: Demands)
     sql: `(SELECT count(*) FROM ${ITEMS} WHERE ${HELD}) = ?`,
     params: [items, decisions.length],
   };
-  return all([isHeld, ...(demands.acceptsQuarantined ? [] : plain), ...whenVersion(demands)]);
+  return allOf(isHeld, ...(demands.acceptsQuarantined ? [] : plain), ...whenVersion(demands));
 }
 
 /** Condition: each item is held or approved with its fingerprint. */
@@ -93,7 +89,7 @@ export function whenRejectable(decisions: readonly Decision[], demands: Demands)
       OR (pins.state = 'approved' AND pins.approved_fingerprint = item.value ->> 1)) = ?`,
     params: [toItems(decisions), decisions.length],
   };
-  return all([isThere, ...whenVersion(demands)]);
+  return allOf(isThere, ...whenVersion(demands));
 }
 
 /** @param stamp a new one */
