@@ -12,18 +12,30 @@ const NEEDED: ReadonlyMap<string, string> = new Map([
   ['roots/list', 'roots'],
 ]);
 
-/** The client capabilities that concern server requests. */
-export const CLIENT_CAPABILITIES = ['elicitation', 'roots', 'sampling'];
+/** The client capabilities that concern server requests, and the parts of each that the protocol names. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  elicitation: ['form', 'url'],
+  roots: [],
+  sampling: ['context', 'tools'],
+};
+
+export const CLIENT_CAPABILITIES = Object.keys(PARTS);
 
 /**
- * Returns the part of a client's capabilities that concerns server requests: all that an upstream learns of them.
+ * Returns the part of a client's capabilities that concerns server requests: all that an upstream session learns of them. Only what the
+ * protocol names is kept, so that there are few kinds of clients: each kind has sessions, objects and memory of its own.
  * `roots.listChanged` is left out, because the gateway does not pass that notification on.
  */
 export function clientCapabilitiesOf(capabilities: unknown): JsonObject {
   if (!isObject(capabilities)) return {};
-  const named = CLIENT_CAPABILITIES.filter(name => isObject(capabilities[name]));
-  const kept = Object.fromEntries(named.map(name => [name, capabilities[name]]));
-  return 'roots' in kept ? { ...kept, roots: {} } : kept;
+  const kept: Record<string, JsonObject> = {};
+  for (const [name, parts] of Object.entries(PARTS)) {
+    const given = capabilities[name];
+    if (!isObject(given)) continue;
+    const known = parts.filter(part => isObject(given[part]));
+    kept[name] = Object.fromEntries(known.map(part => [part, {}]));
+  }
+  return kept;
 }
 
 /** Returns the capability that a client needs for a server request; undefined for a method that clients do not answer. */
@@ -47,15 +59,12 @@ export function fillsForms({ elicitation }: JsonObject): boolean {
 export const opensLinks = ({ elicitation }: JsonObject): boolean =>
   isObject(elicitation) && isObject(elicitation['url']);
 
-/** Returns a short text that is equal for clients that can answer the same server requests; '' for those that can answer none. */
+/**
+ * Returns a short text that is equal for clients that can answer the same server requests; '' for those that can answer none.
+ * @param capabilities of `clientCapabilitiesOf`, so in its order
+ */
 export function capabilitiesKey(capabilities: JsonObject): string {
-  return Object.keys(capabilities).length === 0 ? '' : JSON.stringify(sorted(capabilities));
-}
-
-function sorted(value: unknown): unknown {
-  if (!isObject(value)) return value;
-  const names = Object.keys(value).toSorted();
-  return Object.fromEntries(names.map(name => [name, sorted(value[name])]));
+  return Object.keys(capabilities).length === 0 ? '' : JSON.stringify(capabilities);
 }
 
 export type ClientFeature =

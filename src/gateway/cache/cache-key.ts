@@ -55,14 +55,14 @@ export async function toCacheKey(call: CachedCall): Promise<CacheKey> {
     ],
     tool,
     canonicalJson(params.get('arguments') ?? '{}'),
-    canonicalJson(fromRawMembers(restOf(params, server.verdict?.era === 'modern'))),
+    canonicalJson(fromRawMembers(restOf(call))),
     canonicalJson(JSON.stringify(capabilities)),
   ];
   return { key: await sha256Hex(JSON.stringify(facts)), scope };
 }
 
 /** Returns the rest of the params that the server receives. */
-function restOf(params: RawObject, isModern: boolean): RawObject {
+function restOf({ params, server, capabilities }: CachedCall): RawObject {
   const rest: RawObject = new Map(params);
   rest.delete('name');
   rest.delete('arguments');
@@ -73,14 +73,19 @@ function restOf(params: RawObject, isModern: boolean): RawObject {
   const meta = new Map(
     [...members].filter(([name]) => !OF_THE_WAY.has(name) && !name.startsWith(OF_THE_PROTOCOL)),
   );
-  const others = isModern ? otherCapabilities(members.get(META.clientCapabilities)) : '{}';
+  const others =
+    server.verdict?.era === 'modern'
+      ? otherCapabilities(members.get(META.clientCapabilities), capabilities)
+      : '{}';
   if (others !== '{}') meta.set(META.clientCapabilities, others);
   return meta.size === 0 ? rest : rest.set('_meta', fromRawMembers(meta));
 }
 
-/** Returns the client capabilities that only a modern server receives: extensions and the like. */
-function otherCapabilities(raw: string | undefined): string {
+/** Returns the client capabilities that only a modern server receives: extensions, and what a client wrote beside the known parts. */
+function otherCapabilities(raw: string | undefined, known: JsonObject): string {
   const others = rawMembers(raw?.startsWith('{') ? raw : '{}');
-  for (const name of CLIENT_CAPABILITIES) others.delete(name);
+  for (const name of CLIENT_CAPABILITIES) {
+    if (others.get(name) === JSON.stringify(known[name])) others.delete(name);
+  }
   return fromRawMembers(others);
 }

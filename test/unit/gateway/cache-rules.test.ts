@@ -62,16 +62,24 @@ describe('a key', () => {
   };
   const keyOf = async (more: Partial<CachedCall>) => (await toCacheKey({ ...base, ...more })).key;
   const params = (text: string) => ({ params: rawMembers(text) });
+  const ofClient = (declared: object) => {
+    const meta = `{"io.modelcontextprotocol/clientCapabilities":${JSON.stringify(declared)}}`;
+    return params(`{"arguments":{"a":"A","b":1},"_meta":${meta}}`);
+  };
 
   it('[LLM-5] is equal for equivalent calls', async () => {
     const key = await keyOf({});
     for (const same of [
       '{"name":"x","arguments":{"a":"A","b":1}}',
       '{"arguments":{ "a":"A", "b":10e-1 },"_meta":{}}',
-      '{"arguments":{"a":"A","b":1},"_meta":{"progressToken":7,"traceparent":"x","portico/cache":"x","io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}',
+      '{"arguments":{"a":"A","b":1},"_meta":{"progressToken":7,"traceparent":"x","portico/cache":"x","io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{}}}',
     ]) {
       expect(await keyOf(params(same))).toBe(key);
     }
+    const capabilities = { elicitation: {} };
+    expect(await keyOf({ capabilities, ...ofClient({ elicitation: {} }) })).toBe(
+      await keyOf({ capabilities }),
+    );
   });
 
   it('[LLM-5] differs for everything that can change the result', async () => {
@@ -94,9 +102,8 @@ describe('a key', () => {
       params('{"arguments":{"a":"A","b":1,"c":null}}'),
       params('{"arguments":{"a":"A","b":1},"_meta":{"vendor/tenant":"x"}}'),
       params('{"arguments":{"a":"A","b":1},"extra":1}'),
-      params(
-        '{"arguments":{"a":"A","b":1},"_meta":{"io.modelcontextprotocol/clientCapabilities":{"extensions":{"x":{}}}}}',
-      ),
+      ofClient({ extensions: { x: {} } }),
+      ofClient({ elicitation: { own: {} } }),
       params('{}'),
     ];
     const keys = await Promise.all(others.map(keyOf));
