@@ -12,6 +12,7 @@ import type { CallContext, CallMessages } from '../upstream/protocol/call.ts';
 import { takesOtherTypes } from './extensions.ts';
 import type { Gateway, RelayedRequest, RoutedReply } from './gateway.ts';
 import type { Lists } from './lists.ts';
+import { notFound } from './resolve.ts';
 import { toOutbound, resultChanges } from './translate.ts';
 import { withLogLevel, withoutUpdates } from './results/messages.ts';
 import { failingAs, toServerFailure, withConnectUrl } from './server-failure.ts';
@@ -91,15 +92,23 @@ export function createCall(ports: CallPorts): Gateway['request'] {
       const own = withLogLevel(withoutUpdates(server, messages, context), request.logLevel);
       return failingAs(server, own, linkCaller);
     };
-    const sendWith = async (params: RawObject) => {
+    const sendWith = async (params: RawObject, to = server) => {
       const mirrored = request.method === 'completion/complete' ? undefined : name;
       try {
-        const sent = await send(server, { ...outbound, params }, mirrored, context);
+        const sent = await send(to, { ...outbound, params }, mirrored, context);
         const reply = 'response' in sent ? sent : { messages: toOwnMessages(sent.messages) };
         return ports.uses ? noteUse(ports.uses, viewer, request, resolved, context, reply) : reply;
       } catch (thrown) {
         throw toServerFailure(server, withConnectUrl(server, thrown, linkCaller));
       }
+    };
+    // A further round is decided anew: people may take long to answer, and what the caller may do can change meanwhile.
+    const sendAgain = async (extra: RawObject) => {
+      const now = restrict((await relayed.again?.()) ?? given);
+      requireScope(now.caller, 'tools:call');
+      const found = await lists.resolve(now, request.reference);
+      if (found.server.id !== server.id || found.name !== name) throw notFound(request.reference);
+      return sendWith(new Map([...outbound.params, ...extra]), found.server);
     };
     // Answer from the cache or make the call; if the caller lacks an account, ask for one.
     const call = { caller: viewer.caller, request, context, resolved };
@@ -120,7 +129,7 @@ export function createCall(ports: CallPorts): Gateway['request'] {
     return {
       server,
       reply: await state.close(server, task ? await task.close(server, reply) : reply),
-      retry: extra => sendWith(new Map([...outbound.params, ...extra])),
+      retry: sendAgain,
       ...(isHit && { isHit }),
       ...(isOpen && { takesOtherTypes: true }),
       ...(toResult && { toResult }),

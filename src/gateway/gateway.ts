@@ -41,6 +41,8 @@ export interface RelayedRequest {
   version?: string | undefined;
   /** The caller's cache directive, if it is not in the params. */
   cache?: CacheDirective | undefined;
+  /** Returns the viewer as it is now, for a further round; absent if the caller makes each round a request of its own. */
+  again?: () => Promise<Viewer>;
 }
 
 export interface RoutedReply {
@@ -48,7 +50,10 @@ export interface RoutedReply {
   reply: CallReply;
   /** The reply is a cached result: nothing was sent to the server. */
   isHit?: boolean;
-  /** Sends the same request again with more params: the next round of a multi round-trip request. */
+  /**
+   * Sends the same request again with more params: the next round of a multi round-trip request.
+   * @throws PorticoError if the caller may not make the call any more, or its server is another one now
+   */
   retry(extra: RawObject): Promise<CallReply>;
   /** Rewrites the server's raw result, also given parsed, for the endpoint and its client; absent if nothing has to change. */
   toResult?: (result: string, parsed: JsonObject) => string;

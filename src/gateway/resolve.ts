@@ -188,8 +188,13 @@ function found(
       data: { server: { id, name: serverName, status } },
     });
   }
-  if (kind === 'task') throw taskNotFound();
-  throw new PorticoError(`${kind}_not_found`, `${WORDS[kind]} not found: ${name}`);
+  throw notFound({ kind, name });
+}
+
+/** The error for an item that is unknown or hidden. */
+export function notFound({ kind, name }: Pick<Reference, 'kind' | 'name'>): PorticoError {
+  if (kind === 'task') return taskNotFound();
+  return new PorticoError(`${kind}_not_found`, `${WORDS[kind]} not found: ${name}`);
 }
 
 /** The error for a task of somebody else or of nobody: it does not repeat the id. */

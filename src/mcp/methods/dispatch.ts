@@ -162,7 +162,8 @@ async function relay(
   const tasks = tasksOf(request, reference, era);
   const header = readHeader ? { readHeader } : {};
   const from = { source: era, version, ...header };
-  const relayed = { method, reference, params, logLevel, tasks, cache, ...from };
+  const again = async () => (await requestContext.listening.now()).viewer;
+  const relayed = { method, reference, params, logLevel, tasks, cache, again, ...from };
   const answered = { id: request.id, method, era, tasks, client: requestContext };
   // The raw params are sent: a waiting call keeps no parsed copy in memory.
   delete request.params;
