@@ -17,12 +17,16 @@ export interface Resumption {
 
 export class EventTooLarge extends Error {}
 
+/** Lines of an event are joined in groups of so many, since an array of millions of short lines takes many times their length. */
+const JOINED_LINES = 1_024;
+
 /** Parses decoded text, in pieces of any size, into events. */
 export class SseParser {
   readonly #maxChars: number;
   #pending = '';
   #event = '';
   #data: string[] = [];
+  #lines: string[] = [];
   #size = 0;
   #started = false;
   #endedInCr = false;
@@ -83,14 +87,21 @@ export class SseParser {
     if (field === 'id' && !value.includes('\0')) this.#id = value;
     if (field === 'retry' && /^\d{1,9}$/.test(value)) this.#retryMs = Number(value);
     if (field === 'data') {
-      this.#data.push(value);
+      this.#lines.push(value);
+      if (this.#lines.length === JOINED_LINES) this.#join();
       this.#size += value.length + 1;
       if (this.#size > this.#maxChars) throw new EventTooLarge();
     }
     return undefined;
   }
 
+  #join(): void {
+    this.#data.push(this.#lines.join('\n'));
+    this.#lines = [];
+  }
+
   #dispatch(): SseEvent | undefined {
+    if (this.#lines.length > 0) this.#join();
     const event =
       this.#data.length === 0
         ? undefined

@@ -29,6 +29,17 @@ async function readAll(chunks: readonly Uint8Array[], maxChars = MAX_CHARS): Pro
 }
 
 describe('SseParser', () => {
+  it('[MCP-4] keeps the order of any number of lines', () => {
+    for (const count of [1_023, 1_024, 1_025, 2_048, 3_000]) {
+      const lines = Array.from({ length: count }, (_, i) => (i % 7 === 0 ? '' : String(i % 10)));
+      const text = lines.map(line => `data: ${line}\n`).join('');
+      expect(parse(`${text}\ndata: next\n\n`)).toEqual([
+        message(lines.join('\n')),
+        message('next'),
+      ]);
+    }
+  });
+
   it.each<[string, string, SseEvent[]]>([
     ['one line', 'data: a\n\n', [message('a')]],
     ['lines that end in CR', 'data: a\r\rdata: b\r\r', [message('a'), message('b')]],
