@@ -9,8 +9,8 @@ import { RequestTimers } from '../http/deadline.ts';
 import type { CallListener, ListenerTerms } from '../upstream/streams/call-listener.ts';
 import type { Address } from '../upstream/endpoint.ts';
 import { createMessageQueue } from '../upstream/streams/message-queue.ts';
-import type { UpstreamMessage } from '../upstream/protocol/message.ts';
-import type { RawAnswer } from '../upstream/protocol/server-request.ts';
+import type { UpstreamMessage, UpstreamRequest } from '../upstream/protocol/message.ts';
+import { cancelledId, type RawAnswer } from '../upstream/protocol/server-request.ts';
 import type { UpstreamSession } from '../upstream/session/acquire-session.ts';
 import type { StreamState } from '../upstream/streams/stream-reader.ts';
 import type { Listener, SharedStream } from '../upstream/streams/shared-stream.ts';
@@ -113,7 +113,7 @@ interface Joined {
   frames: FrameReader;
   stream?: SharedStream;
   listener?: Listener;
-  open: Map<string, (answer: RawAnswer) => Promise<void>>;
+  open: Map<string, UpstreamRequest>;
   /** Keeps the object awake while a server request is open, since it is known in memory only. */
   awake: ReturnType<typeof setInterval> | null;
 }
@@ -161,9 +161,9 @@ export class CallListeners {
     const frame = joined.frames.push(piece);
     if (!frame) return;
     if (frame.id === '') return this.#open(socket, joined, JSON.parse(frame.text) as Opening);
-    const reply = joined.open.get(frame.id);
+    const request = joined.open.get(frame.id);
     this.#close(joined, frame.id);
-    await reply?.(JSON.parse(frame.text) as RawAnswer);
+    await request?.reply?.(JSON.parse(frame.text) as RawAnswer);
   }
 
   /** The call has ended. */
@@ -217,14 +217,24 @@ export class CallListeners {
 
   #deliver(socket: WebSocket, joined: Joined, message: UpstreamMessage): void {
     if (message.kind !== 'request') {
+      this.#forget(joined, message);
       return sendFrame(socket, { id: '', text: JSON.stringify(message) });
     }
     const { reply, ...question } = message;
     this.#requestCount += 1;
     const key = String(this.#requestCount);
-    if (reply) joined.open.set(key, reply);
+    if (reply) joined.open.set(key, { ...question, params: '', reply });
     joined.awake ??= setInterval(() => {}, AWAKE_MS);
     sendFrame(socket, { id: key, text: JSON.stringify(question) });
+  }
+
+  /** A server request that is cancelled gets no answer. */
+  #forget(joined: Joined, message: UpstreamMessage): void {
+    if (message.kind !== 'notification') return;
+    const id = cancelledId(message.method, message.text);
+    if (id === undefined) return;
+    const [key] = [...joined.open].find(([, request]) => request.id === id) ?? [];
+    if (key !== undefined) this.#close(joined, key);
   }
 
   #close(joined: Joined, key: string): void {

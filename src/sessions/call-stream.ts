@@ -140,12 +140,16 @@ export async function* toMessages(
     if (line.kind === 'notification') yield line;
     else if (line.kind === 'question') {
       const { callId, key, method, params } = line;
-      const give = (given: RawAnswer) => answer(callId, key, given);
+      const give = (given: RawAnswer) => {
+        questions.delete(key);
+        return answer(callId, key, given);
+      };
       const question: Question = { kind: 'question', method, params, answer: give };
       questions.set(key, question);
       yield question;
     } else if (line.kind === 'withdrawal') {
       const of = questions.get(line.key);
+      questions.delete(line.key);
       // An object of the previous version sends no params.
       if (of) yield { kind: 'cancellation', of, params: line.params ?? '{}' };
     } else if (line.kind === 'parked') {

@@ -11,6 +11,8 @@ export interface SentRequest {
   /** JSON text of the request. */
   text: string;
   answer: Promise<RawAnswer>;
+  /** Forgets the request: no answer is awaited any more. */
+  drop(): void;
 }
 
 export interface QuestionChannel {
@@ -38,15 +40,20 @@ export async function openChannel(object: SocketPort, timeoutMs: number): Promis
   const socket = response.webSocket;
   if (!socket) throw new Error('The session object opened no channel');
   const waiting = new Map<string, (answer: RawAnswer) => void>();
-  const timers = new Set<ReturnType<typeof setTimeout>>();
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  const settle = (question: string, answer: RawAnswer) => {
+    waiting.get(question)?.(answer);
+    waiting.delete(question);
+    clearTimeout(timers.get(question));
+    timers.delete(question);
+  };
   socket.accept();
   socket.addEventListener('message', ({ data }) => {
     const { question, answer } = JSON.parse(String(data)) as {
       question: string;
       answer: RawAnswer;
     };
-    waiting.get(question)?.(answer);
-    waiting.delete(question);
+    settle(question, answer);
   });
   socket.addEventListener('close', () => {
     for (const resolve of waiting.values()) resolve(GONE);
@@ -61,17 +68,20 @@ export async function openChannel(object: SocketPort, timeoutMs: number): Promis
       count += 1;
       const question = `portico-${channelId}-${count}`;
       const answer = new Promise<RawAnswer>(resolve => {
-        timers.add(setTimeout(() => resolve(GONE), timeoutMs));
+        timers.set(
+          question,
+          setTimeout(() => settle(question, GONE), timeoutMs),
+        );
         waiting.set(question, resolve);
       });
       const head = `{"jsonrpc":"2.0","id":"${question}"`;
       const text = `${head},"method":${JSON.stringify(method)},"params":${params}}`;
-      return { id: question, text, answer };
+      return { id: question, text, answer, drop: () => settle(question, GONE) };
     },
     close() {
       // The call has ended; nothing here settles the requests that are still open.
       waiting.clear();
-      for (const timer of timers) clearTimeout(timer);
+      for (const timer of timers.values()) clearTimeout(timer);
       socket.close();
     },
   };

@@ -42,6 +42,9 @@ interface OpenRequest {
   isShared: boolean;
 }
 
+/** Most server requests of one call at a time whose answers are awaited or on their way, and most characters of several together. */
+const MAX_OPEN = 200;
+const MAX_OPEN_CHARS = 8_388_608;
 const REFUSAL: RawAnswer = { error: '{"code":-32601,"message":"Method not found"}' };
 const GONE: RawAnswer = { error: '{"code":-32603,"message":"The client went away"}' };
 
@@ -57,12 +60,20 @@ export async function* toCallMessages(
   const { deadline, context, endpoint } = talk;
   /** Open server requests; those of this call alone are lost with it, those of a shared stream are not. */
   const open = new Map<RequestId, OpenRequest>();
+  let refusing = 0;
+  const close = (id: RequestId, { resume }: OpenRequest) => {
+    open.delete(id);
+    resume();
+  };
   try {
     for await (const message of messages) {
       if (message.kind === 'request') {
         // A modern server must not send requests, and must not be sent responses (2026-07-28, Streamable HTTP).
         if (talk.protocol.era === 'modern') continue;
         const { method, id, params } = message;
+        // A resumed stream may repeat what it sent before.
+        if (open.has(id)) continue;
+        requireRoom([...open.values()], refusing, params);
         const reply = message.reply ?? ((given: RawAnswer) => sendAnswer(talk, id, given));
         if (!canAnswer(context.capabilities, method)) {
           const needed = capabilityFor(method);
@@ -71,25 +82,27 @@ export async function* toCallMessages(
               data: { requiredCapabilities: { [needed]: {} } },
             });
           }
-          context.waitUntil(reply(method === 'ping' ? { result: '{}' } : REFUSAL));
+          refusing += 1;
+          const sent = reply(method === 'ping' ? { result: '{}' } : REFUSAL);
+          context.waitUntil(sent.finally(() => void (refusing -= 1)));
           continue;
         }
         const resume = deadline.hold(talk.questionTimeoutMs);
         const answer = async (given: RawAnswer) => {
-          if (!open.delete(id)) return;
-          resume();
+          if (open.get(id) !== request) return;
+          close(id, request);
           await reply(given);
         };
         const question: Question = { kind: 'question', method, params, answer };
-        open.set(id, { question, resume, isShared: message.reply !== undefined });
+        const request: OpenRequest = { question, resume, isShared: message.reply !== undefined };
+        open.set(id, request);
         yield question;
       } else if (message.kind === 'notification') {
         if (message.method === 'notifications/cancelled') {
           const id = cancelledId(message.method, message.text);
           const cancelled = id === undefined ? undefined : open.get(id);
           if (id === undefined || !cancelled) continue;
-          open.delete(id);
-          cancelled.resume();
+          close(id, cancelled);
           const params = rawMembers(message.text).get('params') ?? '{}';
           yield { kind: 'cancellation', of: cancelled.question, params };
           continue;
@@ -118,6 +131,14 @@ export async function* toCallMessages(
     }
     open.clear();
   }
+}
+
+/** @throws PorticoError if a call has no room for another server request with these params */
+function requireRoom(open: readonly OpenRequest[], refusing: number, params: string): void {
+  const chars = open.reduce((sum, { question }) => sum + question.params.length, 0);
+  const isTooLarge = chars > 0 && chars + params.length > MAX_OPEN_CHARS;
+  if (open.length + refusing < MAX_OPEN && !isTooLarge) return;
+  throw new PorticoError('upstream_too_large', 'The server sends too many requests at once');
 }
 
 /** Sends a server the answer to its request. Whether it arrives, the call itself will show. */

@@ -8,7 +8,7 @@ import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { fromRawMembers, rawMembers, type RawObject } from '../../shared/json/json-spans.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import { canAnswer } from '../../shared/client-capabilities.ts';
-import type { QuestionChannel } from '../../sessions/question-channel.ts';
+import type { QuestionChannel, SentRequest } from '../../sessions/question-channel.ts';
 import type { CallMessage, CallReply } from '../../upstream/protocol/call.ts';
 import type { RawResponse } from '../../upstream/protocol/message.ts';
 import type { Question, RawAnswer } from '../../upstream/protocol/server-request.ts';
@@ -85,7 +85,7 @@ async function* untilResponse(
   open: () => Promise<QuestionChannel>,
 ): AsyncGenerator<string, RawResponse, undefined> {
   if ('response' in reply) return reply.response;
-  const ids = new Map<Question, string>();
+  const sent = new Map<Question, SentRequest>();
   for await (const message of reply.messages as AsyncIterable<CallMessage>) {
     if (message.kind === 'response') return message;
     if (message.kind === 'notification') {
@@ -93,15 +93,19 @@ async function* untilResponse(
       continue;
     }
     if (message.kind === 'cancellation') {
-      const id = ids.get(message.of);
-      if (id !== undefined) yield cancelledText(id, message.params);
+      const asked = sent.get(message.of);
+      sent.delete(message.of);
+      asked?.drop();
+      if (asked) yield cancelledText(asked.id, message.params);
       continue;
     }
     const channel = await open();
-    const { id, text, answer } = channel.ask(message.method, message.params);
-    ids.set(message, id);
-    yield text;
-    void passBack(answer, given => message.answer(given));
+    const asked = channel.ask(message.method, message.params);
+    sent.set(message, asked);
+    yield asked.text;
+    void passBack(asked.answer, async given => {
+      if (sent.delete(message)) await message.answer(given);
+    });
   }
   throw new PorticoError('upstream_no_response');
 }

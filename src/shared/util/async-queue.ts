@@ -1,31 +1,39 @@
 /** Bounds what waits in a queue. */
 interface QueueLimit<T> {
+  /** Most weight of several values; one alone may be of any weight. */
   max: number;
-  /** Returns the weight of a value; 0 for one that must not be dropped. */
   weigh(value: T): number;
+  /** Whether a value is dropped if there is no room for it. */
+  mayDrop(value: T): boolean;
+  /** The error that ends the queue if there is no room, not even twice as much, for a value that must not be dropped. */
+  full(): Error;
 }
-
-const NO_LIMIT: QueueLimit<unknown> = { max: 0, weigh: () => 0 };
 
 /** A queue between a producer and one consumer that awaits the values in order. */
 export class AsyncQueue<T> {
   readonly #values: T[] = [];
-  readonly #limit: QueueLimit<T>;
+  readonly #limit: QueueLimit<T> | undefined;
   #weight = 0;
   #ended = false;
   #error: unknown;
   #wake: (() => void) | undefined;
 
-  constructor(limit: QueueLimit<T> = NO_LIMIT) {
+  constructor(limit?: QueueLimit<T>) {
     this.#limit = limit;
   }
 
-  /** Adds a value; drops it if what waits already would weigh too much with it. */
+  /** Adds a value, if there is room for it beside what waits already. */
   put(value: T): void {
     if (this.#ended) return;
-    const weight = this.#limit.weigh(value);
-    if (weight > 0 && this.#weight > 0 && this.#weight + weight > this.#limit.max) return;
-    this.#weight += weight;
+    if (this.#limit) {
+      const { max, weigh, mayDrop, full } = this.#limit;
+      const weight = weigh(value);
+      const isLost = mayDrop(value);
+      if (this.#weight > 0 && this.#weight + weight > (isLost ? max : 2 * max)) {
+        return isLost ? undefined : this.end(full());
+      }
+      this.#weight += weight;
+    }
     this.#values.push(value);
     this.#wake?.();
   }
@@ -43,7 +51,7 @@ export class AsyncQueue<T> {
     for (;;) {
       const value = this.#values.shift();
       if (value !== undefined) {
-        this.#weight -= this.#limit.weigh(value);
+        this.#weight -= this.#limit?.weigh(value) ?? 0;
         return value;
       }
       if (this.#error !== undefined) throw this.#error;

@@ -44,8 +44,11 @@ interface Early {
 
 type Notification = UpstreamMessage & { kind: 'notification' };
 
-/** Most open server requests of one client; further ones are refused. */
+/** Most open server requests of one client, and most characters of several together; further ones are refused. */
 const MAX_OPEN = 200;
+const MAX_OPEN_CHARS = 8_388_608;
+/** Most answers on their way to the server. */
+const MAX_ANSWERS = 200;
 /** Most notifications kept for a call that has not joined yet, and most characters of each. */
 const MAX_EARLY = 100;
 const MAX_EARLY_CHARS = 65_536;
@@ -59,6 +62,7 @@ export class SharedStream {
   readonly #listeners = new Set<Listener>();
   readonly #open = new Map<RequestId, OpenQuestion>();
   #early: Early[] = [];
+  #answering = 0;
 
   constructor(options: SharedStreamOptions) {
     this.#options = options;
@@ -118,14 +122,21 @@ export class SharedStream {
   }
 
   #takeRequest(question: UpstreamRequest): void {
-    const { id, method } = question;
+    const { id, method, params } = question;
     // A resumed stream may repeat what it sent before.
     if (this.#open.has(id)) return;
-    if (method === 'ping') return this.#answer(id, { result: '{}' });
-    if (this.#open.size >= MAX_OPEN) return this.#answer(id, REFUSAL);
+    if (method === 'ping') return void this.#answer(id, { result: '{}' });
+    if (!this.#hasRoom(params)) return void this.#answer(id, REFUSAL);
     const open: OpenQuestion = { question, holder: undefined, timer: null };
     this.#open.set(id, open);
     this.#give(open);
+  }
+
+  #hasRoom(params: string): boolean {
+    let chars = 0;
+    for (const { question } of this.#open.values()) chars += question.params.length;
+    const fits = chars === 0 || chars + params.length <= MAX_OPEN_CHARS;
+    return fits && this.#open.size < MAX_OPEN;
   }
 
   /** Gives a server request to the call begun last that can answer it, or else to the call begun last, which refuses it by itself. */
@@ -147,18 +158,22 @@ export class SharedStream {
     const reply = async (answer: RawAnswer) => {
       if (this.#open.get(id) !== open || open.holder !== holder) return;
       this.#open.delete(id);
-      await this.#options.send(toAnswerText(id, answer));
+      await this.#answer(id, answer);
     };
     holder.put({ ...question, reply });
   }
 
   #refuse(id: RequestId): void {
     this.#open.delete(id);
-    this.#answer(id, NOBODY);
+    void this.#answer(id, NOBODY);
   }
 
-  #answer(id: RequestId, answer: RawAnswer): void {
-    void this.#options.send(toAnswerText(id, answer));
+  /** Answers a server; one that lets so many answers wait gets no more of them. */
+  async #answer(id: RequestId, answer: RawAnswer): Promise<void> {
+    if (this.#answering >= MAX_ANSWERS) return;
+    this.#answering += 1;
+    await this.#options.send(toAnswerText(id, answer));
+    this.#answering -= 1;
   }
 
   /** @returns whether the notification is dealt with; if not, its call may still join */

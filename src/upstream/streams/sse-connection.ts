@@ -226,7 +226,11 @@ export class SseConnection implements Channel {
     const waiting = id === undefined ? undefined : this.#waiting.get(id);
     try {
       const message = parseMessage(event.data, id ?? '');
-      if (message.kind === 'response') return waiting?.put(message);
+      if (message.kind === 'response') {
+        waiting?.put(message);
+        // Nothing follows a response, so that no further one waits.
+        return waiting?.end();
+      }
       if (message.kind === 'notification') {
         this.#options.onNotification?.(message.method, message.text);
       }

@@ -42,3 +42,22 @@ it('[SEC-4] a large notification does not wait for a call that may never come', 
   expect(await call.take()).toEqual(progress(1));
   call.close();
 });
+
+it('[SEC-4] server requests that nobody reads end the call, though each is cancelled', async () => {
+  const stream = new SharedStream({ graceMs: 0, send: async () => {} });
+  const call = joinStream(stream, CALL);
+  const params = `"${'x'.repeat(MIB)}"`;
+  for (let id = 0; id < 100; id += 1) {
+    stream.take({ kind: 'request', method: 'roots/list', id, params });
+    const method = 'notifications/cancelled';
+    const text = JSON.stringify({ jsonrpc: '2.0', method, params: { requestId: id } });
+    stream.take({ kind: 'notification', method, text });
+  }
+  let count = 0;
+  const readAll = async () => {
+    while (await call.take()) count += 1;
+  };
+  await expect(readAll()).rejects.toMatchObject({ code: 'upstream_too_large' });
+  expect(count).toBeLessThan(40);
+  call.close();
+});

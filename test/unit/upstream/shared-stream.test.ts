@@ -117,6 +117,32 @@ describe('a server request on a shared stream', () => {
     expect(sent).toMatchObject([{ id: 200, error: { code: -32601 } }]);
   });
 
+  it('[MCP-5] [SEC-4] is refused if those that wait are too large together', () => {
+    const call = listen(stream);
+    const params = `"${'x'.repeat(3_000_000)}"`;
+    for (let id = 0; id < 20; id += 1) stream.take({ ...question(id), params });
+    expect(call.asked()).toHaveLength(2);
+    expect(sent).toHaveLength(18);
+  });
+
+  it.each(['ping', 'roots/list'])(
+    '[MCP-5] [SEC-4] of a flood of %s is answered only while answers arrive',
+    async method => {
+      let sends = 0;
+      const deaf = new SharedStream({
+        graceMs: 0,
+        send() {
+          sends += 1;
+          return new Promise<void>(() => {});
+        },
+      });
+      listen(deaf);
+      for (let id = 0; id < 1_000; id += 1) deaf.take(question(id, method));
+      await tick();
+      expect(sends).toBeLessThanOrEqual(200);
+    },
+  );
+
   it('[MCP-5] ends with the stream', async () => {
     const call = listen(stream);
     stream.take(question(1));
