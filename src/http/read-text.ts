@@ -54,7 +54,9 @@ export async function readText(
   meter?: Meter,
   isStrict = false,
 ): Promise<string> {
-  const declared = headers.has('content-encoding') ? null : headers.get('content-length');
+  // A text in chunks may be longer than the length that it names: the runtime goes by its chunks (RFC 9112, section 6.3).
+  const isOther = headers.has('content-encoding') || headers.has('transfer-encoding');
+  const declared = isOther ? null : headers.get('content-length');
   const length = declared === null ? NaN : Number(declared);
   if (length > maxBytes) {
     // A response keeps its connection until its body is read or dropped.
