@@ -15,6 +15,7 @@ it('[MCP-5] [MCP-12] are asked on another channel, since no answer comes on a cl
         id: method,
         text: `${method} on ${number}`,
         answer: Promise.resolve<RawAnswer>({ result: `"${number}"` }),
+        drop() {},
       }),
       close() {},
     };
