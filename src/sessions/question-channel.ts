@@ -44,7 +44,7 @@ export async function openChannel(object: SocketPort, timeoutMs: number): Promis
   const settle = (question: string, answer: RawAnswer) => {
     waiting.get(question)?.(answer);
     waiting.delete(question);
-    clearTimeout(timers.get(question));
+    clearTimeout(timers.get(question) ?? null);
     timers.delete(question);
   };
   socket.accept();
