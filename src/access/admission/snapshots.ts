@@ -90,6 +90,8 @@ export class Snapshots {
   #registry: Held<Registry> | undefined;
   /** Counts the changes made here: a read that was sent before one is already too old. */
   #changes = 0;
+  /** Counts the sessions forgotten here, in the same way. */
+  #forgotten = 0;
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
@@ -120,6 +122,7 @@ export class Snapshots {
 
   /** Forgets a session just ended here. */
   forgetSession(id: string): void {
+    this.#forgotten += 1;
     this.#sessions.delete(id);
   }
 
@@ -205,7 +208,7 @@ export class Snapshots {
   /** Reads what is wanted in one batch; of the registry only what changed. */
   async #read({ token, sessionId }: Wanted, now: number, waitUntil: WaitUntil): Promise<void> {
     const { db, keys, defaultAccess } = this.#options;
-    const changes = this.#changes;
+    const [changes, forgotten] = [this.#changes, this.#forgotten];
     const before = this.#registry?.value;
     const isSignIn = token !== undefined && !isTokenForm(token);
     const hmacs =
@@ -222,7 +225,8 @@ export class Snapshots {
     const rows = await reading.finally(() => this.#wanted.leave(ids));
     if (ids.length > 0) {
       const found = new Map(parseSessions(rows.pop() ?? []).map(known => [known.id, known]));
-      for (const id of ids) this.#sessions.set(id, held(found.get(id), now));
+      const at = forgotten === this.#forgotten ? now : -Infinity;
+      for (const id of ids) this.#sessions.set(id, held(found.get(id), at));
     }
     if (token === undefined) return;
     const [tokens = [], ...read] = rows;

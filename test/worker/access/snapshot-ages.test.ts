@@ -207,6 +207,19 @@ describe('a session', () => {
     expect(await load(ADMIN, id)).not.toHaveProperty('session');
     expect(reads).toEqual([POLICY + SESSION, SESSION]);
   });
+
+  it('[MCP-4] is not used again if it was ended here while it was read', async () => {
+    const { snapshots, load, reads, hold, until } = create();
+    const id = await createSession();
+    const release = hold();
+    const loading = load(ADMIN, id);
+    await until(1);
+    snapshots.forgetSession(id);
+    release();
+    await loading;
+    await load(ADMIN, id);
+    expect(reads).toEqual([POLICY + SESSION, SESSION]);
+  });
 });
 
 describe('requests that all have to read', () => {
