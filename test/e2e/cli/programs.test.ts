@@ -23,8 +23,8 @@ import {
 type Name = keyof Machine['programs'];
 const NAMES: Name[] = ['files', 'memory', 'everything', 'desktop'];
 
-/** The two places where a tool of MCP Apps names its page. */
-const PAGE = /("(?:resourceUri|ui\/resourceUri)":")ui:\/\//g;
+/** The three places where a tool of MCP Apps names its page. */
+const PAGE = /("(?:resourceUri|ui\/resourceUri|openai\/outputTemplate)":")ui:\/\//g;
 
 type DirectTool = Awaited<ReturnType<typeof offeredDirectly>>[number];
 
