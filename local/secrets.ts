@@ -6,7 +6,7 @@
  * Refuses a token of another format and a file it cannot read. It never replaces keys, because what they sealed is lost without them.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, open, readFile, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 import { StartError } from './start-error.ts';
@@ -151,20 +151,31 @@ async function readSecrets(file: string): Promise<StoredSecrets | undefined> {
 async function writeSecrets(file: string, secrets: StoredSecrets): Promise<void> {
   const draft = `${file}.new`;
   try {
-    await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
-    await chmod(draft, 0o600);
-    await giveToOwner(draft);
+    await unlink(draft).catch(ignoreMissing);
+    // Only a new file: the owner of the folder may have put a link there, to a file that only root may write.
+    const opened = await open(draft, 'wx', 0o600);
+    try {
+      await opened.writeFile(`${JSON.stringify(secrets, null, 2)}\n`);
+      await giveToOwner(opened, dirname(file));
+    } finally {
+      await opened.close();
+    }
     await rename(draft, file);
   } catch (error) {
     refuseWrite(file, error as NodeJS.ErrnoException);
   }
 }
 
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
 /** Gives a file to the owner of its folder: the gateway of a service has to read what root wrote for it. */
-async function giveToOwner(file: string): Promise<void> {
+async function giveToOwner(file: FileHandle, folder: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
-  const { uid, gid } = await stat(dirname(file));
-  await chown(file, uid, gid);
+  const { uid, gid } = await stat(folder);
+  // Not every root may: one in a container, or on a network's disk, keeps the file and reads it.
+  await file.chown(uid, gid).catch(() => {});
 }
 
 /** Reports a full or read-only disk, or a folder of another user. */

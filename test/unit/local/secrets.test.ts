@@ -1,5 +1,5 @@
 /** Keys and admin token of a data folder: created once, stored, private, never replaced by accident. */
-import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -83,6 +83,19 @@ it('[SEC-1] [OPS-3] leaves the file to the owner of its folder, also if root add
   for (const path of [folder, join(folder, 'secrets.json')]) await chown(path, owner, -1);
   await addKey(folder);
   expect((await stat(join(folder, 'secrets.json'))).uid).toBe(owner);
+});
+
+it('[SEC-1] [OPS-3] follows no link that the owner of the folder put where the file is written', async () => {
+  await loadSecrets(folder, undefined);
+  const other = join(parent, 'other');
+  await writeFile(other, 'of root');
+  await symlink(other, join(folder, 'secrets.json.new'));
+  const { uid } = await stat(other);
+  if (process.getuid?.() === 0) await chown(folder, 12_345, -1);
+  await addKey(folder);
+  expect(await readFile(other, 'utf8')).toBe('of root');
+  expect((await stat(other)).uid).toBe(uid);
+  expect(await readAdminToken(folder)).toBeDefined();
 });
 
 it('[SEC-1] [OPS-3] adds a key that becomes active at the next start, and keeps the others', async () => {
