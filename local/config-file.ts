@@ -32,16 +32,17 @@ export interface ServerConfig {
 /**
  * Parses the text of an `mcp.json`.
  * @param file its name, for messages
- * @param env fills in the variables of addresses and headers
+ * @param env fills in the variables of addresses and headers, but for the gateway's own
  * @throws StartError with exit code 2 if it is not JSON or has no servers
  */
 export function parseServerConfig(text: string, file: string, env: Environment): ServerConfig {
   const parsed = parseMcpJson(text);
   if ('problem' in parsed) throw new StartError(`${file} ${parsed.problem}.`, 2);
+  const variables = variablesOf(env);
   const names = assignNames(parsed.entries.map(entry => entry.name));
   const config: ServerConfig = { servers: [], skipped: [] };
   parsed.entries.forEach((entry, index) => {
-    const read = toServer(entry, names[index] ?? entry.name, env);
+    const read = toServer(entry, names[index] ?? entry.name, variables);
     if ('reason' in read) config.skipped.push(read);
     else config.servers.push(read);
   });
@@ -75,8 +76,21 @@ function toServer(
   }
 }
 
-/** Fills in the variables of a header. If one is not set the text stays, since `${NAME}` may also be a secret of the gateway. */
+/** The variables that a file may name. The gateway's own keys and tokens are none of its servers' business; an empty one is not set. */
+function variablesOf(env: Environment): Environment {
+  const isGiven = ([name, value]: [string, string | undefined]) =>
+    value !== '' && (!name.startsWith('PORTICO_') || name === 'PORTICO_CLIENT_TOKEN');
+  return Object.fromEntries(Object.entries(env).filter(isGiven));
+}
+
+/** A variable, or an escaped `${`. */
+const PART = /\$\$\{|\$\{[^{}]*\}|\{env:\w+\}/g;
+
+/** Fills in the variables of a header. One that is not set stays, since `${NAME}` may also be a secret of the gateway. */
 function fill(header: string, env: Environment): string {
-  const { text, used, missing } = fillVariables(header, env);
-  return used.length > 0 && missing.length === 0 ? escapeReferences(text) : header;
+  return header.replaceAll(PART, part => {
+    if (part === '$${') return part;
+    const { text, used } = fillVariables(part, env);
+    return used.length > 0 ? escapeReferences(text) : part;
+  });
 }

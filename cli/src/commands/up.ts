@@ -31,8 +31,9 @@ const STDIO_SETTLE_MS = 15_000;
 const HELP = `
 The file is any client's mcp.json ("mcpServers" or "servers"). Its programs are
 run here, its URLs are registered, and the gateway serves all of them at one
-URL. \${NAME} stands for an environment variable, also in URLs and headers.
-Data is kept in the folder of --data. The file is reloaded when it changes.
+URL. \${NAME} stands for an environment variable, also in URLs and headers,
+where it is stored when a server is first registered; whoever may see servers
+sees their URLs. Data is kept in the folder of --data. The file is reloaded when it changes.
 
 With --stdio it also serves MCP over stdio, for a host that starts it. If
 several hosts start it, the others join the gateway that already runs:

@@ -71,6 +71,37 @@ it('[REG-6] [CLI-3] fills in variables that are set; another may be a secret of 
   expect(read.skipped).toEqual([{ name: 'there', reason: 'needs NOWHERE, which is not set' }]);
 });
 
+it('[REG-6] [SEC-1] fills in parts of a header, and nothing that is empty, escaped or the gateway’s own', () => {
+  const headers = {
+    'X-Both': '${SET} ${HUB_TOKEN}',
+    'X-Empty': '${EMPTY}',
+    'X-Default': '${EMPTY:-d}',
+    'X-Escaped': '$${SET}',
+    'X-Own': '${PORTICO_ADMIN_TOKEN}',
+    'X-Client': '${PORTICO_CLIENT_TOKEN}',
+  };
+  const own = { url: 'https://a.example/${PORTICO_KEYS}' };
+  const env = {
+    SET: 's',
+    EMPTY: '',
+    PORTICO_ADMIN_TOKEN: 'a',
+    PORTICO_KEYS: 'k',
+    PORTICO_CLIENT_TOKEN: 'c',
+  };
+  const read = parse({ mcpServers: { a: { url: 'https://a.example/mcp', headers }, own } }, env);
+  expect(read.servers.map(server => server.headers)).toEqual([
+    {
+      'X-Both': 's ${HUB_TOKEN}',
+      'X-Empty': '${EMPTY}',
+      'X-Default': 'd',
+      'X-Escaped': '$${SET}',
+      'X-Own': '${PORTICO_ADMIN_TOKEN}',
+      'X-Client': 'c',
+    },
+  ]);
+  expect(read.skipped).toEqual([{ name: 'own', reason: 'needs PORTICO_KEYS, which is not set' }]);
+});
+
 it.each([
   ['{', 'mcp.json is not valid JSON (line 1, column 2).'],
   ['{ // mine\n "a": "s3cret"\n "b": 2 }', 'mcp.json is not valid JSON (line 3, column 2).'],
