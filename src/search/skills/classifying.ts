@@ -69,8 +69,10 @@ export interface ClassifyingPorts {
 const KEY = 'classified';
 /** Stored in `made_for` for a tool without an answer, so that it is classified again. */
 const FAILED = 'failed';
-/** How often a model is asked about tools that its answers leave out: with the pauses between, some five hours. */
-const MAX_ASKED = 12;
+/** How often a model is soon asked again about tools that its answers leave out: with the pauses between, some five hours. */
+const MAX_SOON = 12;
+/** Pause after that, in milliseconds. */
+const SELDOM_MS = 86_400_000;
 
 /** The inputs and the outcome of the last pass. */
 const DoneSchema = z.object({
@@ -78,7 +80,7 @@ const DoneSchema = z.object({
   skillsRevision: z.number(),
   contributions: z.string(),
   failures: z.number(),
-  /** In how many passes the answers left tools out, since there was a change. */
+  /** In how many passes in a row answers left tools out; counted anew when a tool got an answer. */
   gaps: z.number().default(0),
   retryAt: z.number().nullable(),
 });
@@ -136,20 +138,27 @@ export class Classifying {
     ]);
     const known = new Map(rows.map(row => [row.tool, row]));
     const madeFor = `${taxonomy.revision} ${way.id}`;
-    const wanted = questions.filter(question =>
+    const basis = basisOf(server, taxonomy.revision, way);
+    const isAgain = done?.basis === basis && done.skillsRevision === server.skillsRevision;
+    const before = isAgain ? done.gaps : 0;
+    const open = questions.filter(question =>
       isWanted(known.get(question.name), question, madeFor),
     );
+    // Another slice comes first after each pass in vain: the one before may never get an answer.
+    const wanted = turned(open, before * way.slice);
     const judge = wanted.length > 0 ? await way.begin(taxonomy) : undefined;
     const renewed = new Set(rows.filter(row => row.madeFor === '').map(({ tool }) => tool));
     let revision: number | undefined = server.skillsRevision;
     let failure: Judged['failure'];
     let hasGaps = false;
+    let hasAnswers = false;
     for (let from = 0; from < wanted.length; from += way.slice) {
       if (!judge || failure || isStopped()) break;
       const slice = wanted.slice(from, from + way.slice);
       const judged = await judge(server.id, slice, renewed);
       failure = judged.failure;
       hasGaps ||= slice.some((_, i) => !judged.classifications[i]);
+      hasAnswers ||= slice.some((_, i) => judged.classifications[i]);
       // After a failure no further slice is classified; all remaining tools get the same reason.
       const decided = failure ? wanted.slice(from) : slice;
       const assignments = decided.flatMap((question, i) =>
@@ -167,16 +176,12 @@ export class Classifying {
     }
     if (isStopped()) return undefined;
     const last = await this.#finish(server, questions, known, done, revision);
-    const basis = basisOf(server, taxonomy.revision, way);
-    const isAgain = done?.basis === basis && done.skillsRevision === server.skillsRevision;
     const isGap = failure ? failure.isAnswered : hasGaps;
-    const gaps = (isAgain ? done.gaps : 0) + (isGap ? 1 : 0);
-    // A model that leaves a tool out every time would be asked for ever.
-    const isOpen = isGap ? gaps < MAX_ASKED : failure !== undefined;
-    const failures = isOpen ? (done?.failures ?? 0) + 1 : 0;
-    const leastMs = failure?.retryAfterMs ?? 0;
-    const retryAt = isOpen ? Date.now() + toPutOffMs(failures, leastMs) : null;
-    return { ...last, basis, failures, gaps, retryAt };
+    const gaps = (hasAnswers ? 0 : before) + (isGap ? 1 : 0);
+    const failures = failure || isGap ? (done?.failures ?? 0) + 1 : 0;
+    const soonMs = toPutOffMs(failures, failure?.retryAfterMs ?? 0);
+    const waitMs = isGap && gaps >= MAX_SOON ? SELDOM_MS : soonMs;
+    return { ...last, basis, failures, gaps, retryAt: failures > 0 ? Date.now() + waitMs : null };
   }
 
   /**
@@ -226,6 +231,12 @@ export class Classifying {
     const after = parseTouched(results.at(-1)?.results ?? []);
     return before !== undefined && after === before + 1 ? after : undefined;
   }
+}
+
+/** Returns the items from one on, and then those before it. */
+function turned<T>(items: readonly T[], by: number): T[] {
+  const first = items.length === 0 ? 0 : by % items.length;
+  return [...items.slice(first), ...items.slice(0, first)];
 }
 
 /** Tells whether a tool has to be classified; one corrected by hand never has. */

@@ -24,6 +24,7 @@ const toCatalog = (names: readonly string[]) => {
   return toCatalogText({ items: { tools, ...others }, ttlMs: {}, capabilities: {} });
 };
 const EMBEDDING = { dimensions: 4, embed: () => new Float32Array(4) } as unknown as Embedding;
+const HOUR_MS = 3_600_000;
 let made = 0;
 
 /** A server whose tools a model puts into these skills; the model leaves out a tool without any, and fails where there are none. */
@@ -106,18 +107,32 @@ it('[AG-US3-AC4] a tool that an answer leaves out is asked about again, later', 
   expect(world.asked).toEqual([['a', 'b'], ['b']]);
 });
 
-it('[AG-US3-AC4] a tool that every answer leaves out is not asked about for ever', async () => {
+it('[AG-US3-AC4] a tool that every answer leaves out is asked about once a day in the end', async () => {
   const { id, world, follow } = await createWorld();
   world.skills = { a: ['weather'] };
   const clock = vi.spyOn(Date, 'now');
-  for (let n = 0; n < 30; n += 1) {
+  clock.mockReturnValue(0);
+  for (let n = 0; n < 14; n += 1) {
     await follow();
     clock.mockReturnValue(world.wakes.at(-1) ?? 0);
   }
-  expect(world.asked).toHaveLength(12);
+  expect(world.asked).toHaveLength(14);
+  const pauses = world.wakes.map((at, n) => (at - (world.wakes[n - 1] ?? 0)) / HOUR_MS);
+  expect(Math.max(...pauses.slice(0, 11))).toBe(1);
+  expect(pauses.slice(11)).toEqual([24, 24, 24]);
   await env.DB.batch([renewAssignments(env.DB, id), touchServerSkills(env.DB, id)]);
   world.skills = { a: ['weather'], b: ['gaming'] };
   expect(await follow()).toEqual({ a: 'weather', b: 'gaming' });
+});
+
+it('[AG-US3-AC4] a tool is asked about also where the model never answers about those before it', async () => {
+  const { world, follow } = await createWorld();
+  world.tools = Array.from({ length: 45 }, (_, n) => `tool-${n}`);
+  world.skills = { 'tool-44': ['gaming'] };
+  expect((await follow())['tool-44']).not.toBe('gaming');
+  expect(world.asked.flat()).not.toContain('tool-44');
+  vi.spyOn(Date, 'now').mockReturnValue(world.wakes[0] ?? 0);
+  expect((await follow())['tool-44']).toBe('gaming');
 });
 
 it('[AG-US3-AC8] a skill that was suggested for a tool goes with the tool', async () => {
