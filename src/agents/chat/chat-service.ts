@@ -161,6 +161,8 @@ export class ChatService {
       id: claim.id,
       async run(watcher) {
         chatCaller.operation?.is({ usesModel: true });
+        // A streamed answer has its head before its outcome is known.
+        const release = chatCaller.operation?.hold();
         const about = { chat: claim.id, model: model.name };
         const span = tracer.start('chat', about, chatCaller.waitUntil, chatCaller.traceparent);
         const shown = (current: ChatState) => findShown(tools, chatCaller, model.dialect, current);
@@ -168,10 +170,14 @@ export class ChatService {
         const running = runChat(claim, state, ports, watcher, chatCaller.signal);
         // The caller may leave; the run still has to write its outcome.
         chatCaller.waitUntil(running.catch(() => {}));
-        const view = await running;
-        const code = view.stop_reason === null ? undefined : FAILURES[view.stop_reason];
-        if (code !== undefined) chatCaller.operation?.ends(toEnding(code));
-        return view;
+        try {
+          const view = await running;
+          const code = view.stop_reason === null ? undefined : FAILURES[view.stop_reason];
+          if (code !== undefined) chatCaller.operation?.ends(toEnding(code));
+          return view;
+        } finally {
+          release?.();
+        }
       },
     };
   }

@@ -47,7 +47,7 @@ const broken = createPortico({
   AI: { run: () => Promise.reject(new Error('5007: No such model')) },
 } as never);
 
-it.each(['mcp', 'rest'])(
+it.each(['mcp', 'rest', 'rest as a stream'])(
   '[OPS-7] [LLM-3] a chat over %s whose model fails has failed',
   async source => {
     lines.length = 0;
@@ -58,7 +58,10 @@ it.each(['mcp', 'rest'])(
     const response =
       source === 'mcp'
         ? await broken.post(message, { headers }, '/mcp?tools=chat')
-        : await broken.api('POST', '/api/v1/chat', { message: 'x' });
+        : await broken.api('POST', '/api/v1/chat', {
+            message: 'x',
+            stream: source === 'rest as a stream',
+          });
     expect(await response.text()).toContain('model_failed');
     await vi.waitFor(() => expect(lines).toHaveLength(1), PATIENT);
     expect(lines).toMatchObject([{ outcome: 'failed', code: 'model_failed' }]);
