@@ -209,14 +209,16 @@ function toCompletion(answer: unknown, maxTokens: number): unknown {
   } = toOwn(typeof answer === 'string' ? { response: answer } : answer);
   const calls = toCalls(written);
   const text = toText(response);
-  if (text === '' && typeof response !== 'string' && calls.length === 0) {
+  const finish = toFinish(usage, maxTokens);
+  const isEmpty = text === '' && typeof response !== 'string' && calls.length === 0;
+  if (isEmpty && finish === 'stop') {
     throw new FormatError('The answer has neither a text nor calls');
   }
   const message = {
     content: text,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
-  return { choices: [{ message, finish_reason: toFinish(usage, maxTokens) }], usage };
+  return { choices: [{ message, finish_reason: finish }], usage };
 }
 
 const toText = (response: unknown): string => {

@@ -15,6 +15,11 @@ it.each([{}, { response: null }, { response: null, tool_calls: [] }, { request_i
   },
 );
 
+it('[LLM-1] one that used all its tokens before its text is cut off, and is not asked for again', async () => {
+  const usage = { prompt_tokens: 5, completion_tokens: 100 };
+  expect(await ask({ response: null, usage })).toMatchObject({ text: '', stop: 'length' });
+});
+
 it('[LLM-1] an empty text is one, and so are calls without a text', async () => {
   expect(await ask({ response: '' })).toMatchObject({ text: '', stop: 'end' });
   const calls = [{ name: 'echo', arguments: {} }];
