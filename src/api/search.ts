@@ -15,7 +15,7 @@ import {
 import { toAnthropicResult, toOpenaiOutput } from '../search/tool-references.ts';
 import { MODEL_NAMING, toCanonicalTool } from '../agents/run-calls.ts';
 import type { Format } from '../models/formats/dialect.ts';
-import { dialectOf } from '../models/formats/dialects.ts';
+import { dialectOf, toDialectNames } from '../models/formats/dialects.ts';
 import { DOT_NAMING } from '../gateway/viewer.ts';
 import type { SearchHit, SearchRequest } from '../gateway/search.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
@@ -67,7 +67,7 @@ const FoundSchema = z
   })
   .meta({ id: 'SearchResult' });
 
-const DEFINITION = z.looseObject({});
+const DEFINITION = z.looseObject({ name: z.string() });
 const AnthropicSchema = z
   .object({
     content: z.array(z.object({ type: z.literal('tool_reference'), tool_name: z.string() })),
@@ -139,14 +139,22 @@ export function registerSearch(api: Api, { gateway }: ApiPorts): void {
     const body = context.req.valid('json');
     const { format } = context.req.valid('query');
     const naming = format === undefined ? DOT_NAMING : MODEL_NAMING;
-    const found = await gateway.search(
-      { ...callerViewOf(context.var.snapshot), naming },
-      toRequest(body),
-    );
+    const view = { ...callerViewOf(context.var.snapshot), naming };
+    const found = await gateway.search(view, toRequest(body));
+    // As `GET /api/v1/tools?format=` does: an API refuses a request with all its tools for one schema, and names are chosen over all tools.
+    const toTools = async (dialect: Format) => {
+      const { items } = await gateway.list(view, 'tools');
+      const names = toDialectNames(
+        dialect,
+        items.map(({ name }) => name),
+      );
+      return dialectOf(dialect).toTools(found.hits.map(toCanonicalTool), { strict: false, names })
+        .tools;
+    };
     if (format === 'anthropic')
-      return context.json(toAnthropicResult(toTools(found.hits, 'anthropic')), 200);
+      return context.json(toAnthropicResult(await toTools('anthropic')), 200);
     if (format === 'openai')
-      return context.json(toOpenaiOutput(toTools(found.hits, 'openai-responses')), 200);
+      return context.json(toOpenaiOutput(await toTools('openai-responses')), 200);
     const metadata = {
       servers_searched: found.serversSearched,
       total_tools_searched: found.toolsSearched,
@@ -154,10 +162,6 @@ export function registerSearch(api: Api, { gateway }: ApiPorts): void {
     return context.json({ query: body.query, tools: found.hits.map(toView), metadata }, 200);
   });
 }
-
-/** Returns the found tools as `GET /api/v1/tools?format=` does: an API refuses a request with all its tools for one schema. */
-const toTools = (hits: readonly SearchHit[], format: Format) =>
-  dialectOf(format).toTools(hits.map(toCanonicalTool), { strict: false }).tools;
 
 function toRequest(body: z.infer<typeof SearchSchema>): SearchRequest {
   const { query, limit, skill, include_external: isAny, read_only: readOnly } = body;
