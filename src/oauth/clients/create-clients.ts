@@ -29,7 +29,9 @@ export function createOAuthClients({ db, keys, config, now }: OAuthClientsDeps):
   const readerInUse = new DocumentReader(config.allowsLoopback, now);
   const documents = new DocumentClients({ db, reader, readerInUse, now });
   const registrations = new Registrations({ db, keys, now });
-  const assertions = new AssertionCheck({ db, reader, readerInUse, now });
+  // Nor must documents, which anybody can name, hold up the keys of clients that registered and sign for the first time.
+  const keyReader = new DocumentReader(config.allowsLoopback, now);
+  const assertions = new AssertionCheck({ db, reader: keyReader, readerInUse, now });
 
   async function find(id: string): Promise<StoredClient | undefined> {
     if (isDocumentId(id)) return documents.find(id);
