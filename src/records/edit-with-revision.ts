@@ -10,7 +10,9 @@ export interface AccessPorts {
 }
 
 /** How often an edit is tried while other edits come in between. */
-const MAX_TRIES = 5;
+const MAX_TRIES = 8;
+/** Longest pause after the first try, in milliseconds; twice as long after each further one. By chance, so that edits do not meet again. */
+const PAUSE_MS = 20;
 
 /**
  * Edits a record; if another edit came in between, on top of that one.
@@ -30,6 +32,8 @@ export async function editRecord<T extends { revision: number }>(
       throw new PorticoError('precondition_failed', `It is at revision ${before.revision} now`);
     }
     if (await attempt(before)) return find();
+    const longestMs = PAUSE_MS * 2 ** tries;
+    await new Promise(resolve => setTimeout(resolve, Math.random() * longestMs));
   }
   throw new PorticoError('busy', 'Too many edits at once; try again');
 }
