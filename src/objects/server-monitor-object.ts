@@ -103,10 +103,7 @@ export class ServerMonitor extends DurableObject<Env> {
     await this.#clock.want({ wakeAt: Date.now() + inMs });
   }
 
-  /**
-   * Applies the server's current row. Concurrent calls in any order end with the state that the last row asks for.
-   * @returns how many calls were running at a server that is now disconnected
-   */
+  /** Applies the server's row; of concurrent calls the last row decides. @returns how many calls run at a server now disconnected */
   async follow(serverId: string): Promise<number> {
     const server = await this.#obey(serverId);
     if (!server) return 0;
@@ -295,6 +292,9 @@ export class ServerMonitor extends DurableObject<Env> {
     if (nextTokenAt !== undefined) await this.#clock.want({ discoverAt: nextTokenAt });
     await this.#serverWatch.rest();
     this.ctx.waitUntil(this.#after.follow(server));
-    await this.#notifier.notifyChanges(serverId);
+    const told = this.#notifier.notifyChanges(serverId);
+    // Lists that wait for a rewritten catalog do not wait until clients know of it.
+    if (task.rewrite) this.ctx.waitUntil(told);
+    else await told;
   }
 }
