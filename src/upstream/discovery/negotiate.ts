@@ -5,6 +5,7 @@
  * Source: MCP 2026-07-28, Streamable HTTP, Backward Compatibility.
  */
 import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { canonicalJson } from '../../shared/json/canonical-json.ts';
 import { finalResponse } from '../protocol/final-response.ts';
 import { isObject, MODERN_VERSION, RPC, type JsonObject } from '../../shared/protocol.ts';
 import type { ServerProtocol } from '../../servers/registry/server-schema.ts';
@@ -23,6 +24,8 @@ export interface Negotiated {
   channel: Channel;
   capabilities: JsonObject;
   instructions?: string | undefined;
+  /** When other instructions of a modern server were last taken over. */
+  instructedAt?: number;
 }
 
 export interface NegotiateOptions {
@@ -150,21 +153,27 @@ function toAdvertised({ parsed }: RawResponse): Advertised | undefined {
   };
 }
 
+/** Instructions alone are taken over at most this often: those with a time in them would make a new catalog at each discovery. */
+const INSTRUCTIONS_MS = 600_000;
+
 /**
  * Asks a modern server again what it advertises.
  * @returns what it advertises now, if that has changed; undefined too if the server fails to say
  * @throws PorticoError `upstream_4xx` if it is not modern any more
  */
 export async function readChanged(
-  { channel, capabilities, instructions }: Negotiated,
+  { channel, capabilities, instructions, instructedAt = 0 }: Negotiated,
   deadline: Deadline,
-): Promise<Advertised | undefined> {
+): Promise<(Advertised & Pick<Negotiated, 'instructedAt'>) | undefined> {
   const response = await channel.request('server/discover', new Map(), deadline);
   if ('error' in response && !REFUSALS.has(response.parsed['code'])) return undefined;
   const now = toAdvertised(response);
   if (!now) throw new PorticoError('upstream_4xx', 'The server does not speak the modern era now');
-  const isSame = JSON.stringify(now) === JSON.stringify({ capabilities, instructions });
-  return isSame ? undefined : now;
+  const formOf = (value: JsonObject) => canonicalJson(JSON.stringify(value));
+  const isSettled =
+    now.instructions === instructions || Date.now() - instructedAt < INSTRUCTIONS_MS;
+  if (isSettled && formOf(now.capabilities) === formOf(capabilities)) return undefined;
+  return { ...now, instructedAt: Date.now() };
 }
 
 /** @throws PorticoError `upstream_5xx` if the server, or what stands before it, is out of order */

@@ -87,10 +87,12 @@ export class UpstreamWatch {
     const changed = await readChanged(negotiated, deadline);
     this.#askedAt = Date.now();
     if (!changed) return;
+    const lists = announcedLists(negotiated.capabilities).join();
     Object.assign(negotiated, changed);
     this.#keptAside = undefined;
     // The stream announces the lists that were advertised when it was opened.
-    if (this.#changes.isOpen) await this.#listen(negotiated);
+    const isOther = announcedLists(negotiated.capabilities).join() !== lists;
+    if (isOther && this.#changes.isOpen) await this.#listen(negotiated);
   }
 
   /**
@@ -104,10 +106,7 @@ export class UpstreamWatch {
     }, deadline);
   }
 
-  /**
-   * Subscribes to a resource, which `uris` names by now.
-   * @throws PorticoError with an `upstream_*` code
-   */
+  /** Subscribes to a resource, which `uris` names by now. @throws PorticoError with an `upstream_*` code */
   async subscribe(uri: string, deadline: Deadline): Promise<void> {
     const failure = await this.#withChannel(
       negotiated =>
