@@ -90,8 +90,9 @@ export class Snapshots {
   #registry: Held<Registry> | undefined;
   /** Counts the changes made here: a read that was sent before one is already too old. */
   #changes = 0;
-  /** Counts the sessions forgotten here, in the same way. */
+  /** Counts the sessions forgotten here, in the same way, and says for each which of them it was. */
   #forgotten = 0;
+  readonly #forgottenAs = new Lru<string, number>(MAX_REMEMBERED);
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
@@ -123,6 +124,7 @@ export class Snapshots {
   /** Forgets a session just ended here. */
   forgetSession(id: string): void {
     this.#forgotten += 1;
+    this.#forgottenAs.set(id, this.#forgotten);
     this.#sessions.delete(id);
   }
 
@@ -225,8 +227,10 @@ export class Snapshots {
     const rows = await reading.finally(() => this.#wanted.leave(ids));
     if (ids.length > 0) {
       const found = new Map(parseSessions(rows.pop() ?? []).map(known => [known.id, known]));
-      const at = forgotten === this.#forgotten ? now : -Infinity;
-      for (const id of ids) this.#sessions.set(id, held(found.get(id), at));
+      for (const id of ids) {
+        const isStale = (this.#forgottenAs.get(id) ?? 0) > forgotten;
+        this.#sessions.set(id, held(found.get(id), isStale ? -Infinity : now));
+      }
     }
     if (token === undefined) return;
     const [tokens = [], ...read] = rows;
