@@ -36,6 +36,8 @@ export interface Talk {
 /** A server request on its way to the client. */
 interface OpenRequest {
   question: Question;
+  /** The way back to the server. */
+  reply: (answer: RawAnswer) => Promise<void>;
   /** Lets the call's deadline run again. */
   resume: () => void;
   /** It came on a stream that other calls share. */
@@ -71,10 +73,15 @@ export async function* toCallMessages(
         // A modern server must not send requests, and must not be sent responses (2026-07-28, Streamable HTTP).
         if (talk.protocol.era === 'modern') continue;
         const { method, id, params } = message;
-        // A resumed stream may repeat what it sent before.
-        if (open.has(id)) continue;
-        requireRoom([...open.values()], refusing, params);
         const reply = message.reply ?? ((given: RawAnswer) => sendAnswer(talk, id, given));
+        // A resumed stream may repeat what it sent before; one that was joined anew has another way back.
+        const known = open.get(id);
+        if (known) {
+          known.reply = reply;
+          continue;
+        }
+        // A shared stream bounds its requests itself.
+        if (!message.reply) requireRoom([...open.values()], refusing, params);
         if (!canAnswer(context.capabilities, method)) {
           const needed = capabilityFor(method);
           if (needed && context.questions === 'suspend') {
@@ -91,10 +98,11 @@ export async function* toCallMessages(
         const answer = async (given: RawAnswer) => {
           if (open.get(id) !== request) return;
           close(id, request);
-          await reply(given);
+          await request.reply(given);
         };
         const question: Question = { kind: 'question', method, params, answer };
-        const request: OpenRequest = { question, resume, isShared: message.reply !== undefined };
+        const isShared = message.reply !== undefined;
+        const request: OpenRequest = { question, resume, reply, isShared };
         open.set(id, request);
         yield question;
       } else if (message.kind === 'notification') {

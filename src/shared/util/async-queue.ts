@@ -29,7 +29,7 @@ export class AsyncQueue<T> {
       const { max, weigh, mayDrop, full } = this.#limit;
       const weight = weigh(value);
       const isLost = mayDrop(value);
-      if (this.#weight > 0 && this.#weight + weight > (isLost ? max : 2 * max)) {
+      if (weight > 0 && this.#weight > 0 && this.#weight + weight > (isLost ? max : 2 * max)) {
         return isLost ? undefined : this.end(full());
       }
       this.#weight += weight;

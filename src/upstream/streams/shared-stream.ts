@@ -172,8 +172,11 @@ export class SharedStream {
   async #answer(id: RequestId, answer: RawAnswer): Promise<void> {
     if (this.#answering >= MAX_ANSWERS) return;
     this.#answering += 1;
-    await this.#options.send(toAnswerText(id, answer));
-    this.#answering -= 1;
+    try {
+      await this.#options.send(toAnswerText(id, answer));
+    } finally {
+      this.#answering -= 1;
+    }
   }
 
   /** @returns whether the notification is dealt with; if not, its call may still join */

@@ -20,10 +20,8 @@ const asking = (id: number, chars = 2, method = 'elicitation/create'): UpstreamM
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-/** Reads a call whose server sends these messages. @param answers whether each server request is answered at once */
-async function read(messages: readonly UpstreamMessage[], answers = false) {
-  let posts = 0;
-  const seen: CallMessage[] = [];
+/** What a call needs to read messages. @param fetch takes the answers */
+function createTalk(fetch: () => Promise<Response>) {
   const context = {
     signal: new AbortController().signal,
     owner: () => '',
@@ -31,15 +29,8 @@ async function read(messages: readonly UpstreamMessage[], answers = false) {
     capabilities: { elicitation: {} },
     questions: 'ask' as const,
   };
-  const endpoint = {
-    ...destination,
-    fetch() {
-      posts += 1;
-      return answers ? Promise.resolve(new Response()) : new Promise<Response>(() => {});
-    },
-  };
-  const talk = {
-    endpoint,
+  return {
+    endpoint: { ...destination, fetch },
     protocol: { era: 'legacy' as const, protocolVersion: '2025-11-25' },
     deadline: createDeadline(10_000),
     context,
@@ -47,6 +38,16 @@ async function read(messages: readonly UpstreamMessage[], answers = false) {
     wantsProgress: false,
     knowsTasks: false,
   };
+}
+
+/** Reads a call whose server sends these messages. @param answers whether each server request is answered at once */
+async function read(messages: readonly UpstreamMessage[], answers = false) {
+  let posts = 0;
+  const seen: CallMessage[] = [];
+  const talk = createTalk(() => {
+    posts += 1;
+    return answers ? Promise.resolve(new Response()) : new Promise<Response>(() => {});
+  });
   let code: string | undefined;
   let postsBefore = 0;
   try {
@@ -89,3 +90,25 @@ it.each(['ping', 'roots/list', 'unknown/method'])(
     expect(await read(flood)).toMatchObject({ posts: MOST, code: 'upstream_too_large' });
   },
 );
+
+it('[MCP-5] [UP-5] the answer to a repeated server request takes the way that came with the repetition', async () => {
+  const ways: string[] = [];
+  const by = (way: string): UpstreamMessage => ({
+    kind: 'request',
+    method: 'elicitation/create',
+    id: 7,
+    params: '{}',
+    reply: async () => void ways.push(way),
+  });
+  const talk = createTalk(() => Promise.resolve(new Response()));
+  let question: Question | undefined;
+  async function* answered() {
+    yield by('lost');
+    yield by('new');
+    await question?.answer({ result: '{}' });
+  }
+  for await (const message of toCallMessages(answered(), talk, async () => {})) {
+    question = message as Question;
+  }
+  expect(ways).toEqual(['new']);
+});
