@@ -56,8 +56,7 @@ export async function openChannel(object: SocketPort, timeoutMs: number): Promis
     settle(question, answer);
   });
   socket.addEventListener('close', () => {
-    for (const resolve of waiting.values()) resolve(GONE);
-    waiting.clear();
+    for (const question of waiting.keys()) settle(question, GONE);
   });
   let count = 0;
   return {

@@ -24,7 +24,8 @@ async function* cancelling(count: number): CallMessages {
 
 it('[SEC-4] [MCP-5] no answer to them is awaited', async () => {
   vi.useFakeTimers();
-  const webSocket = { accept() {}, addEventListener() {}, close() {} };
+  const readyState = WebSocket.OPEN;
+  const webSocket = { accept() {}, addEventListener() {}, close() {}, readyState };
   const object = { fetch: async () => ({ webSocket }) as unknown as Response };
   const texts = relayTexts({
     routed: {
