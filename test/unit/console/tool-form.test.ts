@@ -42,6 +42,12 @@ it('[OPS-1] sends numbers with the digits that were typed', () => {
   });
 });
 
+it('[OPS-1] sends whole numbers as strict servers read them, however they were typed', () => {
+  const fields = toFields({ type: 'object', properties: { a: { type: 'integer' } } }) ?? [];
+  expect(toArguments(fields, { a: '1.0' })).toEqual({ args: '{"a":1}' });
+  expect(toArguments(fields, { a: '1e3' })).toEqual({ args: '{"a":1000}' });
+});
+
 it('[OPS-1] reports which field is invalid', () => {
   const fields = toFields({ type: 'object', properties: { count: { type: 'number' } } }) ?? [];
   expect(toArguments(fields, { count: 'many' })).toEqual({

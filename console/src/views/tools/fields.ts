@@ -60,7 +60,7 @@ function kindOf(type: unknown): Field['kind'] {
 }
 
 /**
- * Converts the typed texts to arguments as JSON text, in which numbers keep their digits; or returns the first invalid field and why. Empty
+ * Converts the typed texts to arguments as JSON text, in which numbers past what JavaScript can hold keep their digits; or returns the first invalid field and why. Empty
  * optional fields are left out.
  */
 export function toArguments(
@@ -78,7 +78,8 @@ export function toArguments(
       if (value === undefined || (kind === 'number' && typeof value !== 'number')) {
         return { field: name, problem: kind === 'number' ? 'is not a number' : 'is not JSON' };
       }
-      args.set(name, text.trim());
+      const isExact = Number.isSafeInteger(value);
+      args.set(name, isExact ? JSON.stringify(value) : text.trim());
     }
   }
   return { args: fromRawMembers(args) };
