@@ -58,7 +58,7 @@ export async function findGiver(
   const { principal } = options;
   const owner = principal === undefined ? undefined : await findPrincipalId(api, principal);
   return {
-    isGood,
+    isGood: isGood && (owner === undefined || own.principal === owner),
     former,
     async give() {
       const made = await makeToken(api, id, owner ?? former?.principal);
