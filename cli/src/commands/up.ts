@@ -33,7 +33,8 @@ The file is any client's mcp.json ("mcpServers" or "servers"). Its programs are
 run here, its URLs are registered, and the gateway serves all of them at one
 URL. \${NAME} stands for an environment variable, also in URLs and headers,
 where it is stored when a server is first registered; whoever may see servers
-sees their URLs. Data is kept in the folder of --data. The file is reloaded when it changes.
+sees their URLs. Data is kept in the folder of --data. The file is reloaded
+when it changes.
 
 With --stdio it also serves MCP over stdio, for a host that starts it. If
 several hosts start it, the others join the gateway that already runs:
