@@ -144,10 +144,7 @@ export function registerSearch(api: Api, { gateway }: ApiPorts): void {
     // As `GET /api/v1/tools?format=` does: an API refuses a request with all its tools for one schema, and names are chosen over all tools.
     const toTools = async (dialect: Format) => {
       const { items } = await gateway.list(view, 'tools');
-      const names = toDialectNames(
-        dialect,
-        items.map(({ name }) => name),
-      );
+      const names = toDialectNames(dialect, items);
       return dialectOf(dialect).toTools(found.hits.map(toCanonicalTool), { strict: false, names })
         .tools;
     };

@@ -161,10 +161,7 @@ export async function exportFor(
   { format, strict, allWarnings, isWanted }: ExportOptions,
 ): Promise<z.infer<typeof ExportedSchema>> {
   const { items } = await gateway.list({ ...view, naming: MODEL_NAMING }, 'tools');
-  const names = toDialectNames(
-    format,
-    items.map(({ name }) => name),
-  );
+  const names = toDialectNames(format, items);
   const wanted = items.filter(isWanted).map(toCanonicalTool);
   const exported = dialectOf(format).toTools(wanted, { strict, names });
   return {
@@ -185,10 +182,7 @@ export function registerToolFormats(api: Api, { gateway, tracer }: ApiPorts): vo
     const dialect = dialectOf(format);
     const calls = readCalls(dialect, listed ?? message ?? response);
     const items = await listCallable(gateway, viewer, deferOf(context));
-    const names = toDialectNames(
-      format,
-      items.map(({ name }) => name),
-    );
+    const names = toDialectNames(format, items);
     const tools = new Map(items.map(item => [names.get(item.name) ?? item.name, item]));
     const called = new Set(calls.flatMap(({ name }) => tools.get(name) ?? []));
     const exported = dialect.toTools([...called].map(toCanonicalTool), { strict, names });

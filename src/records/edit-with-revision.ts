@@ -14,6 +14,9 @@ const MAX_TRIES = 8;
 /** Longest pause after the first try, in milliseconds; twice as long after each further one. By chance, so that edits do not meet again. */
 const PAUSE_MS = 20;
 
+const pauseAfter = (tries: number): Promise<void> =>
+  new Promise(resolve => setTimeout(resolve, Math.random() * PAUSE_MS * 2 ** (tries - 1)));
+
 /**
  * Edits a record; if another edit came in between, on top of that one.
  * @param find throws `not_found`
@@ -27,13 +30,12 @@ export async function editRecord<T extends { revision: number }>(
   attempt: (before: T) => Promise<boolean>,
 ): Promise<T> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    if (tries > 0) await pauseAfter(tries);
     const before = await find();
     if (ifRevision !== undefined && before.revision !== ifRevision) {
       throw new PorticoError('precondition_failed', `It is at revision ${before.revision} now`);
     }
     if (await attempt(before)) return find();
-    const longestMs = PAUSE_MS * 2 ** tries;
-    await new Promise(resolve => setTimeout(resolve, Math.random() * longestMs));
   }
   throw new PorticoError('busy', 'Too many edits at once; try again');
 }

@@ -74,10 +74,7 @@ export async function findShown(
   const viewer = { caller, visible: toVisible(rights, state.only), naming };
   const { tools: all, items } = await listForModel(gateway, viewer);
   // Names are assigned over all tools together, so that a tool keeps its name whichever others are shown.
-  const names = toDialectNames(
-    dialect.format,
-    all.map(({ name }) => name),
-  );
+  const names = toDialectNames(dialect.format, all);
   const called = calledNames(state);
   const isCalled = (name: string) => called.has(names.get(name) ?? name);
   const tools =

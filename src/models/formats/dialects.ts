@@ -26,6 +26,12 @@ const NAMES: Record<Format, NameRule> = {
   gemini: GEMINI_RULES.names,
 };
 
-/** Maps tool names to their names in a format. */
-export const toDialectNames = (format: Format, names: Iterable<string>): Map<string, string> =>
-  toFittingNames(names, NAMES[format]);
+/** Maps the names of tools to their names in a format. */
+export const toDialectNames = (
+  format: Format,
+  tools: readonly { name: string }[],
+): Map<string, string> =>
+  toFittingNames(
+    tools.map(({ name }) => name),
+    NAMES[format],
+  );
