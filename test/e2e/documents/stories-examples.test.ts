@@ -1,10 +1,9 @@
 /** The aggregator stories' examples, line by line (`test/source-documents/examples.ts`): their requests and responses to the letter. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, until, type Upstream } from '../../fixtures/start-fixture.ts';
 import { EXAMPLE_LINES, type ExampleLine } from '../../source-documents/examples.ts';
 import { startWithModel, type SkilledGateway } from '../support/skilled-gateway.ts';
+import { storedText } from '../support/stored-text.ts';
 import type { ApiAnswer } from '../support/gateway.ts';
 
 const SOON_MS = 60_000;
@@ -96,11 +95,6 @@ const moodyIs = (mood: string, wanted: string, server = 'moody') =>
     const status = await statusOf(server);
     return status === wanted ? status : undefined;
   });
-/** Returns the text of every file below a folder. */
-const filesIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(entry => readFileSync(join(entry.parentPath, entry.name), 'latin1'));
 const disconnect = () => api('POST', `${SERVERS}/${idOf()}/disconnect`);
 const connect = () => api('POST', `${SERVERS}/${idOf()}/connect`);
 
@@ -271,8 +265,8 @@ const shows: Record<ExampleLine, () => void | Promise<void>> = {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
     await moodyIs('fine', 'CONNECTED');
   },
-  S29() {
-    const files = filesIn(skilled.gateway.data);
+  async S29() {
+    const files = await storedText(skilled.gateway.data);
     expect(files.some(text => text.includes('github-mcp'))).toBe(true);
     expect(files.some(text => text.includes(TOKEN))).toBe(false);
   },
