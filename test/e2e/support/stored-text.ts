@@ -1,3 +1,4 @@
+/** The files of a gateway that runs, as text: to show what is and is not stored in them. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from '../../fixtures/start-fixture.ts';
