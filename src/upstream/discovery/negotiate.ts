@@ -170,10 +170,10 @@ export async function readChanged(
   const now = toAdvertised(response);
   if (!now) throw new PorticoError('upstream_4xx', 'The server does not speak the modern era now');
   const formOf = (value: JsonObject) => canonicalJson(JSON.stringify(value));
-  const isSettled =
-    now.instructions === instructions || Date.now() - instructedAt < INSTRUCTIONS_MS;
+  const isSame = now.instructions === instructions;
+  const isSettled = isSame || Date.now() - instructedAt < INSTRUCTIONS_MS;
   if (isSettled && formOf(now.capabilities) === formOf(capabilities)) return undefined;
-  return { ...now, instructedAt: Date.now() };
+  return { ...now, instructedAt: isSame ? instructedAt : Date.now() };
 }
 
 /** @throws PorticoError `upstream_5xx` if the server, or what stands before it, is out of order */

@@ -123,3 +123,17 @@ it('[MCP-12] [UP-1] stays as it was while the server fails to say it, and ends w
   expect(server.asked).toContain('initialize');
   close();
 });
+
+it('[REG-5] brings other instructions at once after other kinds of items, then only now and then', async () => {
+  const { server, discover, close } = createServer();
+  await discover();
+  server.advertised = { capabilities: PROMPTS };
+  await discover();
+  server.advertised = { capabilities: PROMPTS, instructions: 'Greet first.' };
+  expect((await discover()).instructions).toBe('Greet first.');
+  server.advertised = { capabilities: PROMPTS, instructions: 'It is noon.' };
+  expect((await discover()).instructions).toBe('Greet first.');
+  for (let minutes = 0; minutes < 10; minutes += 1) await discover();
+  expect((await discover()).instructions).toBe('It is noon.');
+  close();
+});
