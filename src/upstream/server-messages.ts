@@ -62,6 +62,7 @@ export async function* toCallMessages(
   const { deadline, context, endpoint } = talk;
   /** Open server requests; those of this call alone are lost with it, those of a shared stream are not. */
   const open = new Map<RequestId, OpenRequest>();
+  /** How many refusals of requests of this call alone are on their way. */
   let refusing = 0;
   const close = (id: RequestId, { resume }: OpenRequest) => {
     open.delete(id);
@@ -73,25 +74,33 @@ export async function* toCallMessages(
         // A modern server must not send requests, and must not be sent responses (2026-07-28, Streamable HTTP).
         if (talk.protocol.era === 'modern') continue;
         const { method, id, params } = message;
+        const isShared = message.reply !== undefined;
         const reply = message.reply ?? ((given: RawAnswer) => sendAnswer(talk, id, given));
         // A resumed stream may repeat what it sent before; one that was joined anew has another way back.
         const known = open.get(id);
         if (known) {
-          known.reply = reply;
+          if (isShared && known.isShared && known.question.method === method) known.reply = reply;
           continue;
         }
-        // A shared stream bounds its requests itself.
-        if (!message.reply) requireRoom([...open.values()], refusing, params);
-        if (!canAnswer(context.capabilities, method)) {
+        // A shared stream bounds its requests itself; but once it was joined anew, it does not know those from before.
+        const fits = hasRoom(open.values(), isShared, isShared ? 0 : refusing, params);
+        if (!fits && !isShared) {
+          throw new PorticoError(
+            'upstream_too_large',
+            'The server sends too many requests at once',
+          );
+        }
+        if (!fits || !canAnswer(context.capabilities, method)) {
           const needed = capabilityFor(method);
-          if (needed && context.questions === 'suspend') {
+          if (fits && needed && context.questions === 'suspend') {
             throw new PorticoError('missing_client_capability', undefined, {
               data: { requiredCapabilities: { [needed]: {} } },
             });
           }
-          refusing += 1;
+          const own = Number(!isShared);
+          refusing += own;
           const sent = reply(method === 'ping' ? { result: '{}' } : REFUSAL);
-          context.waitUntil(sent.finally(() => void (refusing -= 1)));
+          context.waitUntil(sent.finally(() => void (refusing -= own)));
           continue;
         }
         const resume = deadline.hold(talk.questionTimeoutMs);
@@ -101,7 +110,6 @@ export async function* toCallMessages(
           await request.reply(given);
         };
         const question: Question = { kind: 'question', method, params, answer };
-        const isShared = message.reply !== undefined;
         const request: OpenRequest = { question, resume, reply, isShared };
         open.set(id, request);
         yield question;
@@ -141,12 +149,17 @@ export async function* toCallMessages(
   }
 }
 
-/** @throws PorticoError if a call has no room for another server request with these params */
-function requireRoom(open: readonly OpenRequest[], refusing: number, params: string): void {
-  const chars = open.reduce((sum, { question }) => sum + question.params.length, 0);
+/** Whether a call has room for another server request with these params. Its own are bounded, and those of a shared stream. */
+function hasRoom(
+  open: Iterable<OpenRequest>,
+  isShared: boolean,
+  refusing: number,
+  params: string,
+): boolean {
+  const alike = [...open].filter(request => request.isShared === isShared);
+  const chars = alike.reduce((sum, { question }) => sum + question.params.length, 0);
   const isTooLarge = chars > 0 && chars + params.length > MAX_OPEN_CHARS;
-  if (open.length + refusing < MAX_OPEN && !isTooLarge) return;
-  throw new PorticoError('upstream_too_large', 'The server sends too many requests at once');
+  return alike.length + refusing < MAX_OPEN && !isTooLarge;
 }
 
 /** Sends a server the answer to its request. Whether it arrives, the call itself will show. */

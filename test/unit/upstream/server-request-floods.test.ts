@@ -40,6 +40,10 @@ function createTalk(fetch: () => Promise<Response>) {
   };
 }
 
+/** The same request on a stream that calls share. @param reply the way back to the server */
+const shared = (request: UpstreamMessage, reply = async () => {}): UpstreamMessage =>
+  request.kind === 'request' ? { ...request, reply } : request;
+
 /** Reads a call whose server sends these messages. @param answers whether each server request is answered at once */
 async function read(messages: readonly UpstreamMessage[], answers = false) {
   let posts = 0;
@@ -111,4 +115,39 @@ it('[MCP-5] [UP-5] the answer to a repeated server request takes the way that ca
     question = message as Question;
   }
   expect(ways).toEqual(['new']);
+});
+
+it('[MCP-5] [UP-5] the requests of a call and those of a shared stream are bounded apart', async () => {
+  const others = numbers(MOST).map(id => shared(asking(1_000 + id)));
+  expect(await read([...others, asking(1)])).toMatchObject({ asked: MOST + 1, code: undefined });
+  const hanging = async () => new Promise<never>(() => {});
+  const refused = numbers(MOST).map(id => shared(asking(1_000 + id, 2, 'roots/list'), hanging));
+  expect(await read([...refused, asking(1)])).toMatchObject({ asked: 1, code: undefined });
+});
+
+it('[SEC-4] [MCP-5] too many requests of shared streams are refused, and end no call', async () => {
+  let refusals = 0;
+  const flood = numbers(1_000).map(id => shared(asking(id), async () => void (refusals += 1)));
+  expect(await read(flood)).toMatchObject({ asked: MOST, code: undefined });
+  expect(refusals).toBe(1_000 - MOST);
+});
+
+it('[MCP-5] [UP-5] a request that is no repetition leaves the way back of another with its id', async () => {
+  const ways: string[] = [];
+  const by = (way: string) => async () => void ways.push(way);
+  const talk = createTalk(async () => {
+    ways.push('its own');
+    return new Response();
+  });
+  let question: Question | undefined;
+  async function* answered() {
+    yield shared(asking(7), by('shared'));
+    yield shared(asking(7, 2, 'sampling/createMessage'), by('another'));
+    yield asking(7);
+    await question?.answer({ result: '{}' });
+  }
+  for await (const message of toCallMessages(answered(), talk, async () => {})) {
+    question = message as Question;
+  }
+  expect(ways).toEqual(['shared']);
 });
