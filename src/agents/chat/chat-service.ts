@@ -6,7 +6,7 @@
 import type { Caller } from '../../access/policy/caller.ts';
 import { hasLimits, hasScope } from '../../shared/identity/principal.ts';
 import { fieldProblem } from '../../shared/errors/field-problems.ts';
-import { PorticoError } from '../../shared/errors/portico-error.ts';
+import { PorticoError, toPorticoError } from '../../shared/errors/portico-error.ts';
 import type { ChatModel } from '../../models/chat-port.ts';
 import { noModel } from '../../models/model-port.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
@@ -163,18 +163,22 @@ export class ChatService {
         chatCaller.operation?.is({ usesModel: true });
         // A streamed answer has its head before its outcome is known.
         const release = chatCaller.operation?.hold();
-        const about = { chat: claim.id, model: model.name };
-        const span = tracer.start('chat', about, chatCaller.waitUntil, chatCaller.traceparent);
-        const shown = (current: ChatState) => findShown(tools, chatCaller, model.dialect, current);
-        const ports = { records, model, shown, now, span };
-        const running = runChat(claim, state, ports, watcher, chatCaller.signal);
-        // The caller may leave; the run still has to write its outcome.
-        chatCaller.waitUntil(running.catch(() => {}));
         try {
+          const about = { chat: claim.id, model: model.name };
+          const span = tracer.start('chat', about, chatCaller.waitUntil, chatCaller.traceparent);
+          const shown = (current: ChatState) =>
+            findShown(tools, chatCaller, model.dialect, current);
+          const ports = { records, model, shown, now, span };
+          const running = runChat(claim, state, ports, watcher, chatCaller.signal);
+          // The caller may leave; the run still has to write its outcome.
+          chatCaller.waitUntil(running.catch(() => {}));
           const view = await running;
           const code = view.stop_reason === null ? undefined : FAILURES[view.stop_reason];
           if (code !== undefined) chatCaller.operation?.ends(toEnding(code));
           return view;
+        } catch (thrown) {
+          chatCaller.operation?.ends(toEnding(toPorticoError(thrown).code));
+          throw thrown;
         } finally {
           release?.();
         }

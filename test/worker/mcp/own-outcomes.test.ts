@@ -1,4 +1,5 @@
 /** How calls of the gateway's own tools end in the log: a failure of theirs is no success. */
+import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { createPortico, modern, PATIENT } from '../support/portico.ts';
 
@@ -39,13 +40,14 @@ it.each([
   },
 );
 
-const broken = createPortico({
+const MODEL = {
   LINES,
   PORTICO_LOG: 'all',
   PORTICO_MODEL_API: 'workers-ai',
   PORTICO_MODEL: 'none',
   AI: { run: () => Promise.reject(new Error('5007: No such model')) },
-} as never);
+};
+const broken = createPortico(MODEL as never);
 
 it.each(['mcp', 'rest', 'rest as a stream'])(
   '[OPS-7] [LLM-3] a chat over %s whose model fails has failed',
@@ -65,5 +67,26 @@ it.each(['mcp', 'rest', 'rest as a stream'])(
     expect(await response.text()).toContain('model_failed');
     await vi.waitFor(() => expect(lines).toHaveLength(1), PATIENT);
     expect(lines).toMatchObject([{ outcome: 'failed', code: 'model_failed' }]);
+  },
+);
+
+it.each([false, true])(
+  '[OPS-7] [LLM-3] a chat whose end cannot be written has failed, also as a stream (%s)',
+  async stream => {
+    lines.length = 0;
+    const DB = new Proxy(env.DB, {
+      get(db, name: keyof D1Database) {
+        if (name !== 'prepare') return (db[name] as () => unknown).bind(db);
+        return (sql: string) => {
+          if (sql.startsWith('UPDATE chats SET sealed')) throw new Error('no database');
+          return db.prepare(sql);
+        };
+      },
+    });
+    const forgetful = createPortico({ ...MODEL, DB } as never);
+    const response = await forgetful.api('POST', '/api/v1/chat', { message: 'x', stream });
+    expect(await response.text()).toContain('internal');
+    await vi.waitFor(() => expect(lines).toHaveLength(1), PATIENT);
+    expect(lines).toMatchObject([{ outcome: 'failed', code: 'internal' }]);
   },
 );
