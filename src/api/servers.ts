@@ -95,7 +95,7 @@ const disconnect = createRoute({
   tags,
   summary: 'Disconnect a server',
   description:
-    'Its tools disappear at once; running calls have 30 seconds to end. `pending_requests` counts those that have lasted two seconds.',
+    'Its tools disappear at once; running calls have 30 seconds to end. `pending_requests` counts those that have lasted two seconds; it is 0 too if the gateway cannot count them at once.',
   ...needs('servers:write'),
   request: { params },
   responses: responsesOf(

@@ -59,6 +59,8 @@ export interface Connectors extends ReadRecords<StoredConnector, object> {
  * be reached.
  */
 export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts): Connectors {
+  /** Disconnects the machine of a connector that was revoked. If its object cannot be reached now, the object's alarm does that. */
+  const revoke = (id: string) => lines.revoke(id).catch(() => {});
   const kind = {
     table: CONNECTORS,
     noun: 'connector',
@@ -67,7 +69,7 @@ export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts
     filter: () => ALWAYS,
     toDeletionDetail: ({ name }: StoredConnector) => ({ name }),
     onDeleting: ({ id }: StoredConnector) => lines.expectRevocation(id),
-    onChanged: (_verb: string, { id }: StoredConnector) => lines.revoke(id),
+    onChanged: (_verb: string, { id }: StoredConnector) => revoke(id),
   };
   const hmacOf = async (token: string) => (await keys.hmacs('device', token))[0] ?? '';
 
@@ -119,7 +121,7 @@ export function createConnectors({ db, keys, adminAudit, lines }: ConnectorPorts
           detail: { name },
         };
         if (!(await commit(change))) throw new PorticoError('not_found', kind.missing);
-        await lines.revoke(id);
+        await revoke(id);
         return { connector: { ...connector, rotated_at: now }, token };
       });
     },

@@ -227,7 +227,7 @@ export class ServerService {
 
   /**
    * Disconnects a server: no new call reaches it, and running calls may end within the drain time.
-   * @returns number of running calls
+   * @returns number of running calls, as far as known
    */
   disconnect(caller: Actor, id: string): Promise<number> {
     const act = { action: 'server.disconnect', subject: id, isOfServers: true } as const;
@@ -236,8 +236,7 @@ export class ServerService {
       await this.#ports.monitors.expect(id);
       const { db } = this.#ports;
       await this.#step(commit, id, DISCONNECTABLE, updateDisconnected(db, id, Date.now()));
-      this.#ports.invalidateRegistry();
-      return this.#ports.monitors.follow(id);
+      return this.#follow(id);
     });
   }
 
@@ -270,10 +269,10 @@ export class ServerService {
     if (!isThere) throw new PorticoError('not_found', 'No such server');
   }
 
-  /** Makes a server's monitor apply a change that was made. If it cannot be reached now, its alarm does that. */
-  async #follow(id?: string): Promise<void> {
+  /** Has a server's monitor apply a change; if it cannot be reached now, its alarm does. @returns calls at a server taken down, if known */
+  async #follow(id?: string): Promise<number> {
     this.#ports.invalidateRegistry();
-    if (id !== undefined) await this.#ports.monitors.follow(id).catch(() => {});
+    return id === undefined ? 0 : this.#ports.monitors.follow(id).catch(() => 0);
   }
 
   /** @throws PorticoError `not_found` if there is no such server, or the caller does not administer it */

@@ -1,5 +1,6 @@
-/** A change whose monitor cannot be told of it at once: it was made, and the monitor applies it soon. */
+/** A change whose object cannot be told of it at once: it was made, and the object applies it soon. */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
 import { FakeServer, serve } from '../support/fake-server.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from '../support/portico.ts';
 
 const portico = createPortico();
-/** An isolate that can announce changes, but loses the connection to a monitor after them. */
+/** An isolate that can announce changes, but loses the connection to an object after them. */
 const losing = createPortico({
   SERVER_MONITOR: {
     getByName: (id: string) => ({
@@ -21,6 +22,12 @@ const losing = createPortico({
       follow: () => Promise.reject(new Error('lost')),
     }),
   } as unknown as Env['SERVER_MONITOR'],
+  CONNECTOR: {
+    getByName: (id: string) => ({
+      expectRevocation: () => env.CONNECTOR.getByName(id).expectRevocation(),
+      revoke: () => Promise.reject(new Error('lost')),
+    }),
+  } as unknown as Env['CONNECTOR'],
 });
 
 it('[REG-1] [REG-2] [REG-4] is answered as made', async () => {
@@ -35,8 +42,24 @@ it('[REG-1] [REG-2] [REG-4] is answered as made', async () => {
   const path = `${SERVERS}/${(await made.json<ServerView>()).id}`;
   expect((await losing.api('PATCH', path, { description: 'x' })).status).toBe(200);
   expect((await losing.api('POST', `${path}/connect`)).status).toBe(200);
+  const disconnected = await losing.api('POST', `${path}/disconnect`);
+  expect([disconnected.status, await disconnected.json()]).toEqual([
+    200,
+    { status: 'DISCONNECTED', pending_requests: 0 },
+  ]);
   expect((await losing.api('DELETE', path)).status).toBe(204);
   expect((await portico.api('GET', path)).status).toBe(404);
+});
+
+it('[CLI-1] of a connector is answered as made, with its new token', async () => {
+  const made = await losing.api('POST', '/api/v1/connectors', { name: 'unsaid' });
+  const { connector } = await made.json<{ connector: { id: string } }>();
+  const rotated = await losing.api('POST', `/api/v1/connectors/${connector.id}/rotate`);
+  expect([rotated.status, await rotated.json()]).toEqual([
+    200,
+    expect.objectContaining({ token: expect.any(String) }),
+  ]);
+  expect((await losing.api('DELETE', `/api/v1/connectors/${connector.id}`)).status).toBe(204);
 });
 
 it('[REG-4] of a deleted server leaves no catalog, even if the catalogs cannot be deleted at first', async () => {
