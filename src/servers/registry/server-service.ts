@@ -184,8 +184,6 @@ export class ServerService {
     return this.#ports.adminAudit.perform(caller, 'servers:write', act, async commit => {
       const { connection_config: config, health_check_url: healthUrl } = patch;
       refuseAddresses(this.#ports, config?.url, healthUrl ?? undefined);
-      await this.#find(caller, id);
-      await this.#ports.monitors.expect(id);
       const find = () => this.#find(caller, id);
       return editRecord(find, ifRevision, async before => {
         if (hasLimits(caller)) refuseBeyondLimits(before, patch);
@@ -193,6 +191,8 @@ export class ServerService {
         const { url = before.url, ...given } = patch.connection_config ?? {};
         await checkCredential(this.#ports, { id, url }, keptCredential(before, url), given);
         const { server, isMoved } = await applyUpdate(this.#ports.keys, before, patch);
+        // In each attempt: the pauses between them may last longer than a monitor expects a change.
+        await this.#ports.monitors.expect(id);
         const isDone = await commit({
           when: whenUnchanged(server),
           statements: updateServer(this.#ports.db, server, isMoved, before.accounts),

@@ -65,3 +65,26 @@ it('[ACC-3] of another than the current revision are refused, also if it changes
   await expect(crowded.edit(1)).rejects.toMatchObject(refusal('It is at revision 2 now'));
   expect(crowded.record.edits).toEqual(['other']);
 });
+
+it('[REG-1] [REG-4] of a server are announced to its monitor before each try', async () => {
+  const portico = createPortico();
+  const url = 'https://announced.example/mcp';
+  const body = { name: 'announced', transport_type: 'HTTP', connection_config: { url } };
+  const created = await portico.api('POST', SERVERS, { ...body, auto_connect: false });
+  const path = `${SERVERS}/${(await created.json<{ id: string }>()).id}`;
+  let times = 0;
+  /** Others edit the server before each of the first two tries. */
+  const monitor = {
+    async expect() {
+      times += 1;
+      if (times > 2) return;
+      const edited = await portico.api('PATCH', path, { description: `other ${times}` });
+      expect(edited.status).toBe(200);
+    },
+    follow: async () => 0,
+  };
+  const other = createPortico({ SERVER_MONITOR: { getByName: () => monitor } as never });
+  const edited = await other.api('PATCH', path, { description: 'own' });
+  expect(await edited.json()).toMatchObject({ description: 'own' });
+  expect(times).toBe(3);
+});
