@@ -141,8 +141,9 @@ export class CallLedger {
   }
 
   #madeLater(call: NamedCall): MakeStarted {
-    let made: Promise<StartedCall> | undefined;
-    return () => (made ??= this.#toCall(call));
+    let made: StartedCall | undefined;
+    // The value is kept and no promise: the request that began to make it may be cut off.
+    return async () => (made ??= await this.#toCall(call));
   }
 
   async #toCall({ id, caller, at, facts, server }: NamedCall): Promise<StartedCall> {

@@ -3,8 +3,8 @@
  * many at once, by the request that first had one or by the one that fills a chunk. Rows that a request waits for go with the next chunk
  * (`group-commit.ts`). An isolate that is cut off loses what it had gathered, and no more.
  *
- * Invariants: no row is written twice, since a chunk keeps its id until it is stored or can no longer be stored; what is held is bounded in
- * number and in bytes, and at that bound no further call is sent.
+ * Invariants: no row is written twice, since it leaves the gathered ones with the chunk that has it, and a chunk keeps its id until it is
+ * stored or can no longer be stored; what is held is bounded in number and in bytes, and at that bound no further call is sent.
  */
 import type { CallChunk } from '../../audit/chunks/call-chunk.ts';
 import type { AuditEvent } from '../../audit/audit-schema.ts';
@@ -46,14 +46,16 @@ export interface AwaitedRow {
 interface Gathered extends EndedCall {
   since: number;
   awaited?: AwaitedRow;
+  /** When its packing began; that may have been cut off. */
+  packedAt: number;
 }
 
 /** A gathered call as a row. */
 interface Read {
+  call: Gathered;
   event: AuditEvent;
   /** Approximate characters of the row, without the parts that all rows share. */
   chars: number;
-  awaited: AwaitedRow | undefined;
 }
 
 /** A chunk that is being written. */
@@ -79,14 +81,15 @@ const POLL_MS = 20;
 
 export class GatheredCalls {
   readonly #ports: GatheredCallsPorts;
-  #gathered: Gathered[] = [];
+  readonly #gathered = new Set<Gathered>();
   readonly #sending = new Map<string, Sending>();
   #held = 0;
   #heldBytes = 0;
   #isFailing = false;
   /** When what is gathered is to be handed over. */
   #dueAt = Number.NEGATIVE_INFINITY;
-  #isHandingOver = false;
+  /** When the rows that filled a chunk began to be handed over; that may have been cut off. */
+  #filledAt = Number.NEGATIVE_INFINITY;
   /** How far the clock of the database is ahead, as far as known. */
   #aheadMs = 0;
   #hasStored = false;
@@ -109,12 +112,13 @@ export class GatheredCalls {
   /** Adds a call that has ended. @param isLast no work may begin after this */
   add(call: EndedCall, isLast: boolean, waitUntil: WaitUntil): void {
     const now = this.#ports.now();
-    this.#gathered.push({ ...call, since: now });
-    this.#held += 1;
+    this.#gather({ ...call, since: now });
     if (isLast) return waitUntil(this.#handOverAll());
-    if (this.#gathered.length >= MAX_CHUNK.calls && !this.#isHandingOver) {
-      this.#isHandingOver = true;
-      return waitUntil(this.#handOverReady().finally(() => (this.#isHandingOver = false)));
+    if (this.#gathered.size >= MAX_CHUNK.calls && this.#filledAt + CUT_OFF_MS < now) {
+      this.#filledAt = now;
+      return waitUntil(
+        this.#handOverReady().finally(() => (this.#filledAt = Number.NEGATIVE_INFINITY)),
+      );
     }
     // The request that was to hand over the rows may have been cut off.
     if (now < this.#dueAt + CUT_OFF_MS) return;
@@ -125,9 +129,13 @@ export class GatheredCalls {
   /** Adds a row that goes with the next `handOver`, from whichever request that comes. */
   hold(call: EndedCall): AwaitedRow {
     const awaited = { isStored: false };
-    this.#gathered.push({ ...call, since: Number.NEGATIVE_INFINITY, awaited });
-    this.#held += 1;
+    this.#gather({ ...call, since: Number.NEGATIVE_INFINITY, awaited });
     return awaited;
+  }
+
+  #gather(call: Omit<Gathered, 'packedAt'>): void {
+    this.#gathered.add({ ...call, packedAt: Number.NEGATIVE_INFINITY });
+    this.#held += 1;
   }
 
   /** Hands over everything. Resolves when all of it is in the database, or after a time, in milliseconds. */
@@ -144,14 +152,20 @@ export class GatheredCalls {
    */
   async handOver(before: number): Promise<void> {
     const { now, pack } = this.#ports;
-    const { true: ready = [], false: fresh = [] } = Object.groupBy(this.#gathered, ({ since }) =>
-      since < before ? 'true' : 'false',
+    const at = now();
+    const ready = [...this.#gathered].filter(
+      ({ since, packedAt }) => since < before && packedAt + CUT_OFF_MS < at,
     );
-    this.#gathered = fresh;
-    for (const rows of inChunks(await Promise.all(ready.map(toRead)))) {
+    for (const call of ready) call.packedAt = at;
+    // A row that cannot be made stays, and holds up no other.
+    const made = await Promise.allSettled(ready.map(toRead));
+    for (const rows of inChunks(made.flatMap(row => ('value' in row ? [row.value] : [])))) {
       const events = rows.map(({ event }) => event);
       const chunk = await pack(this.#newId(), events);
-      const awaited = rows.flatMap(row => row.awaited ?? []);
+      // It took so long that another request packed them.
+      if (!rows.every(({ call }) => this.#gathered.has(call))) continue;
+      for (const { call } of rows) this.#gathered.delete(call);
+      const awaited = rows.flatMap(({ call }) => call.awaited ?? []);
       this.#sending.set(chunk.id, { chunk, awaited, triedAt: Number.NEGATIVE_INFINITY });
       this.#heldBytes += chunk.body.length;
     }
@@ -239,12 +253,13 @@ export class GatheredCalls {
   }
 }
 
-async function toRead({ principalId, started, end, awaited }: Gathered): Promise<Read> {
-  const { detail, ...call } = await started();
+async function toRead(call: Gathered): Promise<Read> {
+  const { principalId, end } = call;
+  const { detail, ...started } = await call.started();
   const { outcome, code } = end;
   const facts: object = JSON.parse(detail);
-  const event = { ...call, principalId, outcome, code, detail: { ...facts, ...end.detail } };
-  return { event, chars: detail.length + call.subject.length, awaited };
+  const event = { ...started, principalId, outcome, code, detail: { ...facts, ...end.detail } };
+  return { call, event, chars: detail.length + started.subject.length };
 }
 
 /** Groups rows in their order, as many together as a chunk may hold. */

@@ -128,7 +128,7 @@ describe('a call that begins', () => {
       open?.end(END, false);
       expect(world.digested).toEqual(read);
       // The row is made once, however often it is requested.
-      const rows = await Promise.all([asked[0]?.started(), asked[0]?.started()]);
+      const rows = [await asked[0]?.started(), await asked[0]?.started()];
       expect(rows.map(row => row?.id)).toEqual(['n', 'n']);
       expect(world.digested).toEqual(['audit {"a":1}']);
     },

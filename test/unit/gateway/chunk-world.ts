@@ -17,10 +17,11 @@ const WRITABLE_MS = 20_000;
 /** The fate of a write: carried out or not, and its sender gets the outcome or not. */
 export type Fate = 'done' | 'lost' | 'unheard' | 'never' | 'slow';
 
-/** A database with a clock of its own, in fake time. */
+/** A database with a clock of its own, in fake time. @param packingOf the fate of a packing */
 export function createWorld(
   fateOf: () => Fate = () => 'done',
   more: Partial<GatheredCallsPorts> = {},
+  packingOf: () => Fate = () => 'done',
 ) {
   let now = START;
   let aheadMs = 0;
@@ -32,6 +33,9 @@ export function createWorld(
   const work: Promise<unknown>[] = [];
   const ports = {
     async pack(id: string, events: readonly AuditEvent[]) {
+      const fate = packingOf();
+      if (fate === 'never') return new Promise<never>(() => {});
+      if (fate === 'slow') await ports.wait(6_000);
       packing += 1;
       return toCallChunk(id, events).finally(() => (packing -= 1));
     },

@@ -115,6 +115,33 @@ describe('ended calls', () => {
     expect(ids(await rows())).toEqual(['a', 'b']);
   });
 
+  it('[SEC-6] are packed by another request if the one that packed them was cut off', async () => {
+    let isCutOff = true;
+    const packing = () => (isCutOff ? 'never' : 'done');
+    const { gathered, waitUntil, pass, rows } = createWorld(() => 'done', {}, packing);
+    for (let i = 0; i < 200; i += 1) gathered.add(ended(`a${i}`), false, waitUntil);
+    await pass(1);
+    isCutOff = false;
+    await pass(6_000, 100);
+    for (let i = 0; i < 200; i += 1) gathered.add(ended(`b${i}`), false, waitUntil);
+    await pass(50, 10);
+    expect(await rows()).toHaveLength(400);
+    // Nothing counts as held any more.
+    const flushing = gathered.flush(700);
+    await pass(0);
+    await flushing;
+  });
+
+  it('[SEC-6] hold up no others if a row of theirs cannot be made', async () => {
+    const { gathered, waitUntil, pass, rows } = createWorld();
+    const started = () => Promise.reject(new Error('no key'));
+    gathered.add(ended('a'), false, waitUntil);
+    gathered.add(ended('never', { started }), false, waitUntil);
+    await pass(GATHER_MS);
+    await pass(1);
+    expect(ids(await rows())).toEqual(['a']);
+  });
+
   it.each([-60_000, 60_000])(
     '[SEC-6] get an id in the time of the database, whose clock is %i ms ahead',
     async ms => {
@@ -169,12 +196,13 @@ describe('ended calls', () => {
     expect(world.woken()).toBe(2);
   });
 
-  it(`[SEC-6] are never stored twice and never lost, whatever happens to the writes (seed ${SEED})`, async () => {
+  it(`[SEC-6] are never stored twice and never lost, whatever happens to packing and writes (seed ${SEED})`, async () => {
     const random = createRandom();
     const FATES: Fate[] = ['done', 'done', 'done', 'lost', 'unheard', 'never', 'slow', 'slow'];
     for (let round = 0; round < drawn(60); round += 1) {
       let isWell = false;
-      const world = createWorld(() => (isWell ? 'done' : random.pick(FATES)));
+      const fateOf = () => (isWell ? 'done' : random.pick(FATES));
+      const world = createWorld(fateOf, {}, fateOf);
       if (random.chance(0.3)) world.setAhead(random.below(100_000) - 50_000);
       const all: string[] = [];
       for (let n = 0; n < 40; n += 1) {
