@@ -177,7 +177,14 @@ export class ObjectCalls {
       yield toFailure(new PorticoError('call_gone'));
       return;
     }
-    for (const [key, answer] of answers) await this.answer(call.id, key, answer);
+    try {
+      for (const [key, answer] of answers) await this.answer(call.id, key, answer);
+    } catch {
+      // The Worker that made the call is gone.
+      this.#end(call);
+      yield toFailure(new PorticoError('call_gone'));
+      return;
+    }
     if (call.open.size > 0) yield this.#suspend(call);
     else yield* this.#linesOf(call);
   }
