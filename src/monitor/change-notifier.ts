@@ -29,6 +29,8 @@ const LOST_KEY = 'lost';
  */
 const MIN_REST_MS = 500;
 const MAX_REST_MS = 10_000;
+/** Notifications that could not be sent are sent again after this time, in milliseconds. */
+const FAILED_MS = 15_000;
 
 export interface ChangeNotifierOptions {
   storage: DurableObjectStorage;
@@ -36,6 +38,8 @@ export interface ChangeNotifierOptions {
   objects: ObjectsByName<Pick<ClientObject, 'announce'>>;
   /** Time after which every isolate lists the new catalog, in milliseconds. */
   settleMs: number;
+  /** Schedules another `notifyChanges`. */
+  wake(at: number): Promise<void>;
 }
 
 export class ChangeNotifier {
@@ -101,10 +105,15 @@ export class ChangeNotifier {
     kv.put(PENDING_KEY, [...new Set([...(kv.get<ListName[]>(PENDING_KEY) ?? []), ...lists])]);
   }
 
+  /** The name by which clients know the server; undefined before it was noted. */
+  get name(): string | undefined {
+    return this.#options.storage.kv.get<string>(NAME_KEY);
+  }
+
   /** Notes the name by which clients know the server. */
   noteName(name: string): void {
     const { kv } = this.#options.storage;
-    const before = kv.get<string>(NAME_KEY);
+    const before = this.name;
     if (before === name) return;
     kv.put(NAME_KEY, name);
     const lists = kv.get<ListHashes>(LISTS_KEY) ?? NO_LISTS;
@@ -116,9 +125,14 @@ export class ChangeNotifier {
     this.#noteHashes(NO_LISTS);
   }
 
-  /** Sends what was noted; what is noted meanwhile goes with the next batch. */
+  /** Sends what was noted; what is noted meanwhile goes with the next batch. What cannot be sent stays noted and is sent later. */
   notifyChanges(serverId: string): Promise<void> {
-    const result = this.#turn.then(() => this.#notifyPending(serverId));
+    const { storage, wake } = this.#options;
+    const sending = this.#turn.then(() => this.#notifyPending(serverId));
+    const result = sending.catch(async () => {
+      // Of a server that was deleted meanwhile nothing is left.
+      if (storage.kv.get(SENDING_KEY) !== undefined) await wake(Date.now() + FAILED_MS);
+    });
     this.#turn = result.catch(() => {});
     return result;
   }

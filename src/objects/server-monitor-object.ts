@@ -62,6 +62,7 @@ export class ServerMonitor extends DurableObject<Env> {
     db: this.env.DB,
     objects: this.env.CLIENT_SESSION,
     settleMs: this.#config.listMaxAgeMs + NOTIFY_MARGIN_MS,
+    wake: at => this.#clock.want({ wakeAt: at }),
   });
   readonly #subscribers = new Subscribers(this.ctx.storage);
   readonly #clock = new MonitorClock(this.ctx.storage);
@@ -237,6 +238,7 @@ export class ServerMonitor extends DurableObject<Env> {
     if (id === undefined) return undefined;
     const due = { check: false, discover: true, rewrite: true, at: Date.now() };
     await (this.#rebuilding ??= this.#cycle(id, due).finally(() => (this.#rebuilding = undefined)));
+    this.ctx.waitUntil(this.#notifier.notifyChanges(id));
     return this.#stored.findText(id, hash);
   }
 
@@ -265,11 +267,12 @@ export class ServerMonitor extends DurableObject<Env> {
     const id = await this.ctx.storage.get<string>('serverId');
     if (id === undefined || (await this.#clock.putsOff(info?.scheduledTime))) return;
     const due = await this.#clock.take(Date.now());
+    const done = this.#cycle(id, due).then(() => this.#notifier.notifyChanges(id));
     // The platform repeats a failed alarm, but the tasks of this one were taken.
-    await this.#cycle(id, due).catch(() => this.#clock.putBack(due));
+    await done.catch(() => this.#clock.putBack(due));
   }
 
-  /** Runs check cycles one after the other, so that none works with data that another is about to change. */
+  /** Runs check cycles one after the other, so that none works with data that another changes. Clients are notified after it. */
   #cycle(serverId: string, task: Task): Promise<void> {
     const result = this.#turn.then(() => this.#runCycle(serverId, task));
     this.#turn = result.catch(() => {});
@@ -281,20 +284,13 @@ export class ServerMonitor extends DurableObject<Env> {
     if (!server || server.status === 'DISCONNECTED') return;
     const takenDown = this.#takenDown;
     const wanted = await this.#checkCycle.run(server, task);
-    if (takenDown !== this.#takenDown) {
-      // The server was disconnected or deleted meanwhile: `#obey` also removes what this cycle opened and wrote.
-      const after = await this.#obey(serverId);
-      if (!after || after.status === 'DISCONNECTED') return;
-    }
+    // If the server was disconnected or deleted meanwhile, `#obey` also removes what this cycle opened and wrote.
+    const after = takenDown === this.#takenDown ? server : await this.#obey(serverId);
+    if (!after || after.status === 'DISCONNECTED') return;
     this.#lastCycleAt = Date.now();
     await this.#clock.settle(wanted);
-    const { dueAt: nextTokenAt } = this.#tokens;
-    if (nextTokenAt !== undefined) await this.#clock.want({ discoverAt: nextTokenAt });
+    await this.#clock.want({ discoverAt: this.#tokens.dueAt ?? Infinity });
     await this.#serverWatch.rest();
     this.ctx.waitUntil(this.#after.follow(server));
-    const told = this.#notifier.notifyChanges(serverId);
-    // Lists that wait for a rewritten catalog do not wait until clients know of it.
-    if (task.rewrite) this.ctx.waitUntil(told);
-    else await told;
   }
 }

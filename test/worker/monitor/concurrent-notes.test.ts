@@ -19,6 +19,7 @@ function createNotifier(storage: DurableObjectStorage) {
     db: env.DB,
     objects: env.CLIENT_SESSION,
     settleMs: 0,
+    wake: async () => {},
   });
   vi.spyOn(notifier, 'notify').mockImplementation(async (_owners, change) => {
     told.push(...('lists' in change ? change.lists : []));
