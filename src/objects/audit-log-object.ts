@@ -25,6 +25,7 @@ import {
 } from '../audit/calls/call-schema.ts';
 import { CallStore } from '../audit/calls/call-store.ts';
 import { KeptChains } from '../audit/kept-chain-store.ts';
+import { logFailure } from '../telemetry/failure-line.ts';
 import { pruneUsage } from '../audit/usage/usage-roll-up.ts';
 import { prune, shardsOf } from '../audit/pruning.ts';
 
@@ -181,8 +182,9 @@ export class AuditLog extends DurableObject<Env> {
     try {
       await this.#exportCalls();
       this.#retryMs = RETRY_MS.first;
-    } catch {
+    } catch (thrown) {
       // Nothing is lost: the rows stay here until the database has them.
+      await logFailure(this.env.LINES, this.#config, 'audit', now, thrown);
       exportAt = Date.now() + this.#retryMs;
       this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS.last);
     }
@@ -261,8 +263,9 @@ export class AuditLog extends DurableObject<Env> {
       if (retentionDays > 0 && this.#principalId === undefined) {
         await pruneUsage(this.env.DB, now - retentionDays * DAY_MS);
       }
-    } catch {
+    } catch (thrown) {
       isMore = true;
+      await logFailure(this.env.LINES, this.#config, 'audit', now, thrown);
     }
     this.#schedulePruning(Date.now() + (isMore ? PRUNE_ON_MS : DAY_MS));
   }

@@ -6,6 +6,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { AdminAudit } from '../audit/admin-audit.ts';
 import { CallChain as Chain, type KeptSeals } from '../audit/chunks/call-chain.ts';
 import { configOf } from '../config.ts';
+import { logFailure } from '../telemetry/failure-line.ts';
 import { notifyDenials } from './events-of.ts';
 
 /** Chunks are sealed this long after the first of them was written, in milliseconds. */
@@ -51,7 +52,9 @@ export class CallChain extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const { retentionDays } = configOf(this.env).audit;
+    const config = configOf(this.env);
+    const { retentionDays } = config.audit;
+    const startedAt = Date.now();
     const { seq } = this.#chain.kept.sealed;
     let isMore = false;
     try {
@@ -61,8 +64,9 @@ export class CallChain extends DurableObject<Env> {
       if (retentionDays > 0) {
         isMore = (await this.#chain.prune(Date.now() - retentionDays * DAY_MS)) || isMore;
       }
-    } catch {
+    } catch (thrown) {
       isMore = true;
+      await logFailure(this.env.LINES, config, 'audit', startedAt, thrown);
     }
     const { sealed, pruned } = this.#chain.kept;
     if (isMore) await this.#wakeIn(AGAIN_MS);

@@ -33,6 +33,7 @@ import { CheckCycle, type Task } from '../monitor/check-cycle.ts';
 import { ServerWatch } from '../monitor/server-watch.ts';
 import { Subscribers } from '../monitor/subscribers.ts';
 import { ChangeNotifier } from '../monitor/change-notifier.ts';
+import { logFailure } from '../telemetry/failure-line.ts';
 
 /** The monitor checks for an announced change after this time, in milliseconds. */
 const EXPECT_MS = 3_000;
@@ -268,8 +269,11 @@ export class ServerMonitor extends DurableObject<Env> {
     if (id === undefined || (await this.#clock.putsOff(info?.scheduledTime))) return;
     const due = await this.#clock.take(Date.now());
     const done = this.#cycle(id, due).then(() => this.#notifier.notifyChanges(id));
-    // The platform repeats a failed alarm, but the tasks of this one were taken.
-    await done.catch(() => this.#clock.putBack(due));
+    await done.catch(async thrown => {
+      // The platform repeats a failed alarm, but the tasks of this one were taken.
+      await this.#clock.putBack(due);
+      await logFailure(this.env.LINES, this.#config, 'check', due.at, thrown, this.#notifier.name);
+    });
   }
 
   /** Runs check cycles one after the other, so that none works with data that another changes. Clients are notified after it. */

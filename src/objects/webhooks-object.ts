@@ -7,6 +7,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { configOf } from '../config.ts';
 import { createKeyRing } from '../shared/crypto/key-ring.ts';
+import { logFailure } from '../telemetry/failure-line.ts';
 import { deliver } from '../webhooks/deliver.ts';
 import { hasWebhooks } from '../webhooks/webhook-store.ts';
 
@@ -36,15 +37,18 @@ export class Webhooks extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const { DB: db, PORTICO_KEYS: ring } = this.env;
-    const { allowsLoopback } = configOf(this.env);
+    const { DB: db, PORTICO_KEYS: ring, LINES: lines } = this.env;
+    const config = configOf(this.env);
+    const { allowsLoopback } = config;
+    const startedAt = Date.now();
     let nextAt: number | undefined;
     let isInUse = true;
     try {
       nextAt = await deliver({ db, keys: createKeyRing(ring), allowsLoopback });
       isInUse = await hasWebhooks(db);
-    } catch {
+    } catch (thrown) {
       nextAt = Date.now() + FAILED_MS;
+      await logFailure(lines, config, 'webhooks', startedAt, thrown);
     }
     const now = Date.now();
     const until = (await this.ctx.storage.get<number>(UNTIL_KEY)) ?? 0;

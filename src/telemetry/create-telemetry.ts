@@ -41,7 +41,7 @@ export function createTelemetry(deps: TelemetryDeps) {
 }
 
 /** Writes log lines: to the local host in one request, else to the console, for `wrangler tail`. */
-function toLog({ lines }: TelemetryDeps): TelemetryPorts['log'] {
+export function toLog({ lines }: Pick<TelemetryDeps, 'lines'>): TelemetryPorts['log'] {
   return async texts => {
     // oxlint-disable-next-line no-console
     if (!lines) return texts.forEach(text => console.log(text));

@@ -12,8 +12,8 @@ import { randomHex } from '../tracing/trace-ids.ts';
 export type Outcome =
   'ok' | 'tool_error' | 'rpc_error' | 'denied' | 'invalid' | 'failed' | 'cancelled';
 
-/** The way a request came in. */
-export type RequestSource = 'mcp' | 'sse' | 'rest' | 'http';
+/** The way a request came in; `background` is work of the gateway's own. */
+export type RequestSource = 'mcp' | 'sse' | 'rest' | 'http' | 'background';
 
 /** Facts about a request. Names are those that the caller may know; absent where the caller may know none. */
 export interface OperationFacts {
