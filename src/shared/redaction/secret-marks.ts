@@ -74,7 +74,9 @@ function branchesOf(schemas: readonly JsonObject[], root: JsonObject | undefined
     found.add(schema);
     const combined = ['allOf', 'anyOf', 'oneOf'].flatMap(keyword => schema?.[keyword] ?? []);
     const parts = [...combined, schema['if'], schema['then'], schema['else']];
-    waiting.push(...[...parts, refOf(schema['$ref'], root)].filter(isObject));
+    const next = [...parts, refOf(schema['$ref'], root)].filter(isObject);
+    // No more of them are looked at: the last ones come first.
+    waiting.push(...next.slice(-MAX_BRANCHES));
   }
   return [...found];
 }

@@ -129,6 +129,9 @@ describe('a schema', () => {
     expect(keep(chain(63), { a: 'x' })).toEqual({ a: HIDDEN });
     expect(keep(chain(64), { a: 'x' })).toEqual({ a: 'x' });
     expect(keep({ ...refs(10_000), ...MARKED }, { a: 'x' })).toBe(HIDDEN);
+    expect(
+      keep({ allOf: Array.from({ length: 300_000 }, () => ({})), ...MARKED }, { a: 'x' }),
+    ).toBe(HIDDEN);
   });
 
   it('[SEC-6] is read once for an item, and not at all without such a keyword', () => {
