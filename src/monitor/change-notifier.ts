@@ -22,6 +22,7 @@ const PENDING_KEY = 'untold';
 const SENDING_KEY = 'telling';
 const NAME_KEY = 'name';
 const LOST_KEY = 'lost';
+const UNNAMED_KEY = 'unnamed';
 
 /**
  * Rest between two batches of list notifications, in milliseconds: four times as long as a batch took, within these bounds. If a server's
@@ -52,11 +53,21 @@ export class ChangeNotifier {
     this.#options = options;
   }
 
-  /** Notes which lists a new catalog changes. */
+  /** Notes which lists a new catalog changes; clients are notified once `noteNamed` was called, when they can list it. */
   async note(items: Record<Kind, readonly string[]>): Promise<void> {
+    if (await this.#noteItems(items)) this.#options.storage.kv.put(UNNAMED_KEY, true);
+  }
+
+  async #noteItems(items: Record<Kind, readonly string[]>): Promise<boolean> {
     const hashes = await listHashes(items);
     if (this.isLost) this.#options.storage.kv.delete(LOST_KEY);
-    this.#noteHashes(hashes);
+    return this.#noteHashes(hashes);
+  }
+
+  /** The row names the catalog whose lists were noted. */
+  noteNamed(): void {
+    const { kv } = this.#options.storage;
+    if (kv.get(UNNAMED_KEY)) kv.delete(UNNAMED_KEY);
   }
 
   /** Whether requests list nothing of the server, since the catalog that its row names is stored nowhere. */
@@ -86,18 +97,25 @@ export class ChangeNotifier {
     if (!isOffered(status)) return;
     if (catalogHash !== null) {
       const last = isOffered(before) ? undefined : await catalogs.last(id, catalogHash);
-      if (last !== undefined) await this.note(itemsOf(last));
+      if (last !== undefined) await this.#noteItems(itemsOf(last));
     } else if (accounts === 'per_principal') {
-      await this.note({ tools: [STAND_IN], resources: [], resourceTemplates: [], prompts: [] });
+      await this.#noteItems({
+        tools: [STAND_IN],
+        resources: [],
+        resourceTemplates: [],
+        prompts: [],
+      });
     }
   }
 
-  #noteHashes(after: ListHashes): void {
+  /** @returns whether any list changed */
+  #noteHashes(after: ListHashes): boolean {
     const { kv } = this.#options.storage;
     const changed = changedLists(kv.get<ListHashes>(LISTS_KEY) ?? NO_LISTS, after);
-    if (changed.length === 0) return;
+    if (changed.length === 0) return false;
     kv.put(LISTS_KEY, after);
     this.#notePending(changed);
+    return true;
   }
 
   #notePending(lists: readonly ListName[]): void {
@@ -123,6 +141,7 @@ export class ChangeNotifier {
   /** Notes that all lists are empty now. */
   noteGone(): void {
     this.#noteHashes(NO_LISTS);
+    this.noteNamed();
   }
 
   /** Sends what was noted; what is noted meanwhile goes with the next batch. What cannot be sent stays noted and is sent later. */
@@ -142,7 +161,7 @@ export class ChangeNotifier {
     const { kv } = this.#options.storage;
     const pending = kv.get<ListName[]>(PENDING_KEY) ?? [];
     const lists = [...new Set([...(kv.get<ListName[]>(SENDING_KEY) ?? []), ...pending])];
-    if (lists.length === 0) return;
+    if (lists.length === 0 || kv.get(UNNAMED_KEY)) return;
     kv.put(SENDING_KEY, lists);
     kv.delete(PENDING_KEY);
     await scheduler.wait(Math.max(settleMs, this.#restUntil - Date.now()));

@@ -124,11 +124,11 @@ export class CheckCycle {
     }
     const finding = decisive(findings);
     if (!finding) return circuit.retryAt === null ? {} : { wakeAt: circuit.retryAt };
-    const now = Date.now();
-    const times = { now, dueAt: Math.max(now, task.at) };
+    const times = { now: Date.now(), dueAt: Math.max(Date.now(), task.at) };
     const known = await health.settle(server.generation, findings, found?.notes, times);
     if (task.rewrite && !found) await notifier.noteLost(server, catalogs);
     await this.#inTurn(() => this.#write(server, finding, found));
+    if (found) notifier.noteNamed();
     const { retryAt } = known.circuit;
     const next = await this.#next(server, discovers, finding, known);
     // Work derived from a catalog needs the row that names it, so the next cycle follows at once.

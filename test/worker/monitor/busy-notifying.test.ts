@@ -3,11 +3,12 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { openGet } from '../support/event-streams.ts';
-import { FakeServer, serve, toolOf } from '../support/fake-server.ts';
+import { FakeServer, resultOf, serve, toolOf } from '../support/fake-server.ts';
 import {
   ADMIN,
   createPortico,
   initialize,
+  inSession,
   legacy,
   monitorOf,
   PATIENT,
@@ -78,5 +79,41 @@ it('[MCP-4] [REG-3] notifies clients later that a server was disconnected', asyn
   await runDurableObjectAlarm(monitorOf(id));
   await get.until(1);
   expect(get.methods()).toEqual(['notifications/tools/list_changed']);
+  await get.close();
+});
+
+it('[MCP-4] [REG-5] notifies clients of new tools only once they can list them', async () => {
+  const server = new FakeServer();
+  serve({ growing: server });
+  const { id } = await registerConnected(portico, 'growing', TRUSTED);
+  await whenQuiet(id);
+  const session = await initialize(portico);
+  const get = await openGet(portico, session, { token: ADMIN });
+  server.tools = [toolOf('echo'), toolOf('other')];
+  let failures = 0;
+  const failing = await runInDurableObject(monitorOf(id), object => {
+    const { DB } = (object as unknown as { env: Env }).env;
+    const prepare = DB.prepare.bind(DB);
+    return vi.spyOn(DB, 'prepare').mockImplementation(sql => {
+      if (!/^UPDATE servers SET .*catalog_hash = /su.test(sql)) return prepare(sql);
+      failures += 1;
+      throw new Error('no database');
+    });
+  });
+  await portico.api('POST', `${SERVERS}/${id}/connect`);
+  await vi.waitFor(() => expect(failures).toBe(1), PATIENT);
+  failing.mockRestore();
+  // Longer than clients wait for a notification.
+  server.answers.set('tools/list', async post => {
+    await scheduler.wait(1_000);
+    return resultOf(post, { tools: server.tools });
+  });
+  const cycle = runDurableObjectAlarm(monitorOf(id));
+  await get.until(1);
+  const answer = await portico.post(legacy('tools/list'), { headers: inSession(session) });
+  const { result } = await answer.json<RpcAnswer>();
+  expect(result?.tools?.map(({ name }) => name)).toContain('growing.other');
+  await cycle;
+  await whenQuiet(id);
   await get.close();
 });

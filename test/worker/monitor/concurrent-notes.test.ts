@@ -35,9 +35,11 @@ it('[MCP-4] a change that is noted while another is being sent is sent too', asy
       const none = { resources: [], resourceTemplates: [] };
       const before = createNotifier(storage).notifier;
       await before.note({ ...none, tools: ['a'], prompts: ['p'] });
+      before.noteNamed();
       await before.notifyChanges('s');
       const { notifier, told } = createNotifier(storage);
       await notifier.note({ ...none, tools: ['b'], prompts: ['p'] });
+      notifier.noteNamed();
       const sent = notifier.notifyChanges('s');
       for (let count = 0; count < step; count += 1) await Promise.resolve();
       await notifier.noteGone();
