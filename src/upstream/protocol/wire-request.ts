@@ -36,6 +36,7 @@ export interface OutboundRequest {
 /** How to speak to the upstream: what the negotiation found, and the session if there is one. */
 export interface NegotiatedProtocol {
   era: Era;
+  /** Empty before the server has chosen one. */
   protocolVersion: string;
   /** Absent or empty if the server keeps no session. */
   sessionId?: string | undefined;
@@ -104,8 +105,8 @@ export function requestHeaders(
     ...endpoint.headers,
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': protocol.protocolVersion,
   };
+  if (protocol.protocolVersion !== '') headers['mcp-protocol-version'] = protocol.protocolVersion;
   if (protocol.era === 'modern') {
     Object.assign(headers, paramHeaders);
     headers['mcp-method'] = method;

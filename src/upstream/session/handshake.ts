@@ -7,6 +7,7 @@ import {
   isObject,
   LATEST_LEGACY_VERSION,
   LEGACY_VERSIONS,
+  RPC,
   type JsonObject,
 } from '../../shared/protocol.ts';
 import { post, postNotification } from './channel.ts';
@@ -26,13 +27,41 @@ export interface Handshake {
   instructions?: string;
 }
 
-/** Returns the params of `initialize`, with the capabilities of the client that it is made for. */
-function initializeParams(capabilities: JsonObject = {}): RawObject {
-  return new Map([
-    ['protocolVersion', JSON.stringify(LATEST_LEGACY_VERSION)],
-    ['capabilities', JSON.stringify(capabilities)],
-    ['clientInfo', JSON.stringify(IMPLEMENTATION)],
-  ]);
+/**
+ * Requests `initialize`, with an older version after each refusal of a newer one: a server must answer with a version of its own, but some
+ * refuse those that they do not know.
+ * @param capabilities of the client that it is made for
+ * @param send sends the params of one request
+ */
+async function initialize<T>(
+  capabilities: JsonObject = {},
+  send: (params: RawObject) => Promise<T & { response: RawResponse }>,
+): Promise<T & { response: RawResponse }> {
+  let version = LATEST_LEGACY_VERSION;
+  for (;;) {
+    const params = new Map([
+      ['protocolVersion', JSON.stringify(version)],
+      ['capabilities', JSON.stringify(capabilities)],
+      ['clientInfo', JSON.stringify(IMPLEMENTATION)],
+    ]);
+    const answered = await send(params);
+    const older = olderThan(version, answered.response);
+    if (older === undefined) return answered;
+    version = older;
+  }
+}
+
+/**
+ * Returns the version to try after a server refused one: the newest that its error names, as in the example of the specification, or the
+ * next if it names none; undefined if the error is about something else.
+ * Source: MCP 2025-11-25, lifecycle, Error Handling.
+ */
+function olderThan(refused: string, response: RawResponse): string | undefined {
+  const { code, data } = 'error' in response ? response.parsed : {};
+  const older = LEGACY_VERSIONS.filter(version => version < refused);
+  const supported = isObject(data) ? data['supported'] : undefined;
+  if (Array.isArray(supported)) return older.find(version => supported.includes(version));
+  return code === RPC.invalidParams ? older[0] : undefined;
 }
 
 /**
@@ -62,6 +91,12 @@ function parseInitializeResult(
 
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/;
 
+/**
+ * How a server is reached before it has chosen a version: no header names one, since servers refuse a header with a version that they do
+ * not know (400), before they read the request that negotiates it. Source: MCP 2025-06-18, transports, Protocol Version Header.
+ */
+const OPENING: NegotiatedProtocol = { era: 'legacy', protocolVersion: '' };
+
 /** Performs the handshake over Streamable HTTP; if it fails once the server has opened a session, the session is ended. */
 export async function initializeHttp(
   endpoint: UpstreamEndpoint,
@@ -69,21 +104,15 @@ export async function initializeHttp(
   maxBytes: number,
   capabilities?: JsonObject,
 ): Promise<Handshake> {
-  const opening: NegotiatedProtocol = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
-  const reply = await post(
-    endpoint,
-    opening,
-    'initialize',
-    initializeParams(capabilities),
-    deadline,
-    maxBytes,
-  );
-  const response = await finalResponse(reply);
-  const sessionId = reply.headers.get('mcp-session-id');
+  const { response, headers } = await initialize(capabilities, async params => {
+    const reply = await post(endpoint, OPENING, 'initialize', params, deadline, maxBytes);
+    return { response: await finalResponse(reply), headers: reply.headers };
+  });
+  const sessionId = headers.get('mcp-session-id');
   if (sessionId !== null && !SESSION_ID.test(sessionId)) {
     throw new PorticoError('upstream_bad_message', 'The session id of the server is not valid');
   }
-  let { protocolVersion } = opening;
+  let { protocolVersion } = OPENING;
   try {
     const found = parseInitializeResult(response, endpoint);
     ({ protocolVersion } = found);
@@ -106,9 +135,11 @@ export async function initializeSse(
 ): Promise<Handshake & { channel: SseConnection }> {
   const channel = await openSse(endpoint, options, deadline);
   try {
-    const params = initializeParams(capabilities);
-    const response = await channel.request('initialize', params, deadline);
+    const { response } = await initialize(capabilities, async params => ({
+      response: await channel.request('initialize', params, deadline),
+    }));
     const found = parseInitializeResult(response, endpoint);
+    channel.protocolVersion = found.protocolVersion;
     await channel.notify('notifications/initialized', deadline);
     return { ...found, channel };
   } catch (error) {

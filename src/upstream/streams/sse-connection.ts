@@ -11,17 +11,12 @@ import type { RawObject } from '../../shared/json/json-spans.ts';
 import type { AsyncQueue } from '../../shared/util/async-queue.ts';
 import { isEventStream } from '../../http/read-text.ts';
 import { readEvents, type SseEvent } from '../../http/sse-events.ts';
-import { LATEST_LEGACY_VERSION, toOwnId, type RequestId } from '../../shared/protocol.ts';
+import { toOwnId, type RequestId } from '../../shared/protocol.ts';
 import type { Channel } from '../session/channel.ts';
 import { createDeadline, type Deadline } from '../../http/deadline.ts';
 import { idOf, parseMessage, type RawResponse, type UpstreamMessage } from '../protocol/message.ts';
 import { renamedProgress, withProgressToken } from '../protocol/progress-token.ts';
-import {
-  nextRequestId,
-  requestHeaders,
-  requestText,
-  type NegotiatedProtocol,
-} from '../protocol/wire-request.ts';
+import { nextRequestId, requestHeaders, requestText } from '../protocol/wire-request.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { createMessageQueue } from './message-queue.ts';
 import type { SessionNotification } from './session-events.ts';
@@ -37,8 +32,6 @@ export interface SseOptions {
 
 /** Longest time for a message that nobody waits for, in milliseconds. */
 const SEND_MS = 5_000;
-
-const PROTOCOL: NegotiatedProtocol = { era: 'legacy', protocolVersion: LATEST_LEGACY_VERSION };
 
 /**
  * Opens the stream and waits for its endpoint.
@@ -88,6 +81,8 @@ function endpointOf(event: SseEvent, base: string): string | undefined {
 
 export class SseConnection implements Channel {
   readonly upstreamEndpoint: UpstreamEndpoint;
+  /** The version that the handshake found; empty before. */
+  protocolVersion = '';
   readonly #endpoint: string;
   readonly #controller: AbortController;
   readonly #options: SseOptions;
@@ -127,6 +122,11 @@ export class SseConnection implements Channel {
     return this.#waiting.size;
   }
 
+  get #headers(): Record<string, string> {
+    const { protocolVersion } = this;
+    return requestHeaders(this.upstreamEndpoint, { era: 'legacy', protocolVersion }, '');
+  }
+
   /** Number of requests so far. */
   get served(): number {
     return this.#served;
@@ -159,7 +159,7 @@ export class SseConnection implements Channel {
     let answered = false;
     try {
       const body = requestText({ method, params: sent }, id, 'legacy');
-      this.#post(body, method, deadline).catch((error: unknown) => messages.end(error));
+      this.#post(body, deadline).catch((error: unknown) => messages.end(error));
       for (;;) {
         const message = await messages.take();
         if (!message) throw new PorticoError('upstream_truncated');
@@ -180,7 +180,7 @@ export class SseConnection implements Channel {
   }
 
   async notify(method: string, deadline: Deadline): Promise<void> {
-    await this.#post(JSON.stringify({ jsonrpc: '2.0', method }), method, deadline);
+    await this.#post(JSON.stringify({ jsonrpc: '2.0', method }), deadline);
   }
 
   close(): void {
@@ -193,12 +193,12 @@ export class SseConnection implements Channel {
     this.#shared.close();
   }
 
-  async #post(body: string, method: string, deadline: Deadline): Promise<void> {
+  async #post(body: string, deadline: Deadline): Promise<void> {
     let response: Response;
     try {
       response = await this.upstreamEndpoint.fetch(this.#endpoint, {
         method: 'POST',
-        headers: requestHeaders(this.upstreamEndpoint, PROTOCOL, method),
+        headers: this.#headers,
         body,
         redirect: 'manual',
         signal: deadline.signal,
@@ -251,7 +251,7 @@ export class SseConnection implements Channel {
     await this.upstreamEndpoint
       .fetch(this.#endpoint, {
         method: 'POST',
-        headers: requestHeaders(this.upstreamEndpoint, PROTOCOL, ''),
+        headers: this.#headers,
         body,
         redirect: 'manual',
         signal: deadline.signal,

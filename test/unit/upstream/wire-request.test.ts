@@ -155,6 +155,13 @@ describe('requestHeaders', () => {
     }
   });
 
+  it('[UP-1] a request before the handshake names no version', () => {
+    const opening = { era: 'legacy', protocolVersion: '' } as const;
+    expect(requestHeaders(endpoint, opening, 'initialize')).not.toHaveProperty(
+      'mcp-protocol-version',
+    );
+  });
+
   it('[UP-1] a modern request mirrors method and name and has no session', () => {
     const protocol = {
       era: 'modern',
