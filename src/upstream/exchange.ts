@@ -213,23 +213,26 @@ async function* readMessages(
   throw deadline.explain(new PorticoError(failure));
 }
 
-/** How often one answer may be resumed, and how long a server may make the gateway wait for that, in milliseconds. */
-const MAX_RESUMED = 20;
-const MAX_RETRY_MS = 30_000;
+/** Most times that one answer is resumed: more than a server needs that has it polled, within the deadline of a call. */
+const MAX_RESUMED = 1_000;
+/** The pause before that, in milliseconds, if the server names none; and the limits of one that it names. */
 const RETRY_MS = 1_000;
+const NAMED_RETRY_MS = { min: 100, max: 30_000 };
 
 /**
- * Resumes a stream of a legacy session that ended before its response (2025-11-25, Resumability): a GET that names the last event. The
- * request itself is not sent again.
+ * Resumes a stream of the legacy era that ended before its response (2025-11-25, Resumability): a GET that names the last event, with or
+ * without a session. The request itself is not sent again.
  * @returns undefined if the stream cannot be resumed
  */
 async function resume(
-  { endpoint, headers, inSession }: ExchangeRequest,
+  { endpoint, headers }: ExchangeRequest,
   { lastEventId, retryMs = RETRY_MS }: Resumption,
   { signal }: Deadline,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
-  if (!inSession || lastEventId === '' || signal.aborted) return undefined;
-  await pause(Math.min(retryMs, MAX_RETRY_MS), signal);
+  const isModern = headers['mcp-method'] !== undefined;
+  if (isModern || lastEventId === '' || signal.aborted) return undefined;
+  const { min, max } = NAMED_RETRY_MS;
+  await pause(Math.min(Math.max(retryMs, min), max), signal);
   const { 'content-type': _unused, ...kept } = headers;
   const init = { headers: { ...kept, accept: 'text/event-stream', 'last-event-id': lastEventId } };
   const response = await endpoint

@@ -37,7 +37,10 @@ export const FOR_CALLS = { maxFailures: 5, maxRestMs: 30_000 };
 /** Statuses of a server without such streams. */
 const NO_STREAM = new Set([404, 405, 501]);
 const OPEN_MS = 10_000;
-/** Pause before a stream is resumed if the server names none, and the shortest one that it may name, in milliseconds. */
+/**
+ * Pause before a stream is resumed if the server names none, and the shortest one that it may name, in milliseconds. A shorter one than the
+ * first grows like that of a failure.
+ */
 const REST_MS = 1_000;
 const MIN_REST_MS = 100;
 /** A stream that was open this long counts as a success, in milliseconds. */
@@ -101,8 +104,8 @@ async function read(opened: ReadableStream<Uint8Array>, reading: StreamReading):
     if (body instanceof ReadableStream) {
       const openedAt = Date.now();
       const parser = new SseParser(maxBytes, resumption);
-      const hasMessage = await readMessages(body, parser, reading);
-      if (hasMessage || Date.now() - openedAt >= LASTING_MS) failures = 0;
+      const isFine = await readMessages(body, parser, reading);
+      if (isFine || Date.now() - openedAt >= LASTING_MS) failures = 0;
       resumption = parser.resumption;
     }
     if (signal.aborted) return;
@@ -116,7 +119,10 @@ async function read(opened: ReadableStream<Uint8Array>, reading: StreamReading):
   if (!signal.aborted) onEnd();
 }
 
-/** @returns whether a message came */
+/**
+ * @returns whether a message came, or the stream ended in good order after its server had said when to resume it: it has the stream polled
+ * (2025-11-25, transports, Sending Messages to the Server)
+ */
 async function readMessages(
   body: ReadableStream<Uint8Array>,
   parser: SseParser,
@@ -130,6 +136,8 @@ async function readMessages(
       hasMessage = true;
       take(message);
     }
+    const { retryMs = 0 } = parser.resumption;
+    return hasMessage || retryMs >= REST_MS;
   } catch {
     // A broken stream counts as an ended one: it is resumed.
   }

@@ -63,3 +63,23 @@ it('[UP-1] [MCP-12] waits before each attempt, longer each time, though the serv
   ended.abort();
   vi.useRealTimers();
 });
+
+it('[UP-1] a server that has its stream polled is asked again after its pause, as long as it answers', async () => {
+  vi.useFakeTimers();
+  const ended = new AbortController();
+  let opened = 0;
+  let isOver = false;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+    opened += 1;
+    const headers = { 'content-type': 'text/event-stream' };
+    return new Response('id: 1\nretry: 2000\ndata:\n\n', { headers });
+  });
+  const onEnd = () => void (isOver = true);
+  const reading = { ...READING, maxFailures: 2, maxRestMs: 30_000, signal: ended.signal };
+  await openReading({ ...reading, onEnd });
+  await vi.advanceTimersByTimeAsync(61_000);
+  ended.abort();
+  vi.useRealTimers();
+  expect(isOver).toBe(false);
+  expect(opened).toBe(31);
+});
