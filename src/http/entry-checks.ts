@@ -147,7 +147,7 @@ const REQUEST_HEADERS = [
   'traceparent',
   'tracestate',
 ];
-const REQUEST_HEADER = /^mcp-[a-z0-9-]{1,64}$/;
+const REQUEST_HEADER = /^mcp-[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
 const RESPONSE_HEADERS =
   'etag, location, mcp-protocol-version, mcp-session-id, retry-after, www-authenticate';
 /** How long a browser may cache the grant of a preflight, in seconds. */

@@ -28,7 +28,7 @@ const ask = (path: string, origin: string, headers: string) =>
 describe('a page of an allowed origin', () => {
   it.each(PATHS)('[SEC-5] may send what the protocol needs: %s', async path => {
     const wanted =
-      'authorization, Cache-Control, Content-Type, Portico-Owner, Mcp-Session-Id, mcp-param-region';
+      'authorization, Cache-Control, Content-Type, Portico-Owner, Mcp-Session-Id, mcp-param-tenant_id';
     const { status, headers } = await ask(path, PAGE, `${wanted}, cookie, x-forwarded-for`);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(PAGE);
