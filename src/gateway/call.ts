@@ -8,7 +8,7 @@
  */
 import { requireScope } from '../shared/identity/principal.ts';
 import type { RawObject } from '../shared/json/json-spans.ts';
-import type { CallContext, CallMessages } from '../upstream/protocol/call.ts';
+import type { CallContext, CallMessages, CallReply } from '../upstream/protocol/call.ts';
 import { takesOtherTypes } from './extensions.ts';
 import type { Gateway, RelayedRequest, RoutedReply } from './gateway.ts';
 import type { Lists } from './lists.ts';
@@ -26,7 +26,7 @@ import { noteUse, type Uses } from './steps/note-use.ts';
 import { noteCalled, noteFailed, noteReplaced, observe } from './steps/observe.ts';
 import { recordOf, type CallRecord } from './steps/record.ts';
 import { type CallReports, refuseOpenCircuit, reportOutcome } from './steps/server-health.ts';
-import { createRequestStates, type RequestStateOptions } from './steps/request-state.ts';
+import { createRequestStates, goOn, type RequestStateOptions } from './steps/request-state.ts';
 import { restrict } from './steps/restrict.ts';
 import type { Send } from './steps/send.ts';
 import type { Tasks } from './steps/tasks.ts';
@@ -92,23 +92,25 @@ export function createCall(ports: CallPorts): Gateway['request'] {
       const own = withLogLevel(withoutUpdates(server, messages, context), request.logLevel);
       return failingAs(server, own, linkCaller);
     };
-    const sendWith = async (params: RawObject, to = server) => {
+    const sendWith = async (params: RawObject, to = server, round = 1): Promise<CallReply> => {
       const mirrored = request.method === 'completion/complete' ? undefined : name;
+      let reply: CallReply;
       try {
         const sent = await send(to, { ...outbound, params }, mirrored, context);
-        const reply = 'response' in sent ? sent : { messages: toOwnMessages(sent.messages) };
-        return ports.uses ? noteUse(ports.uses, viewer, request, resolved, context, reply) : reply;
+        reply = 'response' in sent ? sent : { messages: toOwnMessages(sent.messages) };
+        if (ports.uses) reply = noteUse(ports.uses, viewer, request, resolved, context, reply);
       } catch (thrown) {
         throw toServerFailure(server, withConnectUrl(server, thrown, linkCaller));
       }
+      return context.questions === 'ask' ? goOn(to, reply, round, sendAgain) : reply;
     };
     // A further round is decided anew: people may take long to answer, and what the caller may do can change meanwhile.
-    const sendAgain = async (extra: RawObject) => {
+    const sendAgain = async (extra: RawObject, round = 1) => {
       const now = restrict((await relayed.again?.()) ?? given);
       requireScope(now.caller, 'tools:call');
       const found = await lists.resolve(now, request.reference);
       if (found.server.id !== server.id || found.name !== name) throw notFound(request.reference);
-      return sendWith(new Map([...outbound.params, ...extra]), found.server);
+      return sendWith(new Map([...outbound.params, ...extra]), found.server, round);
     };
     // Answer from the cache or make the call; if the caller lacks an account, ask for one.
     const call = { caller: viewer.caller, request, context, resolved };

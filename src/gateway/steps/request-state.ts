@@ -152,3 +152,55 @@ async function boundTo(principalId: string, request: RelayedRequest): Promise<st
   const digest = await sha256Hex(fromRawMembers(new Map(lasting)));
   return `${principalId}|${request.method}|${digest}`;
 }
+
+/** Most rounds of one call that go on with a state alone. */
+const MAX_ROUNDS = 16;
+const TOO_OFTEN = 'It wants further rounds of the call too often';
+
+/**
+ * Goes on with a call whose server wants nothing but its state back, as it does to work in steps: nobody has to be asked. For clients that
+ * do not do so themselves.
+ * @param round of this reply
+ */
+export function goOn(
+  server: Server,
+  reply: CallReply,
+  round: number,
+  again: (extra: RawObject, round: number) => Promise<CallReply>,
+): CallReply | Promise<CallReply> {
+  const { verdict } = server;
+  if (verdict?.era !== 'modern' && verdict?.modernVersion === undefined) return reply;
+  const next = (state: RawObject) => {
+    if (round < MAX_ROUNDS) return again(state, round + 1);
+    throw new ServerFailure(server, new PorticoError('upstream_needs_input', TOO_OFTEN));
+  };
+  if ('messages' in reply) return { messages: goOnAfter(reply.messages, next) };
+  const state = stateAlone(reply.response);
+  return state ? next(state) : reply;
+}
+
+async function* goOnAfter(
+  messages: CallMessages,
+  next: (state: RawObject) => Promise<CallReply>,
+): CallMessages {
+  let state: RawObject | undefined;
+  for await (const message of messages) {
+    if (message.kind === 'response') state = stateAlone(message);
+    if (state) break;
+    yield message;
+  }
+  if (!state) return;
+  const reply = await next(state);
+  if ('response' in reply) yield reply.response;
+  else yield* reply.messages;
+}
+
+/** Returns the state that a server wants back, as the next round carries it, if it asks for nothing else. */
+function stateAlone(response: RawResponse): RawObject | undefined {
+  const { resultType, inputRequests = {}, requestState } = response.parsed;
+  const asksNothing = isObject(inputRequests) && Object.keys(inputRequests).length === 0;
+  if (resultType !== 'input_required' || !asksNothing || typeof requestState !== 'string') {
+    return undefined;
+  }
+  return new Map([['requestState', JSON.stringify(requestState)]]);
+}
