@@ -110,7 +110,8 @@ export function toAnswerText(id: RequestId, answer: RawAnswer): string {
   return `{"jsonrpc":"2.0","id":${idText(id)},"${member}":${raw}}`;
 }
 
-function isRpcError(value: unknown): value is JsonObject {
+/** Whether a value is the error of a response. */
+export function isRpcError(value: unknown): value is JsonObject {
   return isObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
 }
 

@@ -2,10 +2,11 @@
 import { readChallenge } from '../../credentials/oauth/challenge.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { parseWithin } from '../../shared/json/json-spans.ts';
-import type { RequestId } from '../../shared/protocol.ts';
+import { isObject, type JsonObject, type RequestId } from '../../shared/protocol.ts';
 import { toRetryAfterMs } from '../../shared/util/retry-after.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
-import { parseMessage, type RawResponse } from './message.ts';
+import { toSaid } from './error-text.ts';
+import { isRpcError, parseMessage, type RawResponse, withoutSecrets } from './message.ts';
 
 /** JSON-RPC code with which servers of the SDK's first generation refuse at the transport. */
 const TRANSPORT_REFUSAL = -32000;
@@ -60,9 +61,10 @@ export function statusError(
   request: { id: RequestId; inSession: boolean; endpoint?: Sender },
 ): PorticoError | RawResponse | 'session_forgotten' {
   const response = responseOf(body, request.id);
+  const { id, error } = errorIn(body);
   if (status === 404 && request.inSession) return 'session_forgotten';
   // The reference servers refuse an unknown session with 400 and this code, before dispatch.
-  if (status === 400 && request.inSession && rpcCodeOf(body) === TRANSPORT_REFUSAL) {
+  if (status === 400 && request.inSession && error['code'] === TRANSPORT_REFUSAL) {
     return 'session_forgotten';
   }
   if (status === 401) return authError(request.endpoint);
@@ -71,10 +73,10 @@ export function statusError(
     return new PorticoError('upstream_rate_limited', undefined, retryAfter(headers));
   }
   if (response) return response;
-  if (status >= 500) {
-    return new PorticoError('upstream_5xx', `The server answered ${status}`, retryAfter(headers));
-  }
-  if (status >= 400) return new PorticoError('upstream_4xx', `The server answered ${status}`);
+  const said = id === null && isRpcError(error) ? saidOf(error, request.endpoint) : '';
+  const detail = `The server answered ${status}${said}`;
+  if (status >= 500) return new PorticoError('upstream_5xx', detail, retryAfter(headers));
+  if (status >= 400) return new PorticoError('upstream_4xx', detail);
   if (status >= 300) return new PorticoError('upstream_redirect');
   return new PorticoError('upstream_no_response');
 }
@@ -104,10 +106,21 @@ function responseOf(body: string, id: RequestId): RawResponse | undefined {
   }
 }
 
-function rpcCodeOf(body: string): unknown {
+/** Returns what an error says that names no request, as one that is made before the request is read (2025-11-25, transports). */
+function saidOf(error: JsonObject, sender: Sender | undefined): string {
+  const unnamed = { kind: 'response', error: JSON.stringify(error), parsed: error } as const;
+  return toSaid(withoutSecrets(unnamed, sender?.hidden ?? []).parsed);
+}
+
+function errorIn(body: string): { id: unknown; error: JsonObject } {
+  const parsed = body === '' ? undefined : parsedOf(body);
+  const { id = null, error } = isObject(parsed) ? parsed : {};
+  return { id, error: isObject(error) ? error : {} };
+}
+
+function parsedOf(body: string): unknown {
   try {
-    const parsed = parseWithin(body) as { error?: { code?: unknown } } | null;
-    return parsed?.error?.code;
+    return parseWithin(body);
   } catch {
     return undefined;
   }

@@ -138,6 +138,18 @@ describe('statusError', () => {
     expect(of(400, '{')).toMatchObject({ code: 'upstream_4xx' });
   });
 
+  it('[MCP-12] repeats what an error says that names no request, without credentials', () => {
+    const error = { code: -32000, message: 'Bad Request: no sk-0123456789' };
+    const sent = { id: 7, inSession: false, endpoint: { hidden: ['sk-0123456789'] } };
+    for (const id of [undefined, null, 8]) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id, error });
+      const said = id === 8 ? '' : ' (-32000: Bad Request: no [redacted])';
+      const message = `The server answered 400${said}`;
+      expect(statusError(400, new Headers(), body, sent)).toMatchObject({ message });
+    }
+    expect(of(503, '{"error":{"code":"x"}}')).toMatchObject({ message: 'The server answered 503' });
+  });
+
   it.each([
     [401, '', ['secret'], 'upstream_auth', 'The server refused the stored credential'],
     [401, '', [], 'upstream_auth', 'The server wants a credential, and none is stored for it'],
