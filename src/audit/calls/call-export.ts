@@ -4,13 +4,14 @@
  */
 import { chain, type ChainedEvent, type ChainHead } from '../audit-schema.ts';
 import { findHashes, insertMissing } from '../audit-store.ts';
+import { toChunks } from '../../shared/util/chunks.ts';
 import { onEitherSchema } from '../../shared/util/either-schema.ts';
 import { addMissing } from '../usage/usage-store.ts';
 import { callShard } from './call-schema.ts';
 import type { CallStore, EndedCall } from './call-store.ts';
 import type { KeptChains } from '../kept-chain-store.ts';
 
-/** Rows in one write: they are one parameter, which the database limits to 2 MB. */
+/** Most rows in one write. */
 const BATCH = 200;
 
 export interface CallExportParts {
@@ -18,6 +19,8 @@ export interface CallExportParts {
   calls: CallStore;
   chains: KeptChains;
 }
+
+const toJsonText = (value: unknown): string => JSON.stringify(JSON.stringify(value));
 
 export class CallExport {
   readonly #parts: CallExportParts;
@@ -46,7 +49,12 @@ export class CallExport {
       const ended = calls.listEnded(BATCH);
       if (ended.length === 0) return isAny;
       const rows = await this.#placed(principalId, ended);
-      await this.#write(rows);
+      let from = 0;
+      // The rows of one write are one parameter, in which their details are JSON within JSON.
+      for (const { length } of toChunks(rows.map(({ detail }) => toJsonText(detail)))) {
+        await this.#write(rows.slice(from, from + length));
+        from += length;
+      }
     }
   }
 

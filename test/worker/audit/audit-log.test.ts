@@ -1,6 +1,10 @@
 /** The object of a principal's calls: one end for each, whatever is lost on the way. */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { CallExport } from '../../../src/audit/calls/call-export.ts';
+import { CallStore } from '../../../src/audit/calls/call-store.ts';
+import { KeptChains } from '../../../src/audit/kept-chain-store.ts';
 import {
   beginningOf,
   createPerson,
@@ -8,8 +12,10 @@ import {
   heldCalls,
   logOf,
   rowsOf,
+  startedOf,
   type Person,
 } from '../support/call-rows.ts';
+import { withValueLimit } from '../support/database.ts';
 import { resultOf } from '../support/fake-server.ts';
 import { call, connect, ERAS, portico } from '../support/live-calls.ts';
 import { createPortico, type RpcAnswer } from '../support/portico.ts';
@@ -141,6 +147,26 @@ describe('the object of calls', () => {
     const again = await rowsOf(portico, person);
     expect(again.slice(0, -1)).toEqual(rows);
     expect(again.at(-1)).toMatchObject({ id: next, seq: 451 });
+  });
+
+  it('[SEC-6] exports calls that take more room in a write than they do here', async () => {
+    const person = await createPerson(portico);
+    // Each of these characters takes seven as JSON within JSON, and the database accepts 2 MB in one value.
+    const given = Array<string>(6).fill('\u0001'.repeat(500));
+    const detail = JSON.stringify({ door: 'modern', arguments: { given } });
+    const ids = Array.from({ length: 200 }, () => crypto.randomUUID());
+    for (const id of ids) {
+      await logOf(person).begin(beginningOf(person, id, { call: { ...startedOf(id), detail } }));
+    }
+    await logOf(person).end(ids.map(id => endOf(id)));
+    await runInDurableObject(logOf(person), async (_log, { storage: { sql } }) => {
+      const parts = { calls: new CallStore(sql), chains: new KeptChains(sql) };
+      await new CallExport({ db: withValueLimit(env.DB), ...parts }).run();
+    });
+    const rows = await rowsOf(portico, person);
+    expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(rows[0]?.detail).toMatchObject({ arguments: { given } });
+    expect(await heldCalls(person)).toEqual([]);
   });
 
   it.each(ERAS)(
