@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ChainedEvent } from '../audit-schema.ts';
 import type { Condition } from '../audit-store.ts';
+import { toChunks } from '../../shared/util/chunks.ts';
 import { SUMS, toCell, type UsageCell } from './usage-cells.ts';
 
 /** Most rows of a day; further calls are added to one row of their principal, token and action, with `*` as server and tool. */
@@ -14,13 +15,9 @@ const COLUMNS = [...KEY, 'server', ...SUMS, 'max_ms'];
 const IS_THERE = KEY.map(name => `usage.${name} = each.${name}`).join(' AND ');
 const own = (name: string) => `CASE WHEN fits THEN ${name} ELSE '${OTHERS}' END AS ${name}`;
 
-/** Adds cells. @param when condition, which may refer to the cell (`each.value`); its parameters start at `?2` */
-function addUsage(
-  db: D1Database,
-  cells: readonly (UsageCell & { seq?: number })[],
-  when: Condition,
-): D1PreparedStatement {
-  const rows = cells.map(({ sums, ...cell }) => [
+/** Returns a cell as JSON. */
+const toText = ({ sums, ...cell }: UsageCell & { seq?: number }): string =>
+  JSON.stringify([
     cell.day,
     cell.principalId,
     cell.tokenId,
@@ -32,6 +29,9 @@ function addUsage(
     cell.maxMs,
     cell.seq ?? 0,
   ]);
+
+/** Adds cells. @param when condition, which may refer to the cell (`each.value`); its parameters start at `?2` */
+function addUsage(db: D1Database, cells: readonly string[], when: Condition): D1PreparedStatement {
   const values = COLUMNS.map((name, n) => `value ->> ${n} AS ${name}`).join(', ');
   return db
     .prepare(
@@ -48,14 +48,14 @@ function addUsage(
        ON CONFLICT (${KEY.join(', ')}) DO UPDATE SET ${SUMS.map(name => `${name} = ${name} + excluded.${name}`).join(', ')},
          max_ms = max(max_ms, excluded.max_ms), server = iif(excluded.server = '', server, excluded.server)`,
     )
-    .bind(JSON.stringify(rows), ...when.params);
+    .bind(`[${cells.join(',')}]`, ...when.params);
 }
 
 /** Adds those rows of calls of one shard that the database does not have yet; must run before the statement that inserts them. */
 export const addMissing = (db: D1Database, rows: readonly ChainedEvent[]): D1PreparedStatement =>
   addUsage(
     db,
-    rows.map(row => ({ ...toCell(row), seq: row.seq })),
+    rows.map(row => toText({ ...toCell(row), seq: row.seq })),
     {
       sql: `NOT EXISTS (SELECT 1 FROM audit_events WHERE shard = ?2 AND seq = each.value ->> ${COLUMNS.length})`,
       params: [rows[0]?.shard ?? ''],
@@ -89,7 +89,9 @@ export function addPart(db: D1Database, part: UsagePart): D1PreparedStatement[] 
   const isNext = 'EXISTS (SELECT 1 FROM usage_progress WHERE chunk_id = ?2)';
   const { afterId, lastId, cells, open, ended, longestAt } = part;
   return [
-    addUsage(db, cells, { sql: isNext, params: [afterId] }),
+    ...toChunks(cells.map(toText)).map(some =>
+      addUsage(db, some, { sql: isNext, params: [afterId] }),
+    ),
     db
       .prepare(
         `INSERT INTO usage_open (id, at) SELECT value ->> 'id', value ->> 'at' FROM json_each(?1) WHERE ${isNext}

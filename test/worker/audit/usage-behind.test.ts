@@ -3,7 +3,8 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createPortico } from '../support/portico.ts';
-import { insertOld, toCall } from '../support/chunks.ts';
+import { addUpAll, insertOld, toCall } from '../support/chunks.ts';
+import { withValueLimit } from '../support/database.ts';
 
 const { DB } = env;
 const chain = () => env.CALL_CHAIN.getByName('all');
@@ -37,6 +38,32 @@ async function writeCalls(): Promise<number[]> {
   }
   return times;
 }
+
+it('[OPS-7] adds up many calls of different tools with long names', async () => {
+  const at = Date.now() - HOUR_MS;
+  const [principalId, tokenId, server] = [
+    crypto.randomUUID(),
+    crypto.randomUUID(),
+    crypto.randomUUID(),
+  ];
+  // As many as one part may have, each with a row of its own in the sums.
+  const CALLS_OF_PART = 6_000;
+  const TEN = 10;
+  for (let n = 0; n < TEN; n += 1) {
+    const calls = Array.from({ length: CALLS_OF_PART / TEN }, (_, i) =>
+      toCall(at, {
+        principalId,
+        tokenId,
+        subject: `git.${n}-${i}`.padEnd(200, 'x'),
+        detail: { server, duration_ms: 3 },
+      }),
+    );
+    await insertOld(at + n, calls);
+  }
+  await addUpAll(withValueLimit(DB));
+  const sums = 'SELECT sum(calls) AS calls, count(*) AS tools FROM usage';
+  expect(await DB.prepare(sums).first()).toEqual({ calls: CALLS_OF_PART, tools: CALLS_OF_PART });
+});
 
 /** From now on no request has time for a second part: each reading of the clock advances it by a second. */
 function hurry(): void {
