@@ -7,6 +7,7 @@
 import { sha256Hex } from '../../shared/crypto/base64url.ts';
 import { firstIdAt } from '../../shared/util/time-id.ts';
 import { ALWAYS, type AdminAudit } from '../admin-audit.ts';
+import { findEnds } from '../audit-list-store.ts';
 import { CALLS_SHARD } from '../audit-schema.ts';
 import { RETENTION } from '../pruning.ts';
 import { addUpPart } from '../usage/usage-roll-up.ts';
@@ -119,12 +120,13 @@ export class CallChain {
    */
   async prune(before: number): Promise<boolean> {
     const { db, adminAudit } = this.#parts;
-    const last = this.#kept.find('pruned');
+    // The object may have kept a seal whose deletion then failed, so the database says how far it went.
+    const { pruned: last } = await findEnds(db, CALLS_SHARD);
     const next = await listSeals(db, last.seq, SEALS_AT_ONCE);
     const old = next.filter(({ chunkId }) => chunkId < firstIdAt(before));
     const seal = old.at(-1);
     if (!seal) return false;
-    this.#kept.keep('pruned', seal);
+    if (seal.seq > this.#kept.find('pruned').seq) this.#kept.keep('pruned', seal);
     const detail = {
       chunks: seal.seq - last.seq,
       up_to: seal.seq,

@@ -2,6 +2,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { AdminAudit } from '../../../src/audit/admin-audit.ts';
+import { CallChain } from '../../../src/audit/chunks/call-chain.ts';
 import { toCallChunk } from '../../../src/audit/chunks/call-chunk.ts';
 import { createPortico } from '../support/portico.ts';
 import { insertOld, toCall } from '../support/chunks.ts';
@@ -178,6 +180,28 @@ describe('the chain of calls', () => {
     // More than the object decided to delete.
     await remove('call_chunks');
     expect(await verify()).toMatchObject({ is_intact: false, first_broken_seq: 6 });
+  });
+
+  it('[SEC-6] loses its old chunks the next time if they could not be deleted', async () => {
+    const old = Date.now() - 400 * DAY_MS;
+    await writeChunks(3, old);
+    await chain().keep();
+    let isFailing = true;
+    const db = new Proxy(DB, {
+      get(target, name) {
+        if (name !== 'prepare') return Reflect.get(target, name).bind(target) as unknown;
+        return (sql: string) =>
+          target.prepare(isFailing && sql.includes('DELETE FROM call_chunks') ? 'fail' : sql);
+      },
+    });
+    await runInDurableObject(chain(), async (_chain, { storage: { sql } }) => {
+      const sealed = new CallChain({ db, sql, adminAudit: new AdminAudit(db) });
+      await expect(sealed.prune(old + DAY_MS)).rejects.toThrow('syntax error');
+      isFailing = false;
+      expect(await sealed.prune(old + DAY_MS)).toBe(false);
+    });
+    expect(await idsOf()).toEqual([]);
+    expect(await verify()).toMatchObject({ rows: 0, is_intact: true, pruned_to: 3 });
   });
 });
 
