@@ -93,12 +93,6 @@ export function createApi(ports: ApiPorts): Api {
     return toProblemResponse(await noteDenial(ports, context, path, thrown));
   });
   api.notFound(() => toProblemResponse(new PorticoError('not_found', 'No such route')));
-  api.use(
-    bodyLimit({
-      maxSize: ports.config.maxBodyBytes,
-      onError: () => toProblemResponse(new PorticoError('payload_too_large')),
-    }),
-  );
   api.use(async (context, next) => {
     await next();
     const route = matchedRoutes(context).at(-1)?.path;
@@ -131,6 +125,13 @@ export function createApi(ports: ApiPorts): Api {
     return next();
   });
   api.use(countBytes(ports, ports.config.maxBodyBytes));
+  // Reads a body without a length whole, so only after its sender is known and there is room for it.
+  api.use(
+    bodyLimit({
+      maxSize: ports.config.maxBodyBytes,
+      onError: () => toProblemResponse(new PorticoError('payload_too_large')),
+    }),
+  );
   api.use(boundedJson(ports.config));
   registerServers(api, ports);
   registerConnectors(api, ports);
