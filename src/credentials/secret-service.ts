@@ -24,8 +24,9 @@ import {
   listSecretProviders,
   listSecrets,
   listSecretUsers,
+  MAX_SECRETS,
   upsertSecret,
-  whenAtRevision,
+  whenPuttable,
   whenUnused,
 } from './secret-store.ts';
 
@@ -39,9 +40,6 @@ export interface SecretPorts {
   /** Wakes the monitors of the servers that refer to a changed secret. */
   onChanged(serverIds: readonly string[]): Promise<unknown>;
 }
-
-/** Maximum number of named secrets in a deployment. */
-const MAX_SECRETS = 2_000;
 
 export class SecretService {
   readonly #ports: SecretPorts;
@@ -66,25 +64,30 @@ export class SecretService {
     const act = { action: 'secret.put', subject: name };
     return adminAudit.perform(caller, 'secrets:write', act, async commit => {
       const origins = this.#parseOrigins(input.origins);
-      const [before] = await findSecrets(db, [name]);
-      if (!before && (await countSecrets(db)) >= MAX_SECRETS) {
-        throw new PorticoError('conflict', `There are ${MAX_SECRETS} secrets already`);
-      }
       const users = (await listSecretUsers(db)).filter(user => user.names.includes(name));
       checkUsers(name, origins, users);
       const sealed = await sealEnvelope(keys, input.value, secretPlace({ name, origins }));
-      const when = ifRevision === undefined ? ALWAYS : whenAtRevision(name, ifRevision);
+      const when = whenPuttable(name, ifRevision);
       const row = { name, sealed, origins, updated_at: Date.now() };
       const statements = [upsertSecret(db, row, when)];
-      if (!(await commit({ when, statements, detail: { origins } }))) {
-        throw new PorticoError('precondition_failed', 'It was changed meanwhile; read it again');
-      }
+      if (!(await commit({ when, statements, detail: { origins } })))
+        throw await this.#whyNot(name);
       this.#ports.invalidateRegistry();
       await this.#ports.onChanged(users.map(({ id }) => id));
       const [secret] = await findSecrets(db, [name]);
       if (!secret) throw new PorticoError('not_found', 'It was deleted meanwhile');
       return { secret, users };
     });
+  }
+
+  /** Returns why a secret was not written. */
+  async #whyNot(name: string): Promise<PorticoError> {
+    const { db } = this.#ports;
+    const [secret] = await findSecrets(db, [name]);
+    if (!secret && (await countSecrets(db)) >= MAX_SECRETS) {
+      return new PorticoError('conflict', `There are ${MAX_SECRETS} secrets already`);
+    }
+    return new PorticoError('precondition_failed', 'It was changed meanwhile; read it again');
   }
 
   /** Lists the secrets without values. Listing leaves an audit row too. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Condition } from '../audit/audit-store.ts';
 import type { SchemaAge } from '../shared/util/either-schema.ts';
+import { allOf } from '../records/record-store.ts';
 import { parseCredentialView, sentToOf } from './credential-schema.ts';
 import { SecretSchema, type Secret, type SecretUser } from './secret-schema.ts';
 
@@ -50,8 +51,20 @@ export async function countSecrets(db: D1Database): Promise<number> {
   return z.object({ n: z.number() }).parse(row).n;
 }
 
-/** Condition: the secret is at this revision; 0: it does not exist. */
-export const whenAtRevision = (name: string, revision: number): Condition => ({
+/** Maximum number of named secrets in a deployment. */
+export const MAX_SECRETS = 2_000;
+
+/** Condition: the secret exists, or there is room for another. */
+const whenRoom = (name: string): Condition => ({
+  sql: `(EXISTS (SELECT 1 FROM secrets WHERE name = ?) OR (SELECT count(*) FROM secrets) < ${MAX_SECRETS})`,
+  params: [name],
+});
+
+/** Condition: the secret can be written, and is at this revision if one is given; 0: it does not exist. */
+export const whenPuttable = (name: string, revision: number | undefined): Condition =>
+  revision === undefined ? whenRoom(name) : allOf(whenAtRevision(name, revision), whenRoom(name));
+
+const whenAtRevision = (name: string, revision: number): Condition => ({
   sql: 'coalesce((SELECT revision FROM secrets WHERE name = ?), 0) = ?',
   params: [name, revision],
 });
