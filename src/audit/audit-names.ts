@@ -1,6 +1,7 @@
 /** Adds names to the ids of audit rows, and turns names in searches into ids. */
 import { parseQualifiedName, toQualifiedName } from '../shared/naming/qualified-name.ts';
 import type { AuditFilter, OwnRows, PlacedEvent } from './audit-schema.ts';
+import { toCallSubject } from './calls/call-schema.ts';
 import { findIdsNamed, findNames, type NamedKind } from './name-store.ts';
 
 /** A search as a client sends it: each party by id or by name. */
@@ -80,6 +81,7 @@ export async function toFilter(
     'toolset',
     'connector',
   ]);
+  if (subject !== undefined) subjects?.push(toCallSubject(subject));
   const tools = tool === undefined ? undefined : subjectsOf(tool);
   return {
     ...rest,
@@ -93,5 +95,7 @@ export async function toFilter(
 }
 
 /** Returns the subjects that rows for calls of a tool may have. */
-const subjectsOf = (tool: string): string[] =>
-  parseQualifiedName(tool).map(parts => toQualifiedName(parts.server, parts.tool, 'dot'));
+export const subjectsOf = (tool: string): string[] =>
+  parseQualifiedName(tool).map(parts =>
+    toCallSubject(toQualifiedName(parts.server, parts.tool, 'dot')),
+  );

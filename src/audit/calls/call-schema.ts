@@ -2,11 +2,17 @@
  * A call on its way to its audit row: what is known when it leaves, and how it ended. Every call is one row, which
  * first is stored as started in its principal's object and gets exactly one end there.
  */
+import { redactText } from '../../shared/redaction/redact-arguments.ts';
 import type { ErrorCode } from '../../shared/errors/table.ts';
 import type { NamedLimit } from '../limits/token-bucket.ts';
 import type { Lease, LeaseRequest } from '../limits/token-lease.ts';
 import type { JsonObject } from '../../shared/protocol.ts';
 import type { AuditOutcome, ChainHead } from '../audit-schema.ts';
+
+const MAX_SUBJECT_CHARS = 200;
+
+/** Returns the subject of a call as its row has it: without what looks like a secret, and not too long. */
+export const toCallSubject = (name: string): string => redactText(name, MAX_SUBJECT_CHARS);
 
 /** What is known of a call before it leaves. */
 export interface StartedCall {
@@ -17,7 +23,7 @@ export interface StartedCall {
   tokenId: string;
   /** `tool.call`, `prompt.get` or `resource.read`. */
   action: string;
-  /** Qualified name. */
+  /** Qualified name, by `toCallSubject`. */
   subject: string;
   /** JSON: server, era, arguments without secrets. */
   detail: string;

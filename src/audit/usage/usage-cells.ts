@@ -1,4 +1,5 @@
 /** Adds up calls to the usage of their days. Pure. */
+import type { NameParts } from '../../shared/naming/qualified-name.ts';
 import { parseQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 import { toDay } from '../../shared/util/utc-day.ts';
 import type { AuditEvent } from '../audit-schema.ts';
@@ -83,7 +84,7 @@ const emptyCell = (key: NamedKey): UsageCell => ({ ...key, sums: { ...NONE }, ma
 
 function toKey({ at, principalId, tokenId, action, subject, detail }: AuditEvent): NamedKey {
   const serverId = typeof detail['server'] === 'string' ? detail['server'] : '';
-  const { server, tool } = serverId === '' ? { server: '', tool: '' } : split(action, subject);
+  const { server, tool } = serverId === '' ? { server: '', tool: '' } : partsOf(action, subject);
   return { day: toDay(at), principalId, tokenId, action, serverId, tool, server };
 }
 
@@ -118,10 +119,13 @@ const toNumber = (value: unknown): number | undefined =>
     : undefined;
 
 /** Resources are counted under their server only: there may be any number of them. */
-function split(action: string, subject: string): { server: string; tool: string } {
-  if (action === 'resource.read') {
-    return { server: parseQualifiedUri(subject)?.server ?? '', tool: '' };
-  }
+const partsOf = (action: string, subject: string): NameParts =>
+  action === 'resource.read'
+    ? { server: parseQualifiedUri(subject)?.server ?? '', tool: '' }
+    : splitSubject(subject);
+
+/** Returns the server and the tool or prompt in the subject of a call. */
+export function splitSubject(subject: string): NameParts {
   const at = subject.indexOf('.');
   return { server: subject.slice(0, Math.max(0, at)), tool: subject.slice(at + 1) };
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { whereOwnRows } from '../own-rows-store.ts';
 import type { OwnRows } from '../audit-schema.ts';
+import type { NameParts } from '../../shared/naming/qualified-name.ts';
 import { SUMS, type Dimension } from './usage-cells.ts';
 
 /** Selects calls; an absent member does not restrict. */
@@ -16,8 +17,8 @@ export interface UsageFilter {
   group?: string | undefined;
   /** Any of these ids or names. */
   servers?: readonly string[] | undefined;
-  /** Any of these pairs: the server's name, and its own name of the tool. */
-  tools?: readonly (readonly [server: string, tool: string])[] | undefined;
+  /** Any of these. */
+  tools?: readonly NameParts[] | undefined;
 }
 
 const COLUMNS: Readonly<Record<Dimension, readonly string[]>> = {
@@ -77,7 +78,7 @@ function conditionsOf(filter: UsageFilter): { sql: string; params: unknown[] } {
       servers && [JSON.stringify(servers), JSON.stringify(servers)],
     ],
     [
-      `EXISTS (SELECT 1 FROM json_each(?) AS named WHERE server = named.value ->> 0 AND tool = named.value ->> 1)`,
+      `EXISTS (SELECT 1 FROM json_each(?) AS named WHERE server = named.value ->> 'server' AND tool = named.value ->> 'tool')`,
       tools && [JSON.stringify(tools)],
     ],
   ];

@@ -1,13 +1,13 @@
 /** How many calls were made, by day, principal, group, server and tool (OPS-7). Callers who do not administer see only their own. */
 import { type Actor, administersAll, requireScope } from '../../shared/identity/principal.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
-import { parseQualifiedName, toQualifiedName } from '../../shared/naming/qualified-name.ts';
+import { toQualifiedName } from '../../shared/naming/qualified-name.ts';
 import { toListPage, type ListPage } from '../../shared/util/page.ts';
 import { timeOfId } from '../../shared/util/time-id.ts';
-import { ID_FORM } from '../audit-names.ts';
+import { ID_FORM, subjectsOf } from '../audit-names.ts';
 import { findIdsNamed, findNames, type NamedKind } from '../name-store.ts';
 import { findOwnRows } from '../own-rows-store.ts';
-import { STEPS_MS, type Dimension, type UsageSums } from './usage-cells.ts';
+import { splitSubject, STEPS_MS, type Dimension, type UsageSums } from './usage-cells.ts';
 import {
   columnsOf,
   listUsage,
@@ -100,16 +100,12 @@ export class UsageService {
             text,
             ...(own && kind !== 'principal' ? [] : await findIdsNamed(this.#db, [kind], text)),
           ];
-    const tools =
-      tool === undefined
-        ? undefined
-        : parseQualifiedName(tool).map(parts => [parts.server, parts.tool] as const);
     return {
       own,
       from,
       to,
       group,
-      tools,
+      tools: tool === undefined ? undefined : subjectsOf(tool).map(splitSubject),
       principalIds: await named(principal, 'principal'),
       servers: await named(server, 'server'),
     };

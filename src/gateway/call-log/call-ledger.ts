@@ -16,8 +16,8 @@ import type { CallLog, OpenCall } from './call-log.ts';
 import type { MakeStarted } from './gathered-calls.ts';
 import type { DayBudgets } from './day-budgets.ts';
 import type { LeasedLimits } from './leased-limits.ts';
-import type { CallEnd, StartedCall } from '../../audit/calls/call-schema.ts';
-import { redactArguments, redactText } from '../../shared/redaction/redact-arguments.ts';
+import { toCallSubject, type CallEnd, type StartedCall } from '../../audit/calls/call-schema.ts';
+import { redactArguments } from '../../shared/redaction/redact-arguments.ts';
 import { markedSchemaOf } from '../../shared/redaction/secret-marks.ts';
 
 export interface CallLedgerPorts {
@@ -64,7 +64,6 @@ export interface CallFacts {
 /** The server a call is for. */
 export type CalledServer = Pick<Server, 'id' | 'name' | 'status'>;
 
-const MAX_SUBJECT_CHARS = 200;
 /** Requests up to this many characters wait in memory until their rows are made. */
 const MAX_WAITING_CHARS = 4_096;
 
@@ -159,9 +158,9 @@ export class CallLedger {
             arguments_digest: await this.#ports.keys.digest('audit', given),
           }),
     };
-    const safe = redactText(subject, MAX_SUBJECT_CHARS);
     const { tokenId } = caller;
-    return { id, at, tokenId, action, subject: safe, detail: JSON.stringify(whole) };
+    const named = { id, at, tokenId, action, subject: toCallSubject(subject) };
+    return { ...named, detail: JSON.stringify(whole) };
   }
 
   #limitsFor(server: CalledServer | undefined): NamedLimit[] {
