@@ -24,7 +24,7 @@ export function toTrace(operation: EndedOperation): FinishedTrace | undefined {
     startedAt,
     endedAt,
     attributes: isMcp ? mcpAttributes(operation) : httpAttributes(operation),
-    ending: operation,
+    ending: !isMcp && isOfClient(operation) ? { outcome: 'ok' } : operation,
   });
   const children = sendings.map(sending =>
     toSpan({
@@ -40,6 +40,9 @@ export function toTrace(operation: EndedOperation): FinishedTrace | undefined {
   );
   return { traceId: trace.traceId, spans: [root, ...children], droppedSpans: 0, endedAt };
 }
+
+/** Whether the client of an HTTP request was at fault, which is no error of a server span (http-spans.md, "Status"). */
+const isOfClient = ({ status = 0 }: EndedOperation): boolean => status >= 400 && status < 500;
 
 type Draft = Omit<FinishedSpan, 'droppedAttributes' | 'decision' | 'error'> & { ending: Ending };
 

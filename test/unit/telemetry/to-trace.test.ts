@@ -142,6 +142,25 @@ it.each([
   expect(span?.attributes['rpc.response.status_code']).toBe(status);
 });
 
+it.each([
+  ['forbidden', 403, undefined],
+  ['validation_failed', 422, undefined],
+  ['upstream_timeout', 504, 'upstream_timeout'],
+  ['internal', 500, 'internal'],
+] as const)(
+  '[OPS-7] an HTTP request that ended with %s (%d) has the error %s',
+  (code, status, error) => {
+    const [span] = spansOf(
+      ended(operation => {
+        operation.is({ source: 'rest', method: 'GET', route: '/api/v1/tokens/:id', status });
+        operation.ends(toEnding(code));
+      }),
+    );
+    expect(span?.error).toBe(error);
+    expect(span?.attributes['error.type']).toBe(code);
+  },
+);
+
 it('[OPS-7] codes show who can fix the problem', () => {
   expect(toEnding('tool_not_found').outcome).toBe('denied');
   expect(toEnding('unauthorized').outcome).toBe('denied');
