@@ -10,7 +10,6 @@ import { ModelFailure, type Model, type ModelQuestion } from './model-port.ts';
 import type { Attempt } from './retry.ts';
 
 export interface QuestionPorts {
-  /** Name of the model. */
   name: string;
   /** Makes one attempt. @throws ModelFailure */
   attemptTurn(request: TurnRequest, attempt: Attempt): Promise<CountedReply>;

@@ -1,7 +1,6 @@
 /** The deployment's settings for its language model: which it is, how it is reached, what it costs and how much it may be used. */
 import { z } from 'zod';
 
-/** The supported model APIs. */
 export const MODEL_APIS = [
   'openai',
   'openai-responses',

@@ -4,7 +4,6 @@ import { dayBefore } from '../shared/util/utc-day.ts';
 import { MODEL_PROBLEMS, type ModelProblem } from './model-port.ts';
 import type { ModelView } from './usage-schema.ts';
 
-/** How many days are kept. */
 const KEPT_DAYS = 31;
 
 const RowSchema = z.object({

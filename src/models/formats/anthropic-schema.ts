@@ -54,12 +54,16 @@ const STRICT: SchemaRules = {
   maxMinItems: 1,
 };
 
-/** All export rules except the form of a definition. */
-export const ANTHROPIC_RULES: Omit<ExportRules, 'toDefinitions'> = {
+export const ANTHROPIC_RULES: ExportRules = {
   names: { characters: 'A-Za-z0-9_\\-', maxChars: 64 },
   schema: { properties: PROPERTIES },
   strictSchema: STRICT,
   createCount,
+  toDefinition: (head, schema, isStrict) => ({
+    ...head,
+    input_schema: schema,
+    ...(isStrict ? { strict: true } : {}),
+  }),
 };
 
 /** Returns a strict schema for the answer itself; undefined where the schema cannot be made strict. */

@@ -25,7 +25,6 @@ export interface ConversionWarning {
   detail: string;
 }
 
-/** Tools in a dialect. */
 export interface ExportedTools {
   /** The value of `tools` in a request of the dialect. */
   tools: readonly JsonObject[];

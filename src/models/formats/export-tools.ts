@@ -9,14 +9,6 @@ import { toPropertyNames } from './schema-refs.ts';
 import { Unsayable, type Warn, type SchemaRules } from './schema-rules.ts';
 import { shortened } from '../../shared/util/shortened.ts';
 
-/** A definition before it gets the dialect's form. */
-export interface Definition {
-  name: string;
-  description: string | undefined;
-  schema: JsonObject;
-  isStrict: boolean;
-}
-
 export interface ExportRules {
   names: NameRule;
   /** Longest description, in UTF-16 units; unlimited where absent. */
@@ -26,7 +18,10 @@ export interface ExportRules {
   strictSchema?: SchemaRules;
   /** Returns a counter for the strict schemas of one request. The counter returns why another schema exceeds the limits, or undefined. */
   createCount?(): (schema: JsonObject) => string | undefined;
-  toDefinitions(definitions: readonly Definition[]): JsonObject[];
+  /** Returns the definition of a tool. @param head its name, and its description if it has one */
+  toDefinition(head: JsonObject, schema: JsonObject, isStrict: boolean): JsonObject;
+  /** Returns `tools` of a request; by default the definitions themselves. */
+  toTools?(definitions: JsonObject[]): JsonObject[];
 }
 
 export function exportTools(
@@ -52,10 +47,11 @@ export function exportTools(
     const strict = options.strict ? toStrict(tool, rules, count, warn) : undefined;
     const schema = strict ?? bringDown(tool.inputSchema, rules.schema, warn);
     byName.set(name, { tool, isStrict: strict !== undefined });
-    return { name, description, schema, isStrict: strict !== undefined };
+    const head = { name, ...(description === undefined ? {} : { description }) };
+    return rules.toDefinition(head, schema, strict !== undefined);
   });
   return {
-    tools: rules.toDefinitions(definitions),
+    tools: rules.toTools?.(definitions) ?? definitions,
     names: new Map([...byName].map(([name, { tool }]) => [name, tool.name])),
     warnings,
     toArguments(name, given) {

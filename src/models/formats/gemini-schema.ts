@@ -34,8 +34,11 @@ export const GEMINI_SCHEMA: SchemaRules = {
   ]),
 };
 
-/** All export rules except the form of a definition. A function's schema cannot be enforced, so `strict` changes nothing. */
-export const GEMINI_RULES: Omit<ExportRules, 'toDefinitions'> = {
+/** A function's schema cannot be enforced, so `strict` changes nothing. All functions are in a single entry of `tools`. */
+export const GEMINI_RULES: ExportRules = {
   names: { characters: 'A-Za-z0-9_\\-', first: 'A-Za-z_', maxChars: 64 },
   schema: GEMINI_SCHEMA,
+  toDefinition: (head, schema) => ({ ...head, parametersJsonSchema: schema }),
+  toTools: functionDeclarations =>
+    functionDeclarations.length === 0 ? [] : [{ functionDeclarations }],
 };

@@ -62,11 +62,31 @@ const STRICT: SchemaRules = {
 };
 
 /** All export rules except the form of a definition, which differs between the APIs. */
-export const OPENAI_RULES: Omit<ExportRules, 'toDefinitions'> = {
+const RULES: Omit<ExportRules, 'toDefinition'> = {
   names: { characters: 'A-Za-z0-9_\\-', maxChars: 64 },
   maxDescriptionChars: 1_024,
   schema: { needsProperties: true, needsItems: true },
   strictSchema: STRICT,
+};
+
+/** Rules of Chat Completions, which vLLM and many others also speak. */
+export const OPENAI_CHAT_RULES: ExportRules = {
+  ...RULES,
+  toDefinition: (head, schema, isStrict) => ({
+    type: 'function',
+    function: { ...head, parameters: schema, ...(isStrict ? { strict: true } : {}) },
+  }),
+};
+
+/** Rules of the Responses API. A tool always has `strict`, because without it the API tries to be strict. */
+export const OPENAI_RESPONSES_RULES: ExportRules = {
+  ...RULES,
+  toDefinition: (head, schema, isStrict) => ({
+    type: 'function',
+    ...head,
+    parameters: schema,
+    strict: isStrict,
+  }),
 };
 
 /** Returns a schema for the answer itself: strict where it needs no change for that. */

@@ -3,6 +3,8 @@ import type { JsonObject } from '../../shared/protocol.ts';
 import type { ConversionWarning } from './dialect.ts';
 import type { NameRule } from './names.ts';
 
+export { setMember as put } from '../../shared/json/map-members.ts';
+
 export interface SchemaRules {
   /** Allowed keywords; where absent, all are allowed, and references may stay. */
   keywords?: ReadonlySet<string>;
@@ -88,16 +90,6 @@ export const MAPS: ReadonlySet<string> = new Set([
 /** Appends one step to a JSON pointer (RFC 6901). */
 export const step = (path: string, key: string | number): string =>
   `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-
-/** Sets a member, even one named `__proto__`. */
-export function put(into: JsonObject, key: string, value: unknown): void {
-  Object.defineProperty(into, key, {
-    value,
-    enumerable: true,
-    writable: true,
-    configurable: true,
-  });
-}
 
 /** Returns an own member, never an inherited one. */
 export const own = (schema: JsonObject, key: string): unknown =>

@@ -1,7 +1,9 @@
 /** The dialect of Messages, on the examples of its documentation (platform.claude.com: tool use, streaming, extended thinking). */
 import { describe, expect, it } from 'vitest';
-import { ANTHROPIC } from '../../../src/models/formats/anthropic.ts';
+import { dialectOf } from '../../../src/models/formats/dialects.ts';
 import { FormatError } from '../../../src/models/formats/dialect.ts';
+
+const ANTHROPIC = dialectOf('anthropic');
 
 const event = (data: { type: string; [member: string]: unknown }) => ({
   event: data.type,

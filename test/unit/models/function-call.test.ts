@@ -3,9 +3,11 @@
  */
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { OPENAI_CHAT } from '../../../src/models/formats/openai-chat.ts';
+import { dialectOf } from '../../../src/models/formats/dialects.ts';
 import type { CanonicalCall } from '../../../src/models/formats/canonical-form.ts';
 import { toEvent } from '../../fixtures/model-server.ts';
+
+const OPENAI_CHAT = dialectOf('openai-chat');
 
 const function_call = { name: 'look', arguments: '{ "path": "ä" }' };
 const message = { role: 'assistant', content: null, function_call };

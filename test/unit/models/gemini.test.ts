@@ -1,7 +1,9 @@
 /** The dialect of Gemini, on the examples of its documentation (ai.google.dev: function calling, thought signatures). */
 import { describe, expect, it } from 'vitest';
 import { FormatError } from '../../../src/models/formats/dialect.ts';
-import { GEMINI } from '../../../src/models/formats/gemini.ts';
+import { dialectOf } from '../../../src/models/formats/dialects.ts';
+
+const GEMINI = dialectOf('gemini');
 
 const functionCall = { name: 'get_temperature', args: { location: 'London' } };
 const signed = { functionCall, thoughtSignature: 'CpcBAdHtim8' };

@@ -1,7 +1,9 @@
 /** The dialect of Chat Completions, on the examples of its documentation (platform.openai.com/docs/guides/function-calling and streaming). */
 import { describe, expect, it } from 'vitest';
-import { OPENAI_CHAT } from '../../../src/models/formats/openai-chat.ts';
+import { dialectOf } from '../../../src/models/formats/dialects.ts';
 import { FormatError } from '../../../src/models/formats/dialect.ts';
+
+const OPENAI_CHAT = dialectOf('openai-chat');
 
 const WEATHER = {
   name: 'weather__get_weather',

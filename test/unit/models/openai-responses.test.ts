@@ -1,7 +1,9 @@
 /** The dialect of Responses, on the examples of its documentation (platform.openai.com/docs/guides/function-calling, api-reference/responses). */
 import { describe, expect, it } from 'vitest';
 import { FormatError } from '../../../src/models/formats/dialect.ts';
-import { OPENAI_RESPONSES } from '../../../src/models/formats/openai-responses.ts';
+import { dialectOf } from '../../../src/models/formats/dialects.ts';
+
+const OPENAI_RESPONSES = dialectOf('openai-responses');
 
 const call = {
   type: 'function_call',
