@@ -1,11 +1,10 @@
 /** `/api/v1/access/explain`: explains why a token or principal may use a tool or not. */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Explanation } from '../gateway/explain/explain-service.ts';
 import { STEPS, type Step } from '../gateway/explain/explain-steps.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { MAX_NAME_CHARS } from '../shared/util/name-limits.ts';
-import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { bodyOf, createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 export const EXPLAIN_PATH = '/api/v1/access/explain';
 const text = z.string().min(1).max(300);
@@ -79,8 +78,8 @@ const explain = createRoute({
       tool: 'delete_repository',
     }),
   },
+  errors: ['not_found'],
   responses: responsesOf(200, 'The decision and its steps', ExplanationSchema, {
-    errors: [...BODY_ERRORS, 'forbidden', 'not_found'],
     example: {
       is_allowed: false,
       is_listed: false,

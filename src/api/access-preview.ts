@@ -1,10 +1,9 @@
 /** `/api/v1/access/rules/preview` and `/api/v1/toolsets/preview`: what saving a change would change, and for whom. Writes nothing. */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { MAX_COMPARISONS, type GroupChange } from '../access/policy/change.ts';
 import { MAX_PEOPLE, type Preview } from '../gateway/explain/preview-service.ts';
 import { CreateAccessRule } from './access-rules.ts';
-import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { bodyOf, createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { CreateToolset } from './toolsets.ts';
 
 export const PREVIEW_PATHS = {
@@ -98,7 +97,6 @@ const examples = {
 };
 const group = { people: 1, ...examples, gained: 1, lost: 0 };
 const example = { people: 2, examined: 2, changed: 1, groups: [group] };
-const errors = [...BODY_ERRORS, 'forbidden', 'not_found'] as const;
 
 const previewRule = createRoute({
   method: 'post',
@@ -113,7 +111,8 @@ const previewRule = createRoute({
       rule: { effect: 'allow', subject: { kind: 'group', name: 'readers' }, read_only: true },
     }),
   },
-  responses: responsesOf(200, 'Who gains and loses what', PreviewSchema, { errors, example }),
+  errors: ['not_found'],
+  responses: responsesOf(200, 'Who gains and loses what', PreviewSchema, { example }),
 });
 
 const previewToolset = createRoute({
@@ -127,8 +126,8 @@ const previewToolset = createRoute({
     `Tokens that are limited to it are ignored. ${BOUNDS}`,
   ...needs('admin'),
   request: { body: bodyOf(ToolsetSchema, { toolset: { name: 'triage', include: ['*.get_*'] } }) },
+  errors: ['not_found'],
   responses: responsesOf(200, 'What changes, and for whom', ToolsetPreviewSchema, {
-    errors,
     example: { ...example, selection: { gained: 1, lost: 0, tools: examples.tools } },
   }),
 });

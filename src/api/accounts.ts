@@ -1,5 +1,4 @@
 /** `/api/v1/accounts`: people's accounts at servers, used for their own calls. */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Caller } from '../access/policy/caller.ts';
 import {
@@ -12,7 +11,7 @@ import {
 import { restrictToCaller } from '../gateway/steps/restrict.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { requireScope } from '../shared/identity/principal.ts';
-import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { registerCreate, registerList, registerOne } from './records.ts';
 
 const resource = {
@@ -85,7 +84,6 @@ const takers = createRoute({
       })
       .meta({ id: 'AccountServers' }),
     {
-      errors: ['forbidden'],
       example: {
         servers: [
           { id: resource.example.server, name: 'github', required: true, connected: false },

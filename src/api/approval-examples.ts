@@ -44,5 +44,4 @@ const whole = {
 const item = { server_id: serverId, name: 'create_issue', fingerprint: held };
 const decided = { decided: 1, server_ids: [serverId] };
 
-/** An approval in a list, a whole approval, one item of a decision, and its response. */
 export const exampleApproval = { listed, whole, item, decided };

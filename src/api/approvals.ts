@@ -2,7 +2,6 @@
  * `/api/v1/approvals`: definitions of tools and instructions, the differences in held ones, and the decisions on them (SEC-7). Text written
  * by servers appears only in values.
  */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
   ApproveSchema,
@@ -16,16 +15,7 @@ import {
 import { APPROVAL_KINDS, APPROVAL_STATES, WAITING } from '../servers/registry/approval.ts';
 import type { Decided } from '../servers/approvals/approval-service.ts';
 import { exampleApproval } from './approval-examples.ts';
-import {
-  ACT_ERRORS,
-  BODY_ERRORS,
-  idOf,
-  needs,
-  responsesOf,
-  type Api,
-  type ApiPorts,
-  bodyOf,
-} from './frame.ts';
+import { bodyOf, createRoute, idOf, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
 
 const PATH = '/api/v1/approvals';
@@ -53,6 +43,7 @@ const list = createRoute({
       kind: z.enum(APPROVAL_KINDS).optional(),
     }),
   },
+  errors: ['not_found'],
   responses: responsesOf(
     200,
     'One page',
@@ -67,10 +58,7 @@ const list = createRoute({
         }),
       })
       .meta({ id: 'ApprovalPage' }),
-    {
-      errors: ['forbidden', 'not_found', 'validation_failed'],
-      example: { approvals: [exampleApproval.listed], total: 1 },
-    },
+    { example: { approvals: [exampleApproval.listed], total: 1 } },
   ),
 });
 
@@ -86,7 +74,7 @@ const get = createRoute({
     200,
     'Both definitions, and each field that differs',
     WholeApprovalViewSchema.meta({ id: 'WholeApproval' }),
-    { errors: ['forbidden', 'not_found', 'validation_failed'], example: exampleApproval.whole },
+    { example: exampleApproval.whole },
   ),
 });
 
@@ -102,8 +90,8 @@ const approve = createRoute({
   request: {
     body: bodyOf(ApproveSchema.meta({ id: 'Approve' }), { items: [exampleApproval.item] }),
   },
+  errors: ['not_found', 'conflict', 'precondition_failed'],
   responses: responsesOf(200, 'Approved; clients see it within a second or two', DecidedSchema, {
-    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found', 'conflict', 'precondition_failed'],
     example: exampleApproval.decided,
   }),
 });
@@ -119,10 +107,8 @@ const reject = createRoute({
   request: {
     body: bodyOf(RejectSchema.meta({ id: 'Reject' }), { items: [exampleApproval.item] }),
   },
-  responses: responsesOf(200, 'Rejected', DecidedSchema, {
-    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found', 'precondition_failed'],
-    example: exampleApproval.decided,
-  }),
+  errors: ['not_found', 'precondition_failed'],
+  responses: responsesOf(200, 'Rejected', DecidedSchema, { example: exampleApproval.decided }),
 });
 
 const PositionSchema = z.tuple([z.number(), z.string()]);

@@ -1,9 +1,8 @@
 /** `POST /api/v1/ask`: one request in words, judged, and at most one call (LLM-4). A refused plan is a normal response, not an error. */
-import { createRoute } from '@hono/zod-openapi';
 import { AskSchema, AskViewSchema, toAskText } from '../agents/ask/ask-schema.ts';
 import type { CallerView } from '../gateway/viewer.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { bodyOf, createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { callContextOf, callerViewOf, parentOf, snapshotNow } from './request-context.ts';
 
 export const ASK_PATH = '/api/v1/ask';
@@ -25,20 +24,12 @@ const ask = createRoute({
       summarize: true,
     }),
   },
+  errors: ['rate_limited', 'model_missing', 'model_failed', 'model_budget'],
   responses: responsesOf(
     200,
     'The decision and its result',
     AskViewSchema.meta({ id: 'AskResult' }),
     {
-      errors: [
-        ...BODY_ERRORS,
-        'forbidden',
-        'rate_limited',
-        'model_missing',
-        'model_failed',
-        'model_budget',
-        'busy',
-      ],
       example: {
         verdict: {
           decision: 'allowed',

@@ -1,5 +1,4 @@
 /** `/api/v1/chat`: a conversation with the deployment's language model that calls the caller's tools (LLM-3). */
-import { createRoute } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import type { ChatReader, ReadyChat } from '../agents/chat/chat-service.ts';
@@ -7,7 +6,7 @@ import { BeginChatSchema, ChatViewSchema, ContinueChatSchema } from '../agents/c
 import type { ChatCaller } from '../agents/chat/shown-tools.ts';
 import type { ChatEvent } from '../agents/chat/chat-events.ts';
 import { toEventStream, wantsEvents } from './event-stream.ts';
-import { BODY_ERRORS, bodyOf, needs, responsesOf } from './frame.ts';
+import { bodyOf, createRoute, needs, responsesOf } from './frame.ts';
 import type { Api, ApiEnv, ApiPorts } from './frame.ts';
 import { callerViewOf, deferOf, parentOf, snapshotNow } from './request-context.ts';
 
@@ -40,20 +39,12 @@ const exampleChat = {
   pending: [waiting],
 };
 const exampleMessage = 'Open an issue about the rain, unless there is one';
+const errors = ['model_missing', 'rate_limited', 'not_found', 'conflict'] as const;
 const answers = responsesOf(
   200,
   'The state of the chat once it has stopped, or events',
   ChatViewSchema,
   {
-    errors: [
-      ...BODY_ERRORS,
-      'forbidden',
-      'model_missing',
-      'rate_limited',
-      'busy',
-      'not_found',
-      'conflict',
-    ],
     example: exampleChat,
     events: `event: done\ndata: ${JSON.stringify({ type: 'done', chat: exampleChat })}\n\n`,
   },
@@ -74,6 +65,7 @@ const begin = createRoute({
     'If the client disconnects, the chat stops.',
   ...needs('tools:call'),
   request: { body: bodyOf(BeginChatSchema, { message: exampleMessage }) },
+  errors,
   responses: answers,
 });
 
@@ -91,6 +83,7 @@ const proceed = createRoute({
     params,
     body: bodyOf(ContinueChatSchema, { decisions: [{ call_id: 'call_2', approve: true }] }),
   },
+  errors,
   responses: answers,
 });
 
@@ -103,10 +96,7 @@ const read = createRoute({
   description: 'Only whoever began it sees it.',
   ...needs('tools:call'),
   request: { params },
-  responses: responsesOf(200, 'The chat', ChatViewSchema, {
-    errors: ['forbidden', 'not_found', 'validation_failed'],
-    example: exampleChat,
-  }),
+  responses: responsesOf(200, 'The chat', ChatViewSchema, { example: exampleChat }),
 });
 
 const stop = createRoute({
@@ -120,7 +110,6 @@ const stop = createRoute({
   ...needs('tools:call'),
   request: { params },
   responses: responsesOf(200, 'The chat, which may still be running for a moment', ChatViewSchema, {
-    errors: ['forbidden', 'not_found', 'validation_failed'],
     example: exampleChat,
   }),
 });
@@ -134,9 +123,7 @@ const remove = createRoute({
   description: `Stops it first if it is running. ${NONE}: 404.`,
   ...needs('tools:call'),
   request: { params },
-  responses: responsesOf(204, 'It is deleted', undefined, {
-    errors: ['forbidden', 'not_found', 'validation_failed'],
-  }),
+  responses: responsesOf(204, 'It is deleted'),
 });
 
 /** Streams the events of a chat; the last event holds the whole chat. If the client goes away the run stops, and what was done is kept. */

@@ -1,5 +1,4 @@
 /** `/api/v1/connectors`: enrol, list, get, revoke; and the route where a connector registers its own servers with its device token. */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
   CONNECTOR_SCOPES,
@@ -10,16 +9,7 @@ import {
   toConnectorView,
 } from '../servers/connectors/connector-schema.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
-import {
-  ACT_ERRORS,
-  bodyOf,
-  BODY_ERRORS,
-  idOf,
-  needs,
-  responsesOf,
-  type Api,
-  type ApiPorts,
-} from './frame.ts';
+import { bodyOf, createRoute, idOf, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { registerCreate, registerList, registerOne } from './records.ts';
 
 const PATH = '/api/v1/connectors';
@@ -88,7 +78,6 @@ const rotate = createRoute({
   ...needs('servers:write'),
   request: { params: idOf(resource.key) },
   responses: responsesOf(200, 'The connector and its new device token', EnrolledSchema, {
-    errors: [...ACT_ERRORS, 'not_found'],
     example: { connector: resource.example, token: 'portico_device_…' },
   }),
 });
@@ -113,7 +102,6 @@ const register = createRoute({
       servers: z.array(RegisteredSchema.meta({ id: 'Registered' })),
     }),
     {
-      errors: [...ACT_ERRORS, ...BODY_ERRORS],
       example: {
         connector: { id: resource.example.id, name: resource.example.name },
         servers: [

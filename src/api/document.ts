@@ -1,8 +1,7 @@
 /** The OpenAPI document: its general part, and the route that returns it (REG-8). */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { IMPLEMENTATION } from '../shared/protocol.ts';
-import { ProblemSchema, responsesOf, type Api } from './frame.ts';
+import { createRoute, ProblemSchema, responsesOf, type Api } from './frame.ts';
 
 const PATH = '/openapi.json';
 

@@ -2,11 +2,10 @@
  * `/api/v1/events`: notifies a caller of changes to what the caller sees. An event says only what kind of thing changed; the caller reads
  * the rest with other routes.
  */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { requireServerScope } from '../shared/identity/principal.ts';
 import { toEventStream } from './event-stream.ts';
-import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { snapshotNow } from './request-context.ts';
 import { CHANGES, watchChanges, WATCH_SCOPE } from './watch-changes.ts';
 import { pause } from '../shared/util/pause.ts';
@@ -32,7 +31,6 @@ const watch = createRoute({
   ...needs(WATCH_SCOPE),
   responses: responsesOf(200, 'Events', EventSchema, {
     type: 'text/event-stream',
-    errors: ['forbidden', 'busy'],
     example: { changed: ['servers' as const] },
   }),
 });

@@ -2,7 +2,7 @@
  * What every API route file shares: its ports, its frame type, and how a route describes its responses in the OpenAPI document: the success
  * with headers and an example, and each problem by status with its possible codes.
  */
-import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { OpenAPIHono, RouteConfig } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { FindOwnPrincipal } from '../access/principals/own-principal.ts';
 import type { Principals } from '../access/principals/principal-service.ts';
@@ -136,15 +136,6 @@ export const ProblemSchema = z
   })
   .meta({ description: 'What went wrong; `code` is stable' });
 
-/** Codes that any route with a body can return. */
-export const BODY_ERRORS = [
-  'parse_error',
-  'payload_too_large',
-  'unsupported_media_type',
-  'validation_failed',
-] as const satisfies ErrorCode[];
-/** Codes that any administrative change can return. */
-export const ACT_ERRORS = ['forbidden', 'busy'] as const satisfies ErrorCode[];
 /** Codes that every route can return. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'unauthorized',
@@ -155,6 +146,35 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   // For an invalid header or part of the path.
   'validation_failed',
 ];
+/** Codes that any route with a body can return. */
+const BODY_ERRORS: readonly ErrorCode[] = [
+  'parse_error',
+  'payload_too_large',
+  'unsupported_media_type',
+];
+
+/** A route, and the codes that are not due to its scope, the id in its path or its body. */
+type Declared<P extends string> = Omit<RouteConfig, 'path'> & {
+  path: P;
+  errors?: readonly ErrorCode[];
+};
+
+/** Declares a route, and its problems in the document. */
+export function createRoute<P extends string, R extends Declared<P>>(declared: R): R {
+  const { errors = [], ...route } = declared as Declared<P>;
+  const { security, request } = route;
+  const codes = new Set<ErrorCode>([
+    ...COMMON_ERRORS,
+    ...(security ? (['forbidden'] as const) : []),
+    ...(request?.params ? (['not_found'] as const) : []),
+    ...(request?.body ? BODY_ERRORS : []),
+    ...errors,
+  ]);
+  const problems = Map.groupBy(codes, code => errorEntry(code).status);
+  const responses = { ...route.responses };
+  for (const [status, ofStatus] of problems) responses[status] = toProblem(ofStatus);
+  return { ...route, responses } as R;
+}
 
 /** Declares the scope that a route needs, as the role of its security requirement in the document. */
 export const needs = (scope: Scope) => ({ security: [{ bearer: [scope] }] });
@@ -184,8 +204,6 @@ export const ETAG = { ETag: header('The revision of the record; send it as If-Ma
 export const LOCATION = { Location: header('Path of the new record') };
 
 interface Answer {
-  /** Codes of the problems that this route can return, besides those of every route. */
-  errors?: readonly ErrorCode[];
   headers?: Record<string, ReturnType<typeof header>>;
   example?: unknown;
   /** Media type of the success, if not JSON. */
@@ -194,24 +212,20 @@ interface Answer {
   events?: string;
 }
 
-/** Returns the responses of an OpenAPI route: the success and its problems. */
+/** Returns the success of a route. */
 export function responsesOf(
   status: number,
   description: string,
   schema?: z.ZodType,
-  { errors = [], headers, example, type = 'application/json', events }: Answer = {},
+  { headers, example, type = 'application/json', events }: Answer = {},
 ) {
   const media = schema && { schema, ...(example === undefined ? {} : { example }) };
-  const codes = new Set<ErrorCode>([...COMMON_ERRORS, ...errors]);
-  const byStatus = Map.groupBy(codes, code => errorEntry(code).status);
-  const problems = [...byStatus].map(([problem, ofStatus]) => [problem, toProblem(ofStatus)]);
   return {
     [status]: {
       description,
       ...(headers ? { headers } : {}),
       ...(media ? { content: { [type]: media, ...streamOf(events) } } : {}),
     },
-    ...(Object.fromEntries(problems) as Record<number, ReturnType<typeof toProblem>>),
   };
 }
 

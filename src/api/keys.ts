@@ -1,17 +1,8 @@
 /**
  * `/api/v1/keys`: how many records are under which key of the key ring; and key rotation, a bounded number of records per request (SEC-1).
  */
-import { createRoute } from '@hono/zod-openapi';
 import { KeysViewSchema, RotatedSchema, RotateSchema } from '../credentials/rotation-schema.ts';
-import {
-  ACT_ERRORS,
-  BODY_ERRORS,
-  needs,
-  responsesOf,
-  type Api,
-  type ApiPorts,
-  bodyOf,
-} from './frame.ts';
+import { bodyOf, createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const PATH = '/api/v1/keys';
 const tags = ['keys'];
@@ -28,7 +19,6 @@ const report = createRoute({
     'Ids of keys and counts; never keys',
     KeysViewSchema.meta({ id: 'Keys' }),
     {
-      errors: ['forbidden'],
       example: {
         active: 'k2',
         keys: [
@@ -73,7 +63,6 @@ const rotate = createRoute({
     'Progress; continue with `next` until it is null',
     RotatedSchema.meta({ id: 'RotatedKeys' }),
     {
-      errors: [...ACT_ERRORS, ...BODY_ERRORS],
       example: {
         active: 'k2',
         total: 1_000,

@@ -1,6 +1,5 @@
 /** `/api/v1/learning`: forget what was learned from use (decision 0068). */
-import { createRoute } from '@hono/zod-openapi';
-import { ACT_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const forget = createRoute({
   method: 'delete',
@@ -12,7 +11,7 @@ const forget = createRoute({
     'Deletes, for everybody, which tools were called after which searches. If `PORTICO_LEARN_FROM_USE` is on, the gateway continues to learn; ' +
     'other isolates may rank by what they have read for another hour.',
   ...needs('admin'),
-  responses: responsesOf(204, 'All of it is deleted', undefined, { errors: ACT_ERRORS }),
+  responses: responsesOf(204, 'All of it is deleted'),
 });
 
 /** Adds the route. */

@@ -1,10 +1,9 @@
 /** `/metrics`: metrics of servers and requests for a scraper (PRD AG-US5). */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { toServerFamilies } from '../servers/health/metrics.ts';
 import { administersAll } from '../shared/identity/principal.ts';
 import { PROMETHEUS, toMetricsText, toTextForm, type Family } from '../telemetry/exposition.ts';
-import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const metrics = createRoute({
   method: 'get',
@@ -19,7 +18,6 @@ const metrics = createRoute({
   ...needs('servers:read'),
   responses: responsesOf(200, 'Metrics', z.string(), {
     type: PROMETHEUS.type,
-    errors: ['forbidden'],
     example: 'portico_server_up{server="github"} 1\n',
   }),
 });

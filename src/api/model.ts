@@ -1,7 +1,6 @@
 /** `GET /api/v1/model`: the deployment's language model and its usage today (LLM-3). */
-import { createRoute } from '@hono/zod-openapi';
 import { ModelViewSchema } from '../models/usage-schema.ts';
-import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const view = createRoute({
   method: 'get',
@@ -18,7 +17,6 @@ const view = createRoute({
     'The model, its budget and its use',
     ModelViewSchema.meta({ id: 'Model' }),
     {
-      errors: ['forbidden'],
       example: {
         model: {
           name: 'gpt-5-mini',

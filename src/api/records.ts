@@ -1,5 +1,4 @@
 /** Builds the routes of a kind of record from its definition: create, list, get, edit and delete. */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import type { Snapshot } from '../access/admission/snapshots.ts';
 import type { Caller } from '../access/policy/caller.ts';
@@ -10,9 +9,8 @@ import type { ErrorCode } from '../shared/errors/table.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
 import { ifMatchHeader, parseIfMatch, toETag } from './etag.ts';
 import {
-  ACT_ERRORS,
   bodyOf,
-  BODY_ERRORS,
+  createRoute,
   ETAG,
   idOf,
   LOCATION,
@@ -69,7 +67,6 @@ interface Answered {
   example: object;
 }
 
-/** How the records are listed. */
 interface Listed<Query extends object> {
   operationId: string;
   summary: string;
@@ -124,8 +121,8 @@ export function registerCreate<T extends { id: string }, Created>(
     ...(description === undefined ? {} : { description }),
     ...factsOf(resource, 'write'),
     request: { body: bodyOf(sent.schema, sent.example) },
+    errors: problems,
     responses: responsesOf(201, answer.description, answer.schema, {
-      errors: [...ACT_ERRORS, ...BODY_ERRORS, ...problems],
       headers: { ...LOCATION, ...(hasRevision(resource) ? ETAG : {}) },
       example: answer.example,
     }),
@@ -154,7 +151,6 @@ export function registerList<T, Query extends object>(
     ...factsOf(resource, 'read'),
     request: { query: z.strictObject({ ...pageQuery, ...query.shape }) },
     responses: responsesOf(200, 'One page', pageOf(key, view, page), {
-      errors: ['forbidden', 'validation_failed'],
       example: { [key]: [example], total: 1 },
     }),
   });
@@ -193,7 +189,6 @@ export function registerOne<T extends object>(
     summary: `Get ${phrase}`,
     ...resource.get,
     responses: responsesOf(200, `The ${noun}`, view, {
-      errors: ['forbidden', 'not_found', 'validation_failed'],
       ...(hasRevision(resource) ? { headers: ETAG } : {}),
       example,
     }),
@@ -211,9 +206,7 @@ export function registerOne<T extends object>(
     operationId: `delete${name}`,
     summary: `Delete ${phrase}`,
     ...resource.delete,
-    responses: responsesOf(204, deleted, undefined, {
-      errors: [...ACT_ERRORS, 'not_found', 'validation_failed'],
-    }),
+    responses: responsesOf(204, deleted),
   });
   api.openapi(remove, async context => {
     const { caller, servers } = context.var.snapshot;
@@ -258,8 +251,8 @@ export function registerEdits<T extends object, Patch>(
     summary: `Edit ${phrase}`,
     ...(description === undefined ? {} : { description }),
     request: { ...request, headers: ifMatchHeader, body: bodyOf(patch.schema, patch.example) },
+    errors: [...problems, 'precondition_failed'],
     responses: responsesOf(200, `The ${noun} as it is now`, view, {
-      errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found', ...problems, 'precondition_failed'],
       headers: ETAG,
       example: { ...resource.example, ...change, revision: 2 },
     }),

@@ -3,7 +3,6 @@
  * search must return (`search/tool-references.ts`). Writes nothing.
  */
 import { callerViewOf } from './request-context.ts';
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
   MAX_FOUND,
@@ -19,7 +18,7 @@ import { dialectOf, toDialectNames } from '../models/formats/dialects.ts';
 import { DOT_NAMING } from '../gateway/viewer.ts';
 import type { SearchHit, SearchRequest } from '../gateway/search.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
-import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { bodyOf, createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 export const SEARCH_PATH = '/api/v1/search';
 const short = z.string().max(MAX_NAME_CHARS);
@@ -108,7 +107,6 @@ const search = createRoute({
     'What was found',
     z.union([FoundSchema, AnthropicSchema, OpenaiSchema]),
     {
-      errors: [...BODY_ERRORS, 'forbidden'],
       example: {
         query: 'create a GitHub issue',
         tools: [

@@ -1,5 +1,4 @@
 /** `/api/v1/secrets`: put, list, compare, delete. No response ever holds a value (SEC-1). */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
   CompareSecretsSchema,
@@ -9,16 +8,7 @@ import {
   toSecretView,
 } from '../credentials/secret-schema.ts';
 import { ifStillHeaders, parseIfStill, toETag } from './etag.ts';
-import {
-  ACT_ERRORS,
-  BODY_ERRORS,
-  ETAG,
-  needs,
-  responsesOf,
-  type Api,
-  type ApiPorts,
-  bodyOf,
-} from './frame.ts';
+import { bodyOf, createRoute, ETAG, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { wholeText } from './whole-text.ts';
 
 const PATH = '/api/v1/secrets';
@@ -48,15 +38,12 @@ const put = createRoute({
       origins: example.origins,
     }),
   },
+  errors: ['conflict', 'precondition_failed'],
   responses: responsesOf(
     200,
     'The record without its value; servers use it within a second',
     SecretSchema,
-    {
-      errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict', 'not_found', 'precondition_failed'],
-      headers: ETAG,
-      example,
-    },
+    { headers: ETAG, example },
   ),
 });
 
@@ -71,7 +58,7 @@ const list = createRoute({
     200,
     'Names, origins and the servers that refer to them; never values',
     z.object({ secrets: z.array(SecretSchema) }),
-    { errors: ['forbidden'], example: { secrets: [example] } },
+    { example: { secrets: [example] } },
   ),
 });
 
@@ -92,7 +79,7 @@ const compare = createRoute({
     200,
     'Names of the secrets that have exactly the given value',
     z.object({ same: z.array(z.string()) }),
-    { errors: [...ACT_ERRORS, ...BODY_ERRORS], example: { same: [example.name] } },
+    { example: { same: [example.name] } },
   ),
 });
 
@@ -106,9 +93,8 @@ const remove = createRoute({
   request: {
     params: z.object({ name: z.string().max(100).meta({ description: 'Name of the secret' }) }),
   },
-  responses: responsesOf(204, 'Deleted', undefined, {
-    errors: [...ACT_ERRORS, 'not_found', 'conflict', 'validation_failed'],
-  }),
+  errors: ['conflict'],
+  responses: responsesOf(204, 'Deleted'),
 });
 
 /** Adds the routes. */

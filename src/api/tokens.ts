@@ -2,7 +2,6 @@
  * `/api/v1/tokens`: create, list, get, rotate, revoke. A value appears only in the response that created it. Callers who do not administer
  * the whole deployment see only their own tokens. `/api/v1/token`: the token of the request.
  */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
   CreateTokenSchema,
@@ -17,16 +16,7 @@ import type { Snapshot } from '../access/admission/snapshots.ts';
 import { OWN_SCOPES } from '../access/tokens/own-tokens.ts';
 import { restrictToCaller } from '../gateway/steps/restrict.ts';
 import type { NamedServer } from '../shared/util/name-pattern.ts';
-import {
-  ACT_ERRORS,
-  bodyOf,
-  BODY_ERRORS,
-  idOf,
-  needs,
-  responsesOf,
-  type Api,
-  type ApiPorts,
-} from './frame.ts';
+import { bodyOf, createRoute, idOf, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { registerCreate, registerList, registerOne } from './records.ts';
 
 const PATH = '/api/v1/tokens';
@@ -106,8 +96,8 @@ const rotate = createRoute({
       required: false,
     },
   },
+  errors: ['conflict'],
   responses: responsesOf(200, 'The token with its new value', IssuedSchema, {
-    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found', 'conflict'],
     example: {
       ...created.answer.example,
       former_expires_at: '2026-11-02T10:00:00.000Z',

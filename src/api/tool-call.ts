@@ -1,5 +1,4 @@
 /** `POST /api/v1/tools/call`: calls one tool (PRD AG-US4, AG-US7) and returns the whole result, or a stream of events. */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { directiveOfHeader } from '../gateway/cache/cache-control.ts';
 import { callTool } from '../gateway/call-tool.ts';
@@ -13,7 +12,7 @@ import { isObject } from '../shared/protocol.ts';
 import { MAX_NAME_CHARS } from '../shared/util/name-limits.ts';
 import type { RawResponse } from '../upstream/protocol/message.ts';
 import { wantsEvents } from './event-stream.ts';
-import { BODY_ERRORS, bodyOf, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { bodyOf, createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { callContextOf, callerViewOf } from './request-context.ts';
 import { named, streamCall } from './tool-stream.ts';
 
@@ -69,25 +68,22 @@ const call = createRoute({
   request: {
     body: bodyOf(CallSchema, { name: 'github.create_issue', arguments: { title: 'It rains in' } }),
   },
+  errors: [
+    'tool_not_found',
+    'tool_name_unprefixed',
+    'invalid_params',
+    'server_disconnected',
+    'call_gone',
+    'rate_limited',
+    'budget_reached',
+    'too_many_calls',
+    ...UPSTREAM_ERRORS,
+  ],
   responses: responsesOf(
     200,
     'The result as the server returned it, and metadata',
     CallViewSchema,
     {
-      errors: [
-        ...BODY_ERRORS,
-        'forbidden',
-        'tool_not_found',
-        'tool_name_unprefixed',
-        'invalid_params',
-        'server_disconnected',
-        'call_gone',
-        'rate_limited',
-        'budget_reached',
-        'too_many_calls',
-        'busy',
-        ...UPSTREAM_ERRORS,
-      ],
       example: {
         content: [{ type: 'text', text: 'Created #123' }],
         isError: false,

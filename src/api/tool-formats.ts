@@ -4,7 +4,6 @@
  */
 import type { ListedItem } from '../gateway/listing.ts';
 import type { CallerView, Viewer } from '../gateway/viewer.ts';
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { requireScope } from '../shared/identity/principal.ts';
 import type { WaitUntil } from '../shared/util/wait-until.ts';
@@ -18,7 +17,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { MODEL_NAMING, runCalls, toCanonicalTool } from '../agents/run-calls.ts';
 import { traceCalls } from '../agents/traced-calls.ts';
 import type { JsonObject } from '../shared/protocol.ts';
-import { bodyOf, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { bodyOf, createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { callContextOf, callerViewOf, deferOf, parentOf } from './request-context.ts';
 
 const EXECUTE_PATH = '/api/v1/tools/execute';
@@ -128,7 +127,6 @@ const execute = createRoute({
     'A result for each call, and the messages for the conversation',
     ExecutedSchema,
     {
-      errors: [...BODY_ERRORS, 'forbidden'],
       example: {
         results: [
           {
@@ -145,7 +143,6 @@ const execute = createRoute({
   ),
 });
 
-/** Options of an export. */
 export interface ExportOptions {
   format: Format;
   strict: boolean;

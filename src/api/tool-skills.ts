@@ -1,21 +1,11 @@
 /** The skills of a server's tools, for administrators: list with confidence and reason, correct by hand, classify again. */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import {
   AssignmentViewSchema,
   CorrectToolSchema,
   toAssignmentView,
 } from '../search/skills/skill-schema.ts';
-import {
-  ACT_ERRORS,
-  bodyOf,
-  BODY_ERRORS,
-  idOf,
-  needs,
-  responsesOf,
-  type Api,
-  type ApiPorts,
-} from './frame.ts';
+import { bodyOf, createRoute, idOf, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 
 const PATH = '/api/v1/aggregator/servers/{id}';
 const tags = ['skills'];
@@ -51,10 +41,7 @@ const list = createRoute({
     z
       .object({ tools: z.array(ToolSkillsSchema), total: z.number().int() })
       .meta({ id: 'ToolSkillsOfServer' }),
-    {
-      errors: ['forbidden', 'not_found', 'validation_failed'],
-      example: { tools: [example], total: 1 },
-    },
+    { example: { tools: [example], total: 1 } },
   ),
 });
 
@@ -71,7 +58,6 @@ const correct = createRoute({
     body: bodyOf(CorrectToolSchema.meta({ id: 'CorrectTool' }), { skill_ids: ['issue_tracking'] }),
   },
   responses: responsesOf(200, 'The skills of the tool now', ToolSkillsSchema, {
-    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'not_found'],
     example: {
       ...example,
       skills: [{ id: 'issue_tracking', confidence: 1 }],
@@ -89,9 +75,7 @@ const withdraw = createRoute({
   description: 'The tool is classified again.',
   ...needs('servers:write'),
   request: { params: toolParams },
-  responses: responsesOf(204, 'Withdrawn', undefined, {
-    errors: [...ACT_ERRORS, 'not_found', 'validation_failed'],
-  }),
+  responses: responsesOf(204, 'Withdrawn'),
 });
 
 const classify = createRoute({
@@ -103,9 +87,7 @@ const classify = createRoute({
   description: 'In the background. What was corrected by hand stays.',
   ...needs('servers:write'),
   request: { params },
-  responses: responsesOf(204, 'It begins with the next check cycle of its monitor', undefined, {
-    errors: [...ACT_ERRORS, 'not_found', 'validation_failed'],
-  }),
+  responses: responsesOf(204, 'It begins with the next check cycle of its monitor'),
 });
 
 /** Adds the routes. */

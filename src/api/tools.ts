@@ -3,7 +3,6 @@ import { isReadOnly } from '../servers/catalog/catalog.ts';
 import type { Caller } from '../access/policy/caller.ts';
 import type { ListedItem, ListedServer } from '../gateway/listing.ts';
 import { DOT_NAMING, type VisibleServers } from '../gateway/viewer.ts';
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { fieldProblem } from '../shared/errors/field-problems.ts';
 import { ONLOOKER } from '../servers/catalog/conditions.ts';
@@ -14,7 +13,7 @@ import { MAX_NAME_CHARS } from '../shared/util/name-limits.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { skillsOfItem } from '../search/skills/count-tools.ts';
 import { SKILL_FIELDS, toSkillFields } from '../search/skills/skill-schema.ts';
-import { needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { nextOf, pageQuery, positionOf } from './paging.ts';
 import { callerViewOf } from './request-context.ts';
 import { ExportedSchema, exportFor, FormatSchema } from './tool-formats.ts';
@@ -91,7 +90,6 @@ const list = createRoute({
     'Servers with their tools',
     z.union([ToolsViewSchema, ExportedSchema]),
     {
-      errors: ['forbidden', 'validation_failed'],
       example: {
         servers: [
           {

@@ -1,5 +1,4 @@
 /** `/api/v1/aggregator/import` and `/export`: imports servers from clients' files, and exports configuration for clients (REG-6). */
-import { createRoute } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { CLIENTS, toClientConfig } from '../servers/transfer/client-config.ts';
@@ -7,7 +6,7 @@ import { CONFLICT_RULES } from '../servers/transfer/import-plan.ts';
 import type { ImportedEntry } from '../servers/transfer/import-service.ts';
 import { toRegistryExport } from '../servers/transfer/registry-export.ts';
 import { CreateServerSchema } from '../servers/registry/server-schema.ts';
-import { ACT_ERRORS, BODY_ERRORS, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
+import { createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';
 import { exampleExport, exampleFile, exampleImport } from './transfer-examples.ts';
 
 const tags = ['transfer'];
@@ -65,8 +64,8 @@ const importServers = createRoute({
       },
     },
   },
+  errors: ['conflict'],
   responses: responsesOf(200, 'What was done, or would be', ImportSchema, {
-    errors: [...ACT_ERRORS, ...BODY_ERRORS, 'conflict'],
     example: exampleImport,
   }),
 });
@@ -107,7 +106,7 @@ const exportServers = createRoute({
     z.discriminatedUnion('format', [RegistryExportSchema, ClientExportSchema]).meta({
       id: 'Export',
     }),
-    { errors: ['forbidden', 'validation_failed'], example: exampleExport },
+    { example: exampleExport },
   ),
 });
 

@@ -6,7 +6,6 @@ import type { Snapshot } from '../access/admission/snapshots.ts';
 import { PorticoError } from '../shared/errors/portico-error.ts';
 import { administers, administersAll, hasScope, type Scope } from '../shared/identity/principal.ts';
 
-/** The scope that watching needs. */
 export const WATCH_SCOPE: Scope = 'servers:read';
 /** Time between two polls, in milliseconds, and the number of polls: a stream lasts five minutes. */
 const POLL_MS = 2_000;
