@@ -3,115 +3,19 @@
  * Pure, so the local host can check an environment before it starts anything.
  */
 import { z } from 'zod';
-import type { DefaultAccess } from './access/policy/rule.ts';
-import type { ToolsShown } from './access/policy/toolset.ts';
-import { ASK_SETTINGS, toAskSettings, type AskSettings } from './agents/ask/ask-settings.ts';
-import {
-  CACHE_SETTINGS,
-  toCacheSettings,
-  type CacheSettings,
-} from './gateway/cache/cache-settings.ts';
-import { CHAT_SETTINGS, toChatSettings, type ChatSettings } from './agents/chat/chat-settings.ts';
-import { HOST_SETTINGS, toHostSettings, type HostSettings } from './http/host-settings.ts';
-import type { NameStyle } from './shared/naming/qualified-name.ts';
-import type { HealthDefaults, Pace } from './servers/health/health-settings.ts';
-import type { JsonBounds } from './shared/json/json-spans.ts';
+import { ASK_SETTINGS, toAskSettings } from './agents/ask/ask-settings.ts';
+import { CACHE_SETTINGS, toCacheSettings } from './gateway/cache/cache-settings.ts';
+import { CHAT_SETTINGS, toChatSettings } from './agents/chat/chat-settings.ts';
+import { HOST_SETTINGS, toHostSettings } from './http/host-settings.ts';
+import type { Pace } from './servers/health/health-settings.ts';
 import { nearestName } from './shared/util/nearest-name.ts';
-import {
-  LIMIT_SETTINGS,
-  toByteLimits,
-  toStreamLimits,
-  type ByteLimits,
-  type StreamLimits,
-} from './shared/limits/limit-settings.ts';
+import { LIMIT_SETTINGS, toByteLimits, toStreamLimits } from './shared/limits/limit-settings.ts';
 import type { Limit } from './audit/limits/token-bucket.ts';
-import { MODEL_SETTINGS, toModelSettings, type ModelSettings } from './models/model-settings.ts';
-import type { ToolApproval } from './servers/registry/approval.ts';
-import {
-  TELEMETRY_SETTINGS,
-  toTelemetrySettings,
-  type TelemetrySettings,
-} from './telemetry/telemetry-settings.ts';
-import { OTLP_SETTINGS, toOtlpSettings, type OtlpSettings } from './tracing/otlp-settings.ts';
+import { MODEL_SETTINGS, toModelSettings } from './models/model-settings.ts';
+import { TELEMETRY_SETTINGS, toTelemetrySettings } from './telemetry/telemetry-settings.ts';
+import { OTLP_SETTINGS, toOtlpSettings } from './tracing/otlp-settings.ts';
 
-export interface Config extends HostSettings {
-  /** Timeout of one call to an upstream, in milliseconds. */
-  readonly callTimeoutMs: number;
-  /** Longest time a server request waits for the client's answer, in milliseconds. */
-  readonly questionTimeoutMs: number;
-  /** How often the lists of a connected server are discovered. */
-  readonly discovery: Pace;
-  /** Keep servers' change streams open all the time, rather than only for resources that somebody subscribed to. */
-  readonly holdsChangeStreams: boolean;
-  /** Default tool-approval mode for servers that set none. */
-  readonly toolApproval: ToolApproval;
-  /** Failures in a row, of calls and checks, that open a server's circuit. */
-  readonly circuitFailures: number;
-  /** Time that running calls get to finish when their server is disconnected, in milliseconds. */
-  readonly drainMs: number;
-  /** Time between two reports of successful calls to a server's monitor, in milliseconds. */
-  readonly reportIntervalMs: number;
-  /** Default health settings for servers that set none. */
-  readonly health: HealthDefaults;
-  /** Largest request body, in bytes. */
-  readonly maxBodyBytes: number;
-  /** Maximum nesting depth and number of members of a request body. */
-  readonly json: JsonBounds;
-  /** Largest upstream response that is read, in bytes. */
-  readonly maxAnswerBytes: number;
-  /** How many bytes of bodies and responses may be in memory at once. */
-  readonly bytesInFlight: ByteLimits;
-  /** How many event streams may be open at once. */
-  readonly openStreams: StreamLimits;
-  /** Maximum number of legacy sessions per principal. Opening one more ends the least recently used one. */
-  readonly principalSessions: number;
-  /** A legacy session without requests ends after this time, in milliseconds. */
-  readonly sessionIdleMs: number;
-  /** Time between two keep-alive comments on an open stream, in milliseconds. */
-  readonly keepAliveMs: number;
-  /** How long after a call the notification stream of a legacy server's session stays open, in milliseconds. */
-  readonly notificationStreamMs: number;
-  /** How much of a legacy session's stream is kept for a client that resumes it. */
-  readonly replay: { readonly maxEvents: number; readonly maxBytes: number };
-  /** Maximum number of servers that one connector may register. */
-  readonly connectorServers: number;
-  /** Maximum number of items on one page of a list. */
-  readonly pageSize: number;
-  /** Default access, where no access rule matches. */
-  readonly defaultAccess: DefaultAccess;
-  /** Default naming style, where neither the URL nor a toolset sets one. */
-  readonly nameStyle: NameStyle;
-  /** Which tools an endpoint lists by default, where neither the URL nor a toolset sets it. */
-  readonly tools: ToolsShown;
-  /** Whether search learns from the calls that follow a search. */
-  readonly learnsFromUse: boolean;
-  /** Maximum age of the policy and registry rows on which a request is decided, in milliseconds. */
-  readonly snapshotMaxAgeMs: number;
-  /** The same for list requests: a client that was just notified of a change must not get the old list. */
-  readonly listMaxAgeMs: number;
-  readonly audit: {
-    /** How calls are recorded (`gateway/call-log/call-log.ts`). */
-    readonly calls: 'batched' | 'durable' | 'before' | 'off';
-    /** Ended calls are gathered this long before they are written, in milliseconds. */
-    readonly gatherMs: number;
-    /** Days for which rows are kept; 0 keeps them for ever. */
-    readonly retentionDays: number;
-  };
-  /** Rate limits of one principal, in total and per server; undefined means no limit. */
-  readonly limits: { readonly principal: Limit | undefined; readonly server: Limit | undefined };
-  /** Limits of an ask request. */
-  readonly ask: AskSettings;
-  /** The language model, or undefined if none is set. */
-  readonly model: ModelSettings | undefined;
-  /** What chats may use, and how long they are kept. */
-  readonly chat: ChatSettings;
-  /** Limits of the result cache. */
-  readonly cache: CacheSettings;
-  /** Where traces are sent; undefined if nowhere. */
-  readonly otlp: OtlpSettings | undefined;
-  /** Which requests are traced and what is logged about them. */
-  readonly telemetry: TelemetrySettings;
-}
+export type Config = ReturnType<typeof parseConfig>;
 
 const milliseconds = (fallback: number) =>
   z.coerce.number().int().min(1).max(86_400_000).default(fallback);
@@ -186,7 +90,6 @@ const SettingsSchema = z.object({
   PORTICO_SERVER_RATE_LIMIT: calls,
 });
 
-/** The names of all settings of the Worker. */
 export const SETTING_NAMES: readonly string[] = [
   ...Object.keys(SettingsSchema.shape),
   'PORTICO_KEYS',
@@ -224,7 +127,7 @@ const isBlank = (value: unknown): boolean => typeof value === 'string' && value.
  * @param env bindings and settings; anything that is not a setting is ignored
  * @throws Error that names the invalid setting
  */
-export function parseConfig(env: object): Config {
+export function parseConfig(env: object) {
   refuseMisspelt(env);
   const read = SettingsSchema.safeParse(env);
   if (!read.success) {
@@ -244,57 +147,94 @@ export function parseConfig(env: object): Config {
   const streams = settings.PORTICO_CHANGE_STREAMS ?? (isOneMachine ? 'held' : 'polled');
   return {
     ...host,
+    /** Timeout of one call to an upstream, in milliseconds. */
     callTimeoutMs: settings.PORTICO_CALL_TIMEOUT_MS,
+    /** Longest time a server request waits for the client's answer, in milliseconds. */
     questionTimeoutMs: settings.PORTICO_QUESTION_TIMEOUT_MS,
+    /** How often the lists of a connected server are discovered. */
     discovery: toPace(settings.PORTICO_DISCOVERY_INTERVAL_MS, quietMs),
+    /** Keep servers' change streams open all the time, rather than only for resources that somebody subscribed to. */
     holdsChangeStreams: streams === 'held',
+    /** Default tool-approval mode for servers that set none. */
     toolApproval: settings.PORTICO_TOOL_APPROVAL,
+    /** Failures in a row, of calls and checks, that open a server's circuit. */
     circuitFailures: settings.PORTICO_CIRCUIT_FAILURES,
+    /** Time that running calls get to finish when their server is disconnected, in milliseconds. */
     drainMs: settings.PORTICO_DRAIN_MS,
+    /** Time between two reports of successful calls to a server's monitor, in milliseconds. */
     reportIntervalMs: settings.PORTICO_REPORT_INTERVAL_MS ?? REPORT_MS[place],
+    /** Default health settings for servers that set none. */
     health: {
       ...toPace(settings.PORTICO_HEALTH_INTERVAL_MS, quietMs),
       failureThreshold: settings.PORTICO_FAILURE_THRESHOLD,
       degradedErrorRate: settings.PORTICO_DEGRADED_ERROR_RATE,
     },
+    /** Largest request body, in bytes. */
     maxBodyBytes: settings.PORTICO_MAX_BODY_BYTES,
+    /** Maximum nesting depth and number of members of a request body. */
     json: {
       maxDepth: settings.PORTICO_MAX_JSON_DEPTH,
       maxMembers: settings.PORTICO_MAX_JSON_MEMBERS,
     },
+    /** Largest upstream response that is read, in bytes. */
     maxAnswerBytes: settings.PORTICO_MAX_ANSWER_BYTES,
+    /** How many event streams may be open at once. */
     openStreams: toStreamLimits(settings),
+    /** How many bytes of bodies and responses may be in memory at once. */
     bytesInFlight: toByteLimits(settings, isOneMachine),
+    /** Maximum number of legacy sessions per principal. Opening one more ends the least recently used one. */
     principalSessions: settings.PORTICO_PRINCIPAL_SESSIONS,
+    /** A legacy session without requests ends after this time, in milliseconds. */
     sessionIdleMs: settings.PORTICO_SESSION_IDLE_MS,
+    /** Time between two keep-alive comments on an open stream, in milliseconds. */
     keepAliveMs: settings.PORTICO_KEEP_ALIVE_MS,
+    /** How long after a call the notification stream of a legacy server's session stays open, in milliseconds. */
     notificationStreamMs: settings.PORTICO_STANDING_STREAM_MS,
+    /** How much of a legacy session's stream is kept for a client that resumes it. */
     replay: {
       maxEvents: settings.PORTICO_REPLAY_EVENTS,
       maxBytes: settings.PORTICO_REPLAY_BYTES,
     },
+    /** Maximum number of servers that one connector may register. */
     connectorServers: settings.PORTICO_CONNECTOR_SERVERS,
+    /** Maximum number of items on one page of a list. */
     pageSize: settings.PORTICO_PAGE_SIZE,
+    /** Default access, where no access rule matches. */
     defaultAccess: settings.PORTICO_POSTURE,
+    /** Default naming style, where neither the URL nor a toolset sets one. */
     nameStyle: settings.PORTICO_NAME_STYLE,
+    /** Which tools an endpoint lists by default, where neither the URL nor a toolset sets it. */
     tools: settings.PORTICO_TOOLS,
+    /** Whether search learns from the calls that follow a search. */
     learnsFromUse: settings.PORTICO_LEARN_FROM_USE === 'on',
+    /** Maximum age of the policy and registry rows on which a request is decided, in milliseconds. */
     snapshotMaxAgeMs: 1000,
+    /** The same for list requests: a client that was just notified of a change must not get the old list. */
     listMaxAgeMs: 150,
     audit: {
+      /** How calls are recorded (`gateway/call-log/call-log.ts`). */
       calls: settings.PORTICO_AUDIT_CALLS === 'on' ? 'batched' : settings.PORTICO_AUDIT_CALLS,
+      /** Ended calls are gathered this long before they are written, in milliseconds. */
       gatherMs: settings.PORTICO_AUDIT_GATHER_MS ?? GATHER_MS[place],
+      /** Days for which rows are kept; 0 keeps them for ever. */
       retentionDays: settings.PORTICO_AUDIT_DAYS,
     },
+    /** Rate limits of one principal, in total and per server; undefined means no limit. */
     limits: {
       principal: toLimit(settings.PORTICO_RATE_LIMIT, settings.PORTICO_RATE_BURST),
       server: toLimit(settings.PORTICO_SERVER_RATE_LIMIT, 0),
     },
+    /** Limits of an ask request. */
     ask: toAskSettings(settings),
+    /** The language model, or undefined if none is set. */
     model: toModelSettings(settings, host.allowsLoopback),
+    /** What chats may use, and how long they are kept. */
     chat: toChatSettings(settings),
+    /** Limits of the result cache. */
     cache: toCacheSettings(settings),
+    /** Where traces are sent; undefined if nowhere. */
     otlp: toOtlpSettings(settings, host.allowsLoopback),
+    /** Which requests are traced and what is logged about them. */
     telemetry: toTelemetrySettings(settings, settings.PORTICO_OTLP_URL !== ''),
   };
 }

@@ -1,6 +1,5 @@
 /** The names under which the gateway is reached, the origins whose pages may call it, and the networks its servers may be in. */
 import { z } from 'zod';
-import type { OriginPolicy } from './entry-checks.ts';
 
 /**
  * `local`: for one user, on loopback only. `server`: on a machine for a team, behind a proxy that ends TLS.
@@ -19,14 +18,6 @@ export const HOST_SETTINGS = {
   PORTICO_CLIENT_DOCUMENT_URL: z.string().default(''),
 };
 const SettingsSchema = z.object(HOST_SETTINGS);
-
-export interface HostSettings extends OriginPolicy {
-  readonly network: Network;
-  /** Servers may be on this machine, over plain http too. */
-  readonly allowsLoopback: boolean;
-  /** URL of our client metadata document for authorization servers, if it is not on the gateway's own origin. */
-  readonly clientDocumentUrl: string | undefined;
-}
 
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 
@@ -48,7 +39,7 @@ function isDocumentUrl(text: string): boolean {
 }
 
 /** @throws Error that names the invalid setting */
-export function toHostSettings(settings: z.infer<typeof SettingsSchema>): HostSettings {
+export function toHostSettings(settings: z.infer<typeof SettingsSchema>) {
   const { PORTICO_MODE: mode, PORTICO_PUBLIC_URL: publicUrl } = settings;
   const publicOrigin = publicUrl === '' ? undefined : toPublicOrigin(publicUrl);
   if (publicUrl !== '' && publicOrigin === undefined) {
@@ -72,7 +63,9 @@ export function toHostSettings(settings: z.infer<typeof SettingsSchema>): HostSe
     mode,
     publicOrigin,
     network,
+    /** Servers may be on this machine, over plain http too. */
     allowsLoopback: network !== 'public',
+    /** URL of our client metadata document for authorization servers, if it is not on the gateway's own origin. */
     clientDocumentUrl: documentUrl === '' ? undefined : documentUrl,
     allowedOrigins: toOrigins(settings.PORTICO_ALLOWED_ORIGINS),
   };

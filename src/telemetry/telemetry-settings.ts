@@ -1,16 +1,7 @@
 /** The deployment's settings for which requests are traced and logged. */
 import { z } from 'zod';
 
-export interface TelemetrySettings {
-  /** Share of requests that are traced, from 0 to 1; at 0 none is, however it ends. */
-  readonly ratio: number;
-  /** A request that takes this long is kept whatever the ratio, in milliseconds. */
-  readonly slowMs: number;
-  /** Whether spans contain arguments and results, redacted. */
-  readonly keepsContent: boolean;
-  /** Which requests are logged. */
-  readonly log: 'all' | 'errors' | 'off';
-}
+export type TelemetrySettings = ReturnType<typeof toTelemetrySettings>;
 
 /** The telemetry members of the settings schema. */
 export const TELEMETRY_SETTINGS = {
@@ -28,9 +19,13 @@ const USUAL_RATIO = 0.1;
 export const toTelemetrySettings = (
   settings: z.infer<typeof SettingsSchema>,
   hasCollector: boolean,
-): TelemetrySettings => ({
+) => ({
+  /** Share of requests that are traced, from 0 to 1; at 0 none is, however it ends. */
   ratio: settings.PORTICO_TRACE_RATIO ?? (hasCollector ? USUAL_RATIO : 0),
+  /** A request that takes this long is kept whatever the ratio, in milliseconds. */
   slowMs: settings.PORTICO_TRACE_SLOW_MS,
+  /** Whether spans contain arguments and results, redacted. */
   keepsContent: settings.PORTICO_TRACE_CONTENT === 'on',
+  /** Which requests are logged. */
   log: settings.PORTICO_LOG,
 });

@@ -19,16 +19,7 @@ export interface Limits {
   readonly costUsd: number | undefined;
 }
 
-export interface ChatSettings {
-  /** The most that a run may use; a request may ask for less. */
-  readonly limits: Limits;
-  /** A request may only be stricter. */
-  readonly approval: Approval;
-  /** How long a chat is kept after its last change, in milliseconds. */
-  readonly keptMs: number;
-  /** Most chats kept for one principal; the oldest is deleted first. */
-  readonly maxKept: number;
-}
+export type ChatSettings = ReturnType<typeof toChatSettings>;
 
 const count = (max: number, fallback: number) =>
   z.coerce.number().int().min(1).max(max).default(fallback);
@@ -47,17 +38,19 @@ export const CHAT_SETTINGS = {
 const SettingsSchema = z.object(CHAT_SETTINGS);
 
 /** The bounds of chats in a deployment. */
-export function toChatSettings(settings: z.infer<typeof SettingsSchema>): ChatSettings {
-  return {
-    limits: {
-      steps: settings.PORTICO_CHAT_STEPS,
-      calls: settings.PORTICO_CHAT_CALLS,
-      tokens: settings.PORTICO_CHAT_TOKENS,
-      seconds: settings.PORTICO_CHAT_SECONDS,
-      costUsd: settings.PORTICO_CHAT_COST === 0 ? undefined : settings.PORTICO_CHAT_COST,
-    },
-    approval: settings.PORTICO_CHAT_APPROVAL,
-    keptMs: settings.PORTICO_CHAT_HOURS * 3_600_000,
-    maxKept: settings.PORTICO_CHAT_KEPT,
-  };
-}
+export const toChatSettings = (settings: z.infer<typeof SettingsSchema>) => ({
+  /** The most that a run may use; a request may ask for less. */
+  limits: {
+    steps: settings.PORTICO_CHAT_STEPS,
+    calls: settings.PORTICO_CHAT_CALLS,
+    tokens: settings.PORTICO_CHAT_TOKENS,
+    seconds: settings.PORTICO_CHAT_SECONDS,
+    costUsd: settings.PORTICO_CHAT_COST === 0 ? undefined : settings.PORTICO_CHAT_COST,
+  },
+  /** A request may only be stricter. */
+  approval: settings.PORTICO_CHAT_APPROVAL,
+  /** How long a chat is kept after its last change, in milliseconds. */
+  keptMs: settings.PORTICO_CHAT_HOURS * 3_600_000,
+  /** Most chats kept for one principal; the oldest is deleted first. */
+  maxKept: settings.PORTICO_CHAT_KEPT,
+});

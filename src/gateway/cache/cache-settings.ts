@@ -1,13 +1,6 @@
 /** The settings of a deployment that bound its result cache. */
 import { z } from 'zod';
 
-export interface CacheSettings {
-  /** Limit for all results together, in bytes. */
-  readonly maxBytes: number;
-  /** Limit for one result, in bytes; a larger one is not cached. */
-  readonly maxResultBytes: number;
-}
-
 /** Members of the settings' schema. A sealed result takes 4/3 of its size, and a row of an object holds 2 MB at most. */
 export const CACHE_SETTINGS = {
   PORTICO_CACHE_BYTES: z.coerce
@@ -20,9 +13,9 @@ export const CACHE_SETTINGS = {
 };
 const SettingsSchema = z.object(CACHE_SETTINGS);
 
-export function toCacheSettings(settings: z.infer<typeof SettingsSchema>): CacheSettings {
-  return {
-    maxBytes: settings.PORTICO_CACHE_BYTES,
-    maxResultBytes: settings.PORTICO_CACHE_RESULT_BYTES,
-  };
-}
+export const toCacheSettings = (settings: z.infer<typeof SettingsSchema>) => ({
+  /** Limit for all results together, in bytes. */
+  maxBytes: settings.PORTICO_CACHE_BYTES,
+  /** Limit for one result, in bytes; a larger one is not cached. */
+  maxResultBytes: settings.PORTICO_CACHE_RESULT_BYTES,
+});
