@@ -12,34 +12,32 @@ export interface HostEntry {
   toEntry(url: string, authorization?: string): Record<string, unknown>;
 }
 
-const headersOf = (Authorization: string | undefined) =>
-  Authorization === undefined ? {} : { headers: { Authorization } };
-
-const inJson = (servers: string, toEntry: HostEntry['toEntry']): HostEntry => ({
+/** A host with a JSON file. @param key the member of an entry that holds the URL @param type the members before it */
+const inJson = (servers: string, key = 'url', type: { type?: string } = {}): HostEntry => ({
   format: 'json',
   servers,
-  toEntry,
+  toEntry: (url, Authorization) => ({
+    ...type,
+    [key]: url,
+    ...(Authorization === undefined ? {} : { headers: { Authorization } }),
+  }),
 });
 
 export const HOST_ENTRIES = {
-  'claude-code': inJson('mcpServers', (url, authorization) => ({
-    type: 'http',
-    url,
-    ...headersOf(authorization),
-  })),
-  'claude-desktop': inJson('mcpServers', (url, authorization) => {
-    const program = { command: 'npx', args: ['-y', 'mcp-remote', url] };
-    if (authorization === undefined) return program;
-    // No space in an argument: some hosts split it there.
-    const args = [...program.args, '--header', 'Authorization:${AUTH_HEADER}'];
-    return { ...program, args, env: { AUTH_HEADER: authorization } };
-  }),
-  cursor: inJson('mcpServers', (url, authorization) => ({ url, ...headersOf(authorization) })),
-  vscode: inJson('servers', (url, authorization) => ({
-    type: 'http',
-    url,
-    ...headersOf(authorization),
-  })),
+  'claude-code': inJson('mcpServers', 'url', { type: 'http' }),
+  'claude-desktop': {
+    format: 'json',
+    servers: 'mcpServers',
+    toEntry(url: string, authorization?: string) {
+      const program = { command: 'npx', args: ['-y', 'mcp-remote', url] };
+      if (authorization === undefined) return program;
+      // No space in an argument: some hosts split it there.
+      const args = [...program.args, '--header', 'Authorization:${AUTH_HEADER}'];
+      return { ...program, args, env: { AUTH_HEADER: authorization } };
+    },
+  },
+  cursor: inJson('mcpServers'),
+  vscode: inJson('servers', 'url', { type: 'http' }),
   codex: {
     format: 'toml',
     servers: 'mcp_servers',
@@ -48,20 +46,10 @@ export const HOST_ENTRIES = {
       ...(Authorization === undefined ? {} : { http_headers: { Authorization } }),
     }),
   },
-  windsurf: inJson('mcpServers', (serverUrl, authorization) => ({
-    serverUrl,
-    ...headersOf(authorization),
-  })),
-  cline: inJson('mcpServers', (url, authorization) => ({
-    type: 'streamableHttp',
-    url,
-    ...headersOf(authorization),
-  })),
-  zed: inJson('context_servers', (url, authorization) => ({ url, ...headersOf(authorization) })),
-  'gemini-cli': inJson('mcpServers', (httpUrl, authorization) => ({
-    httpUrl,
-    ...headersOf(authorization),
-  })),
+  windsurf: inJson('mcpServers', 'serverUrl'),
+  cline: inJson('mcpServers', 'url', { type: 'streamableHttp' }),
+  zed: inJson('context_servers'),
+  'gemini-cli': inJson('mcpServers', 'httpUrl'),
 } as const satisfies Record<string, HostEntry>;
 export type Host = keyof typeof HOST_ENTRIES;
 
