@@ -25,10 +25,7 @@ interface ConnectOptions extends Options {
 
 const ACCOUNT = describe<View>({
   name: 'accounts',
-  noun: 'account',
   called: "people's own accounts at servers",
-  path: ACCOUNTS,
-  list: 'accounts',
   none: 'no accounts yet; portico accounts connect SERVER',
   columns: [
     ['ID', ({ id }) => id],
@@ -36,8 +33,6 @@ const ACCOUNT = describe<View>({
     ['PRINCIPAL', ({ principal_name: name }) => name],
     ['SINCE', ({ updated_at: since }) => since],
   ],
-  written: 'elsewhere',
-  fields: [],
   example: { id: 'ID' },
   removal: 'Calls of its principal no longer use it.',
 });

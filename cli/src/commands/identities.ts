@@ -19,8 +19,6 @@ const IDENTITY = describe<View>({
   name: 'identities',
   noun: 'identity',
   called: "people's identities at providers",
-  path: '/api/v1/identities',
-  list: 'identities',
   none: 'nobody signed in with a provider yet',
   columns: [
     ['NAME', ({ name }) => name],
@@ -29,8 +27,6 @@ const IDENTITY = describe<View>({
     ['GROUPS', ({ groups }) => groups.join(' ')],
     ['LAST SIGN-IN', ({ signed_in_at: at }) => at ?? 'never'],
   ],
-  written: 'elsewhere',
-  fields: [],
   example: { id: 'Ada' },
   removal: 'Whoever signed in with it is signed out, clients too; the principal stays.',
 });

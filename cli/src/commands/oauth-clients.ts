@@ -20,7 +20,6 @@ interface AddOptions extends Options {
 
 const OAUTH_CLIENT = describe<View>({
   name: 'oauth-clients',
-  noun: 'oauth-client',
   called: 'OAuth clients',
   path: '/api/v1/oauth/clients',
   list: 'clients',
@@ -31,8 +30,6 @@ const OAUTH_CLIENT = describe<View>({
     ['KIND', ({ kind }) => kind],
     ['USED', ({ last_used_at: used }) => used?.slice(0, 10) ?? 'never'],
   ],
-  written: 'elsewhere',
-  fields: [],
   example: { id: 'Reports' },
   removal: 'Its grants end at once. Most clients can register and ask for access again.',
 });

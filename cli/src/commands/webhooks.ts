@@ -28,10 +28,7 @@ interface AddOptions extends Options {
 
 const WEBHOOK = describe<View>({
   name: 'webhooks',
-  noun: 'webhook',
   called: 'webhooks, the receivers of events',
-  path: '/api/v1/webhooks',
-  list: 'webhooks',
   none: 'no webhooks yet; portico webhooks add NAME',
   columns: [
     ['NAME', ({ name }) => name],
@@ -42,8 +39,6 @@ const WEBHOOK = describe<View>({
     ['EVENTS', ({ events }) => events.join(' ')],
     ['ORIGIN', ({ origin }) => origin],
   ],
-  written: 'elsewhere',
-  fields: [],
   example: { id: 'on-call' },
   removal: 'Its waiting deliveries are no longer sent.',
 });

@@ -23,12 +23,12 @@ type RecordOf<S extends Section> = NonNullable<Configuration[S]>[string];
 interface Described<S extends Section, View> {
   kind: OwnedKind;
   section: S;
-  /** Name of the kind for people. */
+  /** Name of the kind for people; `kind` by default. */
   noun: string;
   path: string;
-  /** Member of a page that holds the records; the response to a creation may have the record in a member. */
+  /** Member of a page that holds the records; `section` by default. The response to a creation may have the record in a member. */
   list: string;
-  /** Fields that cannot be edited, and whether a change of them replaces the record. */
+  /** Fields that cannot be edited, none by default, and whether a change of them replaces the record. */
   fixed: { fields: readonly string[]; isReplaced: boolean };
   /** The gateway allows only one record with the same identity. */
   hasOneOfEach: boolean;
@@ -39,11 +39,16 @@ interface Described<S extends Section, View> {
 }
 export type Kind = Described<Section, object>;
 
-/** Erases the types of a kind. Callers must pass it only records of its section and its path. */
-const describe = <S extends Section, View>(described: Described<S, View>): Kind =>
-  described as unknown as Kind;
+type Defaulted = 'noun' | 'list' | 'fixed';
+type Given<S extends Section, View> = Omit<Described<S, View>, Defaulted> &
+  Partial<Pick<Kind, Defaulted>>;
 
 const EDITABLE = { fields: [], isReplaced: false };
+
+/** Adds the defaults, and erases the types of a kind. Callers must pass it only records of its section and its path. */
+const describe = <S extends Section, View>(given: Given<S, View>): Kind =>
+  ({ noun: given.kind, list: given.section, fixed: EDITABLE, ...given }) as unknown as Kind;
+
 const nameOf = ({ name }: Content): string => String(name);
 const nameOfAnyCase = (content: Content): string => nameOf(content).toLowerCase();
 /** A rule has no name, so its content is its identity. */
@@ -84,10 +89,7 @@ export const KINDS: readonly Kind[] = [
   describe<'secrets', z.infer<typeof SecretViewSchema> & { value: string }>({
     kind: 'secret',
     section: 'secrets',
-    noun: 'secret',
     path: '/api/v1/secrets',
-    list: 'secrets',
-    fixed: EDITABLE,
     hasOneOfEach: true,
     identityOf: nameOf,
     ofFile: (name, { value, origins }) => ({ name, value, origins: sorted(origins.map(toOrigin)) }),
@@ -96,9 +98,7 @@ export const KINDS: readonly Kind[] = [
   describe<'connectors', ConnectorView>({
     kind: 'connector',
     section: 'connectors',
-    noun: 'connector',
     path: '/api/v1/connectors',
-    list: 'connectors',
     fixed: { fields: ['name'], isReplaced: false },
     hasOneOfEach: true,
     identityOf: nameOfAnyCase,
@@ -108,9 +108,7 @@ export const KINDS: readonly Kind[] = [
   describe<'servers', ServerView>({
     kind: 'server',
     section: 'servers',
-    noun: 'server',
     path: '/api/v1/aggregator/servers',
-    list: 'servers',
     fixed: {
       fields: ['connection_config.connector', 'connection_config.server'],
       isReplaced: false,
@@ -151,10 +149,7 @@ export const KINDS: readonly Kind[] = [
   describe<'principals', z.infer<typeof PrincipalViewSchema>>({
     kind: 'principal',
     section: 'principals',
-    noun: 'principal',
     path: '/api/v1/principals',
-    list: 'principals',
-    fixed: EDITABLE,
     hasOneOfEach: false,
     identityOf: nameOf,
     ofFile: (key, { name = key, groups, scopes }) => ({
@@ -171,10 +166,7 @@ export const KINDS: readonly Kind[] = [
   describe<'rules', z.infer<typeof RuleViewSchema>>({
     kind: 'rule',
     section: 'rules',
-    noun: 'rule',
     path: '/api/v1/access/rules',
-    list: 'rules',
-    fixed: EDITABLE,
     hasOneOfEach: false,
     identityOf: sayingOf,
     ofFile: (_key, { server, subject, ...rule }, names) => ({
@@ -194,9 +186,7 @@ export const KINDS: readonly Kind[] = [
   describe<'budgets', z.infer<typeof BudgetViewSchema>>({
     kind: 'budget',
     section: 'budgets',
-    noun: 'budget',
     path: '/api/v1/budgets',
-    list: 'budgets',
     fixed: { fields: ['subject'], isReplaced: true },
     hasOneOfEach: true,
     identityOf: ({ subject }) => canonical(subject),
@@ -212,10 +202,7 @@ export const KINDS: readonly Kind[] = [
   describe<'toolsets', z.infer<typeof ToolsetViewSchema>>({
     kind: 'toolset',
     section: 'toolsets',
-    noun: 'toolset',
     path: '/api/v1/toolsets',
-    list: 'toolsets',
-    fixed: EDITABLE,
     hasOneOfEach: true,
     identityOf: nameOfAnyCase,
     ofFile: (name, toolset, names) => toolsetOf(name, toolset, names),

@@ -15,22 +15,25 @@ export interface Field {
 }
 
 export interface Described<View> {
-  /** Name of the command. */
+  /** Name of the command: the records in the plural. */
   name: string;
+  /** One of them; the name without its last letter by default. */
   noun: string;
   /** Their name in a summary, if the command's name is not clear. */
   called?: string;
+  /** `/api/v1/{name}` by default. */
   path: string;
-  /** Member of a page that holds the records. */
+  /** Member of a page that holds the records; the name with `_` by default. */
   list: string;
   /** Shown where the list is empty. */
   none: string;
   columns: readonly (readonly [heading: string, cell: (view: View, names: Names) => string])[];
   /**
    * How records are written: `records` are created and edited; `named` ones too, and get a name at creation; a `value` is set under its
-   * name and never shown; `elsewhere`: by commands of their own; `derived` ones cannot be written.
+   * name and never shown; `elsewhere`, the default: by commands of their own; `derived` ones cannot be written.
    */
   written: 'records' | 'named' | 'value' | 'elsewhere' | 'derived';
+  /** None by default. */
   fields: readonly Field[];
   /** Style of the list, and a note below it. */
   look?: TableLook;
@@ -44,9 +47,20 @@ export interface Described<View> {
 }
 export type Resource = Described<object>;
 
-/** Erases the type of a resource's records. */
-export const describe = <View>(described: Described<View>): Resource =>
-  described as unknown as Resource;
+type Defaulted = 'noun' | 'path' | 'list' | 'written' | 'fields';
+
+/** Adds the defaults to a definition, and erases the type of its records. */
+export const describe = <View>(
+  given: Omit<Described<View>, Defaulted> & Partial<Pick<Resource, Defaulted>>,
+): Resource =>
+  ({
+    noun: given.name.slice(0, -1),
+    path: `/api/v1/${given.name}`,
+    list: given.name.replaceAll('-', '_'),
+    written: 'elsewhere',
+    fields: [],
+    ...given,
+  }) as unknown as Resource;
 
 /** A field that an option sets as text. */
 export const text = (field: string, flags: string, about: string): Field => ({

@@ -60,8 +60,6 @@ export const SERVER = describe<ServerRecord>({
     servers.some(({ held_tools: held }) => held > 0)
       ? findHeldNote(api)
       : Promise.resolve(undefined),
-  written: 'elsewhere',
-  fields: [],
   example: { id: 'github', new: ['add docs https://docs.example.com/mcp'] },
   removal: 'Its tools are removed with it.',
 });
@@ -78,8 +76,6 @@ export const RESOURCES: readonly Resource[] = [
       ['SINCE', ({ last_seen_at: seen }) => seen ?? 'never'],
     ],
     look: STATES,
-    written: 'elsewhere',
-    fields: [],
     example: { id: 'laptop' },
     removal: `Its machine is disconnected at once. Its servers stay registered but cannot be
 reached. To move them to another machine, do not remove the connector; run
@@ -127,10 +123,7 @@ portico connect --enroll NAME --replace there.`,
   }),
   describe<z.infer<typeof BudgetViewSchema>>({
     name: 'budgets',
-    noun: 'budget',
     called: 'daily limits of calls',
-    path: '/api/v1/budgets',
-    list: 'budgets',
     none: 'no budgets yet; portico budgets add',
     columns: [
       ['ID', ({ id }) => id],
@@ -192,9 +185,6 @@ portico connect --enroll NAME --replace there.`,
   ...SIGN_IN_RESOURCES,
   describe<z.infer<typeof GroupViewSchema>>({
     name: 'groups',
-    noun: 'group',
-    path: '/api/v1/groups',
-    list: 'groups',
     none: 'no groups yet; one exists once a principal or a rule names it',
     columns: [
       ['NAME', ({ name }) => name],
@@ -202,7 +192,6 @@ portico connect --enroll NAME --replace there.`,
       ['RULES', ({ rules }) => String(rules)],
     ],
     written: 'derived',
-    fields: [],
     whatElse: async (api, name) => ({
       principals: await api.list(PRINCIPALS.path, PRINCIPALS.list, { group: name }),
       access_rules: await api.list(RULES.path, RULES.list, {

@@ -13,26 +13,18 @@ export const INVITATIONS = '/api/v1/invitations';
 export const SIGN_IN_RESOURCES: readonly Resource[] = [
   describe<z.infer<typeof InvitationViewSchema>>({
     name: 'invitations',
-    noun: 'invitation',
-    path: INVITATIONS,
-    list: 'invitations',
     none: 'no invitations wait; portico invite NAME',
     columns: [
       ['ID', ({ id }) => id],
       ['PRINCIPAL', ({ principal_name: name }) => name],
       ['EXPIRES', ({ expires_at: expires }) => expires],
     ],
-    written: 'elsewhere',
-    fields: [],
     example: { id: 'ID' },
     removal: 'Its link no longer works.',
   }),
   describe<z.infer<typeof SignInViewSchema>>({
     name: 'sign-ins',
-    noun: 'sign-in',
     called: 'browsers in which people are signed in',
-    path: '/api/v1/sign-ins',
-    list: 'sign_ins',
     none: 'nobody is signed in with a browser',
     columns: [
       ['ID', ({ id }) => id],
@@ -40,8 +32,6 @@ export const SIGN_IN_RESOURCES: readonly Resource[] = [
       ['BY', ({ by }) => by],
       ['SINCE', ({ created_at: since }) => since],
     ],
-    written: 'elsewhere',
-    fields: [],
     example: { id: 'ID' },
     removal: 'The browser is signed out at once. What its user granted to clients stays.',
   }),
@@ -49,8 +39,6 @@ export const SIGN_IN_RESOURCES: readonly Resource[] = [
     name: 'sign-in-providers',
     noun: 'provider',
     called: 'providers with which people sign in',
-    path: '/api/v1/sign-in-providers',
-    list: 'sign_in_providers',
     none: 'no providers yet; portico sign-in-providers add NAME',
     columns: [
       ['NAME', ({ name }) => name],
@@ -91,10 +79,7 @@ export const SIGN_IN_RESOURCES: readonly Resource[] = [
   }),
   describe<z.infer<typeof PasskeyViewSchema>>({
     name: 'passkeys',
-    noun: 'passkey',
     called: 'passkeys with which people sign in',
-    path: '/api/v1/passkeys',
-    list: 'passkeys',
     none: 'nobody has a passkey yet',
     columns: [
       ['ID', ({ id }) => id],
@@ -102,17 +87,12 @@ export const SIGN_IN_RESOURCES: readonly Resource[] = [
       ['PRINCIPAL', ({ principal_name: name }) => name],
       ['USED', ({ last_used_at: used }) => used?.slice(0, 10) ?? 'never'],
     ],
-    written: 'elsewhere',
-    fields: [],
     example: { id: 'ID' },
     removal: 'Whoever signed in with it is signed out, clients too; the principal stays.',
   }),
   describe<z.infer<typeof GrantViewSchema>>({
     name: 'grants',
-    noun: 'grant',
     called: 'programs to which people gave access',
-    path: '/api/v1/grants',
-    list: 'grants',
     none: 'nobody gave a program access yet',
     columns: [
       ['ID', ({ id }) => id],
@@ -121,8 +101,6 @@ export const SIGN_IN_RESOURCES: readonly Resource[] = [
       ['SCOPES', ({ scopes }) => scopes.join(' ')],
       ['USED', ({ last_used_at: used }) => used?.slice(0, 10) ?? 'never'],
     ],
-    written: 'elsewhere',
-    fields: [],
     example: { id: 'ID' },
     removal: 'The program loses access at once; it has to ask again.',
   }),
