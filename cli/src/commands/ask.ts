@@ -1,5 +1,7 @@
 /** `portico ask`: a request in plain words; the gateway plans, judges and makes one call. Its subcommands manage the allow-list. */
 import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { EntryViewSchema } from '../../../src/agents/ask/allowlist-schema.ts';
 import { connectByPage, findPage, untilInterrupted } from '../accounts/account-page.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions } from '../gateway-options.ts';
@@ -7,6 +9,7 @@ import type { Api } from '../gateway/api.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { formatAsked, type Asked } from '../output/asked.ts';
 import { findPrincipalId } from '../resources/act.ts';
+import type { Subject } from '../resources/subject.ts';
 import { isTerminal, note, outputColumns, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 interface AskOptions extends Options {
@@ -19,16 +22,7 @@ interface AllowOptions extends Options {
   principal?: string;
   description?: string;
 }
-type Subject =
-  { kind: 'everyone' } | { kind: 'group'; name: string } | { kind: 'principal'; id: string };
-interface Entry {
-  id: string;
-  subject: Subject;
-  server: string;
-  tool: string;
-  side_effects: boolean;
-  description: string;
-}
+type Entry = z.infer<typeof EntryViewSchema>;
 
 const ALLOWLIST = '/api/v1/ask/allowlist';
 

@@ -3,6 +3,8 @@
  * the gateway only: no redirect is followed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import type { z } from 'zod';
+import type { TokenViewSchema } from '../../../src/access/tokens/token-schema.ts';
 import { readEvents, whenAborted, type SseEvent } from '../../../src/http/sse-events.ts';
 import { isObject } from '../../../src/shared/protocol.ts';
 import { EXIT, Failure } from '../failure.ts';
@@ -32,17 +34,7 @@ export interface ServerRecord {
   health: { state: string };
 }
 
-export interface TokenRecord {
-  id: string;
-  name: string;
-  principal: string;
-  scopes: string[];
-  effective_scopes: string[];
-  servers: string[] | null;
-  expires_at: string | null;
-  is_expired: boolean;
-  last_used_at: string | null;
-}
+export type TokenRecord = z.infer<typeof TokenViewSchema>;
 
 export const SERVERS = '/api/v1/aggregator/servers';
 export const TOKENS = '/api/v1/tokens';

@@ -1,18 +1,11 @@
 /** Formats the result of `portico ask` for people: the tool's output and its summary as data, plan and verdict as notes. Pure. */
+import type { z } from 'zod';
+import type { AskViewSchema } from '../../../src/agents/ask/ask-schema.ts';
 import { showResult } from '../call/show-result.ts';
 import { visible } from './table.ts';
 
-/** The gateway's response: the fields that are shown here. */
-export interface Asked {
-  verdict: { decision: string; stage: string; reason: string; message: string };
-  plan?: { server: string; tool: string; args: object };
-  result?: Record<string, unknown>;
-  error?: { code: string; message: string };
-  typed?: { status: string; detail?: string };
-  summary?: { claims: { text: string; evidence: string }[]; dropped: number; problem?: string };
-  trace_id: string;
-  usage: { model: string; questions: number; tokens: number };
-}
+/** The gateway's response. */
+export type Asked = z.infer<typeof AskViewSchema>;
 
 /** @param isForEyes the tool's output goes to a terminal, so control characters are escaped */
 export function formatAsked(asked: Asked, isForEyes: boolean): { data: string; notes: string[] } {
