@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { EXIT, Failure } from './failure.ts';
+import type { Environment } from './folders.ts';
 import { hasLogin, listLogins, toLoginFolder } from './login/login-store.ts';
 import { storedToken } from './login/stored-token.ts';
 import { namedToken, type TokenSource } from './login/token-source.ts';
@@ -23,8 +24,6 @@ export interface GatewayOptions {
   token?: string | undefined;
   tokenFile?: string | undefined;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A gateway and the token for it. */
 export interface Target {

@@ -1,11 +1,11 @@
 /** `portico logs`: the requests that a gateway on this machine served, one per line. */
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
+import { dataFolder } from '../folders.ts';
 import { formatLine } from '../logs/format-line.ts';
 import { findEnd, follow, readLast, type LogLine } from '../logs/read-log.ts';
 import { writeOut } from '../terminal.ts';
@@ -76,8 +76,7 @@ async function showLogs(options: Options): Promise<void> {
 /** Returns the log in the named folder, which need not exist yet, or else the first one found. */
 function findLog(data: string | undefined): string {
   if (data !== undefined) return join(resolve(data), FILE);
-  const share = process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share');
-  const folders = [resolve('.portico'), join(share, 'portico', 'up')];
+  const folders = [resolve('.portico'), dataFolder(process.env)];
   const found = folders.map(folder => join(folder, FILE)).find(path => existsSync(path));
   if (found !== undefined) return found;
   throw new Failure(

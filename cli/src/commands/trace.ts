@@ -1,10 +1,10 @@
 /** `portico trace`: shows one trace of a gateway on this machine as a tree, or lists the stored ones. */
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import colors from 'picocolors';
 import { EXIT, Failure } from '../failure.ts';
+import { dataFolder } from '../folders.ts';
 import { note, outputColumns, writeJson, writeOut, writeTable } from '../terminal.ts';
 import { formatTree, toDuration } from '../trace/format-tree.ts';
 import { findTrace, listTraces, readSpans, type SpanLine } from '../trace/read-traces.ts';
@@ -98,6 +98,5 @@ async function showList(options: Options): Promise<void> {
 function foldersOf({ dir }: Options): string[] {
   const named = dir ?? process.env['PORTICO_TRACE_DIR'];
   if (named) return [resolve(named)];
-  const data = process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share');
-  return [resolve('.portico', 'traces'), join(data, 'portico', 'up', 'traces')];
+  return [resolve('.portico', 'traces'), join(dataFolder(process.env), 'traces')];
 }

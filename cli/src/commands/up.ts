@@ -1,12 +1,12 @@
 /** `portico up`: gateway, programs and stdio adapter on one machine, with one command. */
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { readSeconds } from '../connect/seconds.ts';
 import { readConfigFile, watchConfig } from '../connect/watch-config.ts';
 import { createView } from '../connect/view-of-terminal.ts';
 import { untilSignalled } from '../connect/signals.ts';
 import { EXIT, Failure } from '../failure.ts';
+import { dataFolder } from '../folders.ts';
 import { serveStdio } from '../stdio/serve.ts';
 import { isTerminal, note } from '../terminal.ts';
 import type { Entries } from '../up/entries.ts';
@@ -178,9 +178,4 @@ function readPort(text: string): number {
 }
 
 const dataDirOf = ({ data }: Options): string =>
-  data === undefined ? defaultData(process.env) : resolve(data);
-
-function defaultData(env: Readonly<Record<string, string | undefined>>): string {
-  const folder = env['XDG_DATA_HOME'] || join(env['HOME'] || homedir(), '.local', 'share');
-  return join(folder, 'portico', 'up');
-}
+  data === undefined ? dataFolder(process.env) : resolve(data);

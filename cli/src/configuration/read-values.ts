@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { VALUE_REFERENCE, type Configuration } from '../../../src/api/configuration-file.ts';
 import { PutSecretSchema } from '../../../src/credentials/secret-schema.ts';
+import type { Environment } from '../folders.ts';
 import { toProblem, type FileProblem, type LineOf } from './read-file.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Values {
   /** Values of secrets by name. */

@@ -2,8 +2,7 @@
  * The environment of a child: the user's variables that a program needs to run at all, and those of its configuration. Nothing else of the
  * user's environment, which may hold other programs' credentials. Pure.
  */
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from '../folders.ts';
 
 const INHERITED =
   'HOME LANG LC_ALL LOGNAME PATH SHELL TERM TMPDIR TZ USER XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME';

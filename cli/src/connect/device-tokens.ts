@@ -2,10 +2,10 @@
  * Stores the device tokens of this machine by their gateway's origin, in a file that only its owner may read (`portico/connectors.json`
  * below XDG_CONFIG_HOME or `~/.config`). The file is replaced as a whole, and is not read if others could read it.
  */
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { EXIT, Failure } from '../failure.ts';
+import { settingsFolder, type Environment } from '../folders.ts';
 import { readPrivateFile, writePrivateFile } from '../private-file.ts';
 
 const FORMAT = /^portico_device_[A-Za-z0-9_-]{43}$/;
@@ -15,12 +15,9 @@ const FileSchema = z.record(z.string(), StoredSchema);
 /** A device token, and its connector's name at the gateway. */
 export type StoredToken = z.infer<typeof StoredSchema>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Path of the file with the tokens. */
 export function toTokenPath(env: Environment): string {
-  const folder = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
-  return join(folder, 'portico', 'connectors.json');
+  return join(settingsFolder(env), 'connectors.json');
 }
 
 /**

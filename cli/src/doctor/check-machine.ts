@@ -7,12 +7,11 @@ import { childEnvironment } from '../connect/child-environment.ts';
 import { toServer } from '../connect/config.ts';
 import { toTokenPath } from '../connect/device-tokens.ts';
 import { Failure } from '../failure.ts';
+import type { Environment } from '../folders.ts';
 import { OLDEST_NODE } from '../oldest-node.ts';
 import { failed, ok, skipped, type Finding } from './finding.ts';
 
 const MAX_CONFIG_BYTES = 4_194_304;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** @param version from `process.versions.node` */
 export function checkNode(version: string): Finding {

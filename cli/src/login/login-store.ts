@@ -5,10 +5,10 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../failure.ts';
+import { settingsFolder, type Environment } from '../folders.ts';
 import { readPrivateFile, writePrivateFile } from '../private-file.ts';
 
 const LoginSchema = z.object({
@@ -25,12 +25,9 @@ export type Login = z.infer<typeof LoginSchema>;
 
 const ENDING = '.json';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** The folder of all logins. */
 export function toLoginFolder(env: Environment): string {
-  const folder = env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config');
-  return join(folder, 'portico', 'logins');
+  return join(settingsFolder(env), 'logins');
 }
 
 const toPath = (folder: string, origin: string): string =>

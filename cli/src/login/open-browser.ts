@@ -1,7 +1,6 @@
 /** Opens a page in the user's browser, if there is one. */
 import { spawn } from 'node:child_process';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from '../folders.ts';
 
 /** Whether a browser would be visible to the user: not over SSH, and on Linux only with a display. */
 export function hasBrowser(platform: NodeJS.Platform, env: Environment): boolean {

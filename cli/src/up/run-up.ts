@@ -2,10 +2,14 @@
  * Runs `portico up`: a gateway on a data folder, the programs of an `mcp.json` behind it, and its URLs registered. Decides the order of
  * start and end; however it ends, no process that it started is left.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { lockDataFolder } from '../../../local/data-lock.ts';
+import type { ConfiguredServer } from '../../../local/config-file.ts';
 import { startGateway } from '../../../local/gateway.ts';
+import { readPackedFiles, type GatewayFiles } from '../../../local/gateway-files.ts';
 import { openLogFile } from '../../../local/log-file.ts';
 import { isFreePort } from '../../../local/ports.ts';
 import { createApi } from '../../../local/api.ts';
@@ -20,12 +24,10 @@ import type { ServerConfig } from '../connect/config.ts';
 import { startRun, type Run } from '../connect/run.ts';
 import type { View } from '../connect/view.ts';
 import { EXIT, Failure } from '../failure.ts';
-import { Api } from '../gateway/api.ts';
+import { Api, SERVERS, type ServerRecord } from '../gateway/api.ts';
 import { findHeldNote } from '../gateway/approvals.ts';
 import type { Entries } from './entries.ts';
-import { loadGatewayFiles } from './files.ts';
 import { enrolSelf } from './own-connector.ts';
-import { registerRemotes } from './remotes.ts';
 import { toNotes, whenSettled } from './settling.ts';
 
 export interface UpOptions {
@@ -61,6 +63,10 @@ export interface Up {
 }
 
 const KEEPALIVE_MS = 20_000;
+/** The gateway's files beside the packed command. */
+const PACKED = fileURLToPath(new URL('gateway/', import.meta.url));
+/** Not bundled, since it needs the tools of a checkout. */
+const SOURCE = new URL('../../../local/source-files.ts', import.meta.url).href;
 
 /** Starts the gateway, its programs and its view. @throws Failure or StartError with what to do */
 export async function startUp(options: UpOptions): Promise<Up> {
@@ -140,6 +146,14 @@ export async function startUp(options: UpOptions): Promise<Up> {
   }
 }
 
+async function loadGatewayFiles(): Promise<GatewayFiles> {
+  if (existsSync(PACKED)) return readPackedFiles(PACKED);
+  const { readSourceFiles } = (await import(SOURCE)) as {
+    readSourceFiles(): Promise<GatewayFiles>;
+  };
+  return readSourceFiles();
+}
+
 /** The next start takes the connector over, so the advice to enrol again is not for this command. */
 function adviseRestart(error: unknown): never {
   if (!(error instanceof Failure) || error.exitCode !== EXIT.denied) throw error;
@@ -166,6 +180,23 @@ async function applyEdit(
   }
   const added = next.remotes.filter(({ name }) => !known.has(name)).map(({ name }) => name);
   return added.length === 0 ? done : `${done}; registered ${added.join(', ')}`;
+}
+
+/** Registers the servers that have a URL; existing ones stay unchanged. @returns a line for each that could not be registered */
+async function registerRemotes(api: Api, remotes: readonly ConfiguredServer[]): Promise<string[]> {
+  const registered = await api.list<ServerRecord>(SERVERS, 'servers');
+  const known = new Set(registered.map(({ name }) => name.toLowerCase()));
+  const made = remotes
+    .filter(({ name }) => !known.has(name.toLowerCase()))
+    .map(({ name, transportType, url, headers }) =>
+      api
+        .post(SERVERS, { name, transport_type: transportType, connection_config: { url, headers } })
+        .then(
+          () => [],
+          (error: unknown) => [`${name} is not registered: ${(error as Error).message}`],
+        ),
+    );
+  return (await Promise.all(made)).flat();
 }
 
 /** Runs the programs behind this command's own connector; without programs returns a run that only waits for `stop`. */
