@@ -5,7 +5,6 @@
 import { resolve } from 'node:path';
 import { buildSync, type BuildOptions } from 'esbuild';
 
-/** Options for bundling a Worker. */
 export const BUNDLE_OPTIONS: BuildOptions & { write: false } = {
   bundle: true,
   format: 'esm',

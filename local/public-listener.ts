@@ -26,7 +26,6 @@ export interface ListenerOptions {
   /** Address of this machine. */
   host: string;
   port: number;
-  /** The public origin. */
   origin: string;
   proxies: Proxies;
   /** Maximum number of requests of one address in a minute; 0 means no limit. */

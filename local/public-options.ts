@@ -11,7 +11,6 @@ import { StartError } from './start-error.ts';
 export interface PublicOptions {
   /** Address of this machine to listen on. */
   host: string;
-  /** The public origin. */
   origin: string;
   proxies: Proxies;
   /** Whether no proxy is named. */

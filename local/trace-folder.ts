@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 
 export interface TraceFolderBounds {
-  /** Maximum number of files. */
   maxFiles: number;
   /** Maximum size of all files, in bytes. */
   maxBytes: number;

@@ -65,7 +65,6 @@ export interface AuditFilter {
   subjects?: readonly string[] | undefined;
   /** Acts on these servers, by id, and calls of their items, by the server's name. */
   ofServers?: { ids: readonly string[]; names: readonly string[] } | undefined;
-  /** Prefix of the subject. */
   subjectPrefix?: string | undefined;
   outcome?: AuditOutcome | undefined;
   /** Milliseconds since the epoch; `since` is inclusive, `until` exclusive. */

@@ -3,7 +3,6 @@
  * other `${` is an error, never a literal. Pure.
  */
 
-/** Valid names of a secret. */
 export const SECRET_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 const PART = /\$\$\{|\$\{([A-Z][A-Z0-9_]{0,63})\}|\$\{/g;

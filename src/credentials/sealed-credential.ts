@@ -7,7 +7,6 @@ import { isEnvelope, openEnvelope, sealEnvelope, type Place } from '../shared/cr
 import type { KeyRing } from '../shared/crypto/key-ring.ts';
 import { escapeReferences } from './references.ts';
 
-/** Sealed fields of a server. */
 export type SealedField = 'headers' | 'auth';
 
 /** An account and its principal. */

@@ -6,7 +6,6 @@ import { checkOrigin, type OriginPolicy } from './entry-checks.ts';
 import { PorticoError, toPorticoError } from '../shared/errors/portico-error.ts';
 import { toProblemResponse } from '../shared/errors/to-problem.ts';
 
-/** Finds a file of the deployment by its path. */
 export type FindAsset = (path: string) => Promise<Response>;
 
 export interface PagePorts {

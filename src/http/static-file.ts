@@ -1,6 +1,5 @@
 /** The static files of a deployment, read by the Worker itself. */
 
-/** The binding of the static files. */
 export interface StaticFiles {
   fetch(url: URL): Promise<Response>;
 }

@@ -14,7 +14,6 @@ export interface Endpoint {
   path: string;
   /** Name of the one server, or undefined for all. */
   serverName?: string;
-  /** Name of the toolset, on a toolset's endpoint. */
   toolsetName?: string;
   /** Name style that the URL asks for; absent where the URL names none. */
   style?: NameStyle;
@@ -56,7 +55,6 @@ export function parseEndpoint(
 /** A caller at an endpoint: which servers the endpoint reaches, how it names tools and which tools it lists. */
 export interface EndpointViewer extends Viewer {
   tools: ToolsShown;
-  /** Name of the toolset, on a toolset's endpoint. */
   toolset?: string;
 }
 

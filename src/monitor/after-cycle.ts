@@ -15,7 +15,6 @@ export interface AfterCyclePorts {
   storage: DurableObjectStorage;
   parts: IndexParts;
   findCatalog(serverId: string, hash: string): Promise<string | undefined>;
-  /** The static files of the deployment. */
   assets: StaticFiles;
   embedding: EmbeddingSource;
   models: Models;

@@ -68,7 +68,6 @@ export interface CheckCyclePorts {
   createDeadline(timeoutMs: number): Deadline;
   expectEvents(): Promise<void>;
   defaults: HealthDefaults;
-  /** The pace of discoveries. */
   discovery: Pace;
 }
 

@@ -20,7 +20,6 @@ export interface OAuthDeps extends OAuthClientsDeps {
   expectEvents: ExpectEvents;
   asserted: AssertedIdentities;
   config: OAuthClientsDeps['config'] & { clientDocumentUrl: string | undefined };
-  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 

@@ -31,7 +31,6 @@ export interface SearchDeps {
   catalogsOf(servers: readonly Server[]): Promise<Catalog[]>;
   /** Discards this isolate's cached registry when it turns out to be stale. */
   invalidateRegistry(): void;
-  /** The servers' monitor objects. */
   monitors: { wake(serverId: string): Promise<void> };
   wait(ms: number): Promise<unknown>;
   now(): number;

@@ -41,7 +41,6 @@ export interface OpenStreamsOptions {
   onUnwanted(owner: string, resources: readonly Subscription[]): Promise<unknown>;
 }
 
-/** Tag of the sockets of streams. */
 export const STREAM_TAG = 'stream';
 const OWNER = 'stream-owner';
 const PREFIX = 'stream/';
@@ -72,7 +71,6 @@ export class OpenStreams {
     return new Response(null, { status: 101, webSocket: worker });
   }
 
-  /** Whether the client has an open stream. */
   get isOpen(): boolean {
     return this.#ctx.getWebSockets(STREAM_TAG).length > 0;
   }

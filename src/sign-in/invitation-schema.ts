@@ -8,7 +8,6 @@ const [MIN_SECONDS, DEFAULT_SECONDS, MAX_SECONDS] = [600, 86_400, 604_800];
 export const InvitationSchema = z.object({
   id: z.string(),
   principal_id: z.string(),
-  /** Name of the principal. */
   principal_name: z.string(),
   created_at: z.number(),
   expires_at: z.number(),

@@ -5,7 +5,6 @@ import { z } from 'zod';
 export const SignInSchema = z.object({
   id: z.string(),
   principal_id: z.string(),
-  /** Name of the principal. */
   principal_name: z.string(),
   /** The token it came by, else null. */
   token_id: z.string().nullable(),

@@ -25,7 +25,6 @@ export interface TelemetryPorts {
   send: SendTrace | undefined;
   /** Whether one process serves all requests. */
   isOneMachine: boolean;
-  /** Writes log lines. */
   log(lines: readonly string[]): Promise<unknown>;
   /** Writes a data point to Analytics Engine; undefined where there is none. */
   point: ((point: DataPoint) => void) | undefined;

@@ -3,7 +3,6 @@
  */
 import type { FinishedSpan, FinishedTrace } from './trace.ts';
 
-/** One line. */
 export interface SpanLine {
   trace_id: string;
   span_id: string;

@@ -27,9 +27,7 @@ export interface WebhookEvent {
   data: Record<string, unknown>;
 }
 
-/** A server in an event. */
 const ServerSchema = z.object({ id: z.string(), name: z.string() });
-/** A principal in an event. */
 const PrincipalSchema = z.object({ id: z.string(), name: z.string() });
 
 /** Members of an event's data that messages for people use. */

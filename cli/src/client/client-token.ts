@@ -15,7 +15,6 @@ export interface OwnToken {
   scopes: string[];
 }
 
-/** A token that was made for a host. */
 export interface MadeToken {
   id: string;
   name: string;

@@ -20,7 +20,6 @@ export interface Channels {
   drain(): Promise<void>;
   /** Ends all channels at once, without frames. */
   close(): void;
-  /** Number of open channels. */
   readonly size: number;
 }
 

@@ -1,6 +1,5 @@
 /** Requests that a connector receives for its programs, and the answers to them. */
 
-/** The header that names a session. */
 export const SESSION_HEADER = 'mcp-session-id';
 
 export interface HttpRequest {

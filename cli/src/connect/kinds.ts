@@ -15,7 +15,6 @@ import type { Limits } from './limits.ts';
 
 /** One process, as its sessions use it. */
 export interface SessionAdapter extends RunAdapter {
-  /** Ids of its sessions. */
   sessionIds(): string[];
   /** Capabilities that the client of a session declared; undefined where it has no such session. */
   capabilitiesOf(sessionId: string): JsonObject | undefined;

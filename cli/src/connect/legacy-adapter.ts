@@ -105,7 +105,6 @@ export class LegacyAdapter {
     return plainAnswer(202);
   }
 
-  /** Handles a message of the child. */
   async take(message: ChildMessage): Promise<void> {
     if (message.kind === 'response') {
       this.#hasAnswered = true;

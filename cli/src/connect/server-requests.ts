@@ -28,7 +28,6 @@ export interface Place {
 
 interface OpenQuestion {
   place: Place;
-  /** Raw JSON of the server request's id. */
   rawId: string;
   progressToken: unknown;
 }

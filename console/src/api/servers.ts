@@ -60,7 +60,6 @@ export const serverListQuery = ({ name, status }: ServerFilter) => ({
 
 /** An overview of all servers. */
 export interface ServerSummary {
-  /** Number of servers by status. */
   counts: Readonly<Record<Status, number>>;
   /** Broken servers, up to `MAX_BROKEN`. */
   broken: readonly Server[];

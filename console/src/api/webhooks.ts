@@ -18,7 +18,6 @@ const PATH = 'webhooks';
 
 const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
 
-/** A webhook with its secret. */
 export interface WithSecret {
   webhook: Webhook;
   secret: string;

@@ -19,7 +19,6 @@ export const PrincipalSchema = z.object({
   scopes: jsonOf(z.array(ScopeSchema)).nullable(),
   ...STAMP_COLUMNS,
   updated_at: z.number().nullable(),
-  /** Number of its tokens. */
   token_count: z.number(),
   /** Groups from its identities, in addition to those given by hand. */
   claimed_groups: jsonOf(z.array(z.string())),

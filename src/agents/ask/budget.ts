@@ -32,7 +32,6 @@ export class AskMeter {
     this.#used.calls += 1;
   }
 
-  /** Counts the tokens of an answer. */
   count({ input, output }: TokenCount, cost: number | undefined): void {
     this.#used.tokens += input + output;
     if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;

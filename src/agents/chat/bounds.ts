@@ -5,7 +5,6 @@ import type { JsonObject } from '../../shared/protocol.ts';
 import type { Limits } from './chat-settings.ts';
 import type { Spent, StopReason } from './chat-state.ts';
 
-/** Most tokens of one answer. */
 export const MAX_ANSWER_TOKENS = 4_096;
 /** Fewest tokens of an answer; below that, the model is not asked. */
 export const MIN_ANSWER_TOKENS = 64;

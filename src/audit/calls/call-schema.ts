@@ -29,7 +29,6 @@ export interface StartedCall {
   detail: string;
 }
 
-/** The end of a call. */
 export interface CallEnd {
   id: string;
   outcome: AuditOutcome;

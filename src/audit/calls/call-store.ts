@@ -16,7 +16,6 @@ export interface CallPlace {
   hash: string;
 }
 
-/** An ended call. */
 export type EndedCall = Omit<AuditEvent, 'principalId'> & { place?: CallPlace };
 
 const EndedRowSchema = z
@@ -90,7 +89,6 @@ export class CallStore {
     );
   }
 
-  /** Whether a call was rate-limited. */
   isLimited(id: string): boolean {
     const rows = this.#sql.exec("SELECT 1 FROM calls WHERE id = ? AND code = 'rate_limited'", id);
     return rows.toArray().length > 0;
@@ -109,7 +107,6 @@ export class CallStore {
     return written.rowsWritten > 0;
   }
 
-  /** Renews the lease of an open call. */
   renew(id: string, leaseUntil: number): void {
     this.#sql.exec(
       'UPDATE calls SET lease_until = ? WHERE id = ? AND outcome IS NULL',

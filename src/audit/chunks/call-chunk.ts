@@ -13,7 +13,6 @@ export interface CallChunk {
   /** When the earliest and the latest of its calls began, in milliseconds since the epoch. */
   fromAt: number;
   toAt: number;
-  /** Number of calls. */
   calls: number;
   /** JSON of `CallKeys`. */
   keys: string;

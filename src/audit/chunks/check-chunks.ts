@@ -12,7 +12,6 @@ import { findSealUpTo, listSeals, NO_SEAL, type Seal } from './seal-store.ts';
 
 /** Result of checking a part of the chain. */
 export interface ChunkCheck {
-  /** Number of chunks checked. */
   chunks: number;
   /** Number of the first chunk that is missing or changed; undefined if there is none. */
   brokenSeq?: number;

@@ -28,7 +28,6 @@ export class BucketStore implements Buckets {
     return row && { tokens: row.tokens, countedTo: row.counted_to };
   }
 
-  /** Stores a bucket. */
   put({ name, perMinute, burst }: NamedLimit, { tokens, countedTo }: Bucket): void {
     this.#sql.exec(
       'INSERT OR REPLACE INTO buckets VALUES (?, ?, ?, ?, ?)',

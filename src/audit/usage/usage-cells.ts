@@ -4,7 +4,6 @@ import { parseQualifiedUri } from '../../shared/naming/qualified-uri.ts';
 import { toDay } from '../../shared/util/utc-day.ts';
 import type { AuditEvent } from '../audit-schema.ts';
 
-/** The dimensions that usage can be grouped by. */
 export const DIMENSIONS = ['day', 'principal', 'token', 'group', 'server', 'tool'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 

@@ -61,7 +61,6 @@ export interface CallFacts {
   detail: JsonObject;
 }
 
-/** The server a call is for. */
 export type CalledServer = Pick<Server, 'id' | 'name' | 'status'>;
 
 /** Requests up to this many characters wait in memory until their rows are made. */

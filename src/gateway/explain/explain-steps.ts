@@ -40,7 +40,6 @@ export interface Step {
   ruleIds: readonly string[];
 }
 
-/** The case that the steps explain. */
 export interface Case {
   caller: Caller;
   /** Whether the token has expired. */

@@ -84,7 +84,6 @@ export function createTasks({ taskIds, subscribeTasks }: TaskPorts): Tasks {
     };
   }
 
-  /** Prepares a call that may make a task. */
   function making(
     caller: Caller,
     era: Era,

@@ -113,7 +113,6 @@ function chat(requestContext: RequestContext, request: RpcRequest, era: Era): Pr
   return whenReady(responding, answered, requestContext);
 }
 
-/** Answers a call of `ask`. */
 function callAsk(requestContext: RequestContext, request: RpcRequest, era: Era): Promise<Response> {
   const answered = { id: request.id, method: request.method, era };
   requestContext.context.operation?.is({ tool: ASK_NAME });

@@ -9,7 +9,6 @@ import { isObject, RPC, type JsonObject } from '../../shared/protocol.ts';
 import { toOneLine } from '../../shared/util/one-line.ts';
 import { toSignature } from './signature.ts';
 
-/** A call that was made. */
 export interface MadeCall {
   tool: ListedItem;
   /** Raw arguments. */

@@ -28,7 +28,6 @@ const NOT_FOUND: ReadonlySet<string> = new Set(['tool_not_found', 'tool_name_unp
 /** A call that the client asks for, parsed and raw. */
 export interface RealCall {
   request: RpcRequest;
-  /** Raw params. */
   params: RawObject;
 }
 

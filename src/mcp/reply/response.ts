@@ -66,7 +66,6 @@ export function ownResultResponse({ id, method, era }: AnsweredRequest, result: 
   return resultResponse(id, era === 'modern' ? completed(result, method) : result);
 }
 
-/** The request that a response answers. */
 export interface AnsweredRequest {
   id: RequestId;
   method: string;

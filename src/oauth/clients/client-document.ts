@@ -17,7 +17,6 @@ import {
 const MAX_ID_CHARS = 2_000;
 /** A client with a document cannot use a secret. */
 const METHODS = ['none', 'private_key_jwt'] as const;
-/** A client with its keys. */
 export type ClientWithKeys = OAuthClient & ClientKeys;
 
 /** Whether an id may be that of a document: a URL in normal form, with a path. Whether it may be fetched is decided by the fetch. */

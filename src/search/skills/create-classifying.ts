@@ -8,7 +8,6 @@ import { createLlmWay } from './llm-way.ts';
 import { loadWeights } from './weights-asset.ts';
 
 export interface CreateClassifyingPorts extends Omit<ClassifyingPorts, 'way'> {
-  /** The static files of the deployment. */
   assets: StaticFiles;
   embedding: EmbeddingSource;
   model: Model | undefined;

@@ -6,7 +6,6 @@ import type { Embedding } from '../text/embedding.ts';
 import type { SearchedTool } from '../index/searched-tool.ts';
 import { hashText, toTerms } from '../text/terms.ts';
 
-/** A tool to be classified. */
 export interface ClassifiedTool {
   tool: SearchedTool;
   /** The server's record in the registry. */

@@ -17,7 +17,6 @@ import { toSkillId, type Taxonomy } from './skill.ts';
 import { writeSuggestions } from './suggestion-store.ts';
 import { toAssigned } from '../../servers/registry/tool-skills.ts';
 
-/** How many batches are asked at once. */
 const BATCHES_AT_ONCE = 4;
 /** Timeout of one batch, in milliseconds. */
 const BATCH_MS = 50_000;

@@ -4,7 +4,6 @@
  */
 import { normalise, type Embedding } from '../text/embedding.ts';
 
-/** The texts of a skill. */
 export interface SkillTexts {
   name: string;
   description: string;

@@ -6,7 +6,6 @@ import { hashText, toStem } from './terms.ts';
 import { toNearWords, type NearWords } from './near/near-words.ts';
 import { toWords, type Word } from './words.ts';
 
-/** One term of the query. */
 export interface QueryTerm {
   term: number;
   /** Terms that count instead where a tool lacks this one. */

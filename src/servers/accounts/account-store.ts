@@ -40,7 +40,6 @@ export async function findAccountId(
   return found === null ? undefined : FoundSchema.parse(found).id;
 }
 
-/** The values written for an account. */
 export interface Written {
   id: string;
   principalId: string;

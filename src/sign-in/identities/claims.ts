@@ -30,7 +30,6 @@ const claimOf = (claims: Proven['claims'], name: string): unknown =>
           claims,
         );
 
-/** Returns the texts of a claim. */
 function textsOf(claims: Proven['claims'], name: string): string[] {
   const found = claimOf(claims, name);
   const all: unknown[] = Array.isArray(found) ? found.slice(0, MAX_VALUES) : [found];

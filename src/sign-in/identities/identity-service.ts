@@ -12,7 +12,6 @@ import { IDENTITIES } from './identity-store.ts';
 export type Identities = Records<Identity, CreateIdentity, IdentityQuery>;
 
 export interface IdentitiesPorts extends RecordPorts {
-  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 

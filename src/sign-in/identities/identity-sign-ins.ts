@@ -7,7 +7,6 @@ import { identify } from './identify.ts';
 import { IDENTITIES, renewIdentity } from './identity-store.ts';
 
 export interface IdentityPorts extends SignInPorts {
-  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 

@@ -9,7 +9,6 @@ import { PASSKEYS } from './passkey-store.ts';
 export type PasskeyRecords = ReadRecords<Passkey, OfPrincipal>;
 
 export interface PasskeyRecordPorts extends RecordPorts {
-  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 

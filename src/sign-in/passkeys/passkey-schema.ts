@@ -12,7 +12,6 @@ export const PasskeySchema = z.object({
   /** The authenticator's id of the credential, base64url. */
   credential_id: z.string(),
   principal_id: z.string(),
-  /** Name of the principal. */
   principal_name: z.string(),
   /** The token its owner was signed in with when registering it, else null. */
   token_id: z.string().nullable(),

@@ -32,7 +32,6 @@ import {
 } from './passkey-store.ts';
 
 export interface PasskeyPorts extends SignInPorts {
-  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 

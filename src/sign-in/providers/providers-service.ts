@@ -15,7 +15,6 @@ import { endAsserted, MAX_PROVIDERS, PROVIDERS } from './providers-store.ts';
 
 export interface ProviderPorts extends RecordPorts {
   allowsLoopback: boolean;
-  /** Reports that access changed. */
   onAccessChanged(): Promise<void>;
 }
 

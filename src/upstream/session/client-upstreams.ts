@@ -52,7 +52,6 @@ export interface ClientUpstreamsPorts {
   notify(owner: string, change: ResourceEvent): Promise<unknown>;
   /** @returns whether the client's own stream takes a log message */
   onLog(serverId: string, text: string): boolean;
-  /** Wakes the monitor of a server. */
   wake(serverId: string): Promise<unknown>;
   waitUntil: WaitUntil;
   /** See `SessionSubscriptions`. */

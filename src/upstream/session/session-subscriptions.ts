@@ -76,7 +76,6 @@ export class SessionSubscriptions {
   /** Subscriptions that are being ended, in the same way; a server is asked for one again only after that. */
   readonly #ending = new Map<string, Promise<void>>();
   #known: Promise<Map<string, SessionSubscription>> | undefined;
-  /** Servers with subscriptions. */
   #servers = new Set<string>();
   #isForOthers = false;
 
@@ -165,7 +164,6 @@ export class SessionSubscriptions {
     return [...new Set(concerned.map(({ owner }) => owner))];
   }
 
-  /** Returns all subscriptions. */
   async all(): Promise<SessionSubscription[]> {
     return [...(await this.#entries()).values()];
   }

@@ -36,7 +36,6 @@ export interface NotificationStreamOptions {
   onClose(): void;
 }
 
-/** A stream that this object reads. */
 interface Reading {
   controller: AbortController;
   opening: Promise<StreamState>;

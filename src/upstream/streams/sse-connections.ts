@@ -91,7 +91,6 @@ export class SseConnections {
     return [...this.#live.values()].map(({ connection }) => connection);
   }
 
-  /** Closes the connection to a server. */
   close(serverId: string): void {
     this.#live.get(serverId)?.connection.close();
     this.#live.delete(serverId);

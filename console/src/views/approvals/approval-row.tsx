@@ -13,7 +13,6 @@ import { isMisleading, nameOf, whyOf } from './why.ts';
 
 interface RowProps {
   approval: Approval;
-  /** Whether the user may decide. */
   mayDecide: boolean;
   isPicked: boolean;
   isOpen: boolean;
