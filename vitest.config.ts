@@ -11,6 +11,7 @@ import { defineConfig } from 'vitest/config';
 import { buildAssets } from './local/assets.ts';
 import { answerOutbound } from './test/fixtures/outbound.ts';
 import { PATIENT } from './test/fixtures/patient.ts';
+import { SlowFirst } from './test/slow-first.ts';
 
 /** What tests that draw random values read (`test/unit/seeded.ts`). The workers of a project do not see the process's variables. */
 const DRAWS = ['PORTICO_TEST_SEED', 'PORTICO_TEST_SHARE', 'PORTICO_TEST_INTERLEAVINGS'];
@@ -53,6 +54,7 @@ const TIMED = namesOf([
   'access/access-signs',
   'oauth/ended-grants',
   'api/api',
+  'documents/stories-numbers',
   'cli/load',
   'cli/crowd',
   'cli/load-readers',
@@ -70,6 +72,8 @@ const endToEnd = {
   hookTimeout: 300_000,
   expect: { poll: PATIENT },
 };
+/** A process runs several files in turn: a new one would load vitest and the SDKs for each, which takes as long as many a file does. */
+const inTurn = { isolate: false, setupFiles: ['./test/e2e/file-setup.ts'] };
 
 /** What runs the tests of the Worker, in workerd. */
 export const inWorkerd = (outboundService: typeof answerOutbound) =>
@@ -117,6 +121,7 @@ buildAssets();
 export default defineConfig({
   test: {
     reporters: reportFile ? ['default', ['json', { outputFile: reportFile }]] : ['default'],
+    sequence: { sequencer: SlowFirst },
     coverage: {
       provider: 'istanbul',
       include: ['src/**/*.ts'],
@@ -144,10 +149,8 @@ export default defineConfig({
       {
         test: {
           ...endToEnd,
+          ...inTurn,
           name: 'e2e',
-          // A new process would load vitest and the SDKs for each file, which takes as long as many a file does.
-          isolate: false,
-          setupFiles: ['./test/e2e/file-setup.ts'],
           include: ['test/e2e/**/*.test.ts'],
           exclude: [...WAITING, ...TIMED],
           maxWorkers: WAITING_AT_ONCE,
@@ -166,6 +169,7 @@ export default defineConfig({
       {
         test: {
           ...endToEnd,
+          ...inTurn,
           name: 'e2e-timed',
           include: TIMED,
           maxWorkers: 1,
