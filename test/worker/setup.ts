@@ -2,9 +2,10 @@
  * Gives every test file of the worker project empty storage, new objects, and a migrated D1: the files share a worker, which loads the
  * modules once.
  */
-import { applyD1Migrations, reset } from 'cloudflare:test';
+import { reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll } from 'vitest';
+import { createSchema } from './support/migrated.ts';
 import { settleAll } from './support/portico.ts';
 
 const TABLES = "SELECT COUNT(*) FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'";
@@ -28,5 +29,5 @@ async function empty() {
 }
 
 await empty();
-await applyD1Migrations(env.DB, env.TEST_MIGRATIONS);
+await createSchema();
 afterAll(settleAll);
