@@ -1,22 +1,11 @@
-/** Runs the measurements of this folder in workerd, with coverage of the Worker's code. They are no tests by themselves: tests run them. */
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** Runs the measurements of this folder in workerd, with counters in the Worker's code. They are no tests by themselves: tests run them. */
 import { defineConfig } from 'vitest/config';
 import { answerOutbound } from '../fixtures/outbound.ts';
 import { inWorkerd, workerTests } from '../../vitest.config.ts';
+import { countFunctions } from './count-functions.ts';
 
 export default defineConfig({
   root: new URL('../../', import.meta.url).pathname,
-  plugins: [inWorkerd(answerOutbound)],
-  test: {
-    ...workerTests,
-    include: ['test/measure/files-*.ts'],
-    coverage: {
-      enabled: true,
-      provider: 'istanbul',
-      include: ['src/**/*.ts'],
-      reporter: [],
-      reportsDirectory: join(tmpdir(), `portico-measure-${process.pid}`),
-    },
-  },
+  plugins: [inWorkerd(answerOutbound), countFunctions()],
+  test: { ...workerTests, include: ['test/measure/files-*.ts'] },
 });
