@@ -7,14 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Request as OutboundRequest, Response as OutboundResponse } from 'miniflare';
-import { bundleWorker } from '../../../local/bundle.ts';
+import { keptBundle } from '../../../local/kept-bundle.ts';
 import { applyMigrations, readMigrations, type Database } from '../../../local/migrations.ts';
 import { baseOptions, startMiniflare } from '../../../local/miniflare.ts';
 import { parseWorkerConfig } from '../../../local/worker-config.ts';
 import { makeToken } from './gateway.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const ORIGIN = 'https://portico.example.com';
 
 export interface Production {
   /** Sends a REST request with a JSON body, as an administrator. */
@@ -40,8 +39,10 @@ export async function startProduction(
   const instance = await startMiniflare({
     ...baseOptions(folder, undefined),
     name: 'portico',
+    // Past Miniflare's own Workers, which take longer than most requests.
+    unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     modules: true,
-    script: bundleWorker(join(root, 'src/index.ts')),
+    script: keptBundle(join(root, 'src/index.ts')),
     compatibilityDate: config.compatibilityDate,
     compatibilityFlags: config.compatibilityFlags,
     d1Databases: config.databases,
@@ -55,11 +56,12 @@ export async function startProduction(
     },
     outboundService: answer,
   });
+  const { origin } = await instance.unsafeGetDirectURL('portico');
   const database = (await instance.getD1Database('DB')) as unknown as Database;
   await applyMigrations(database, await readMigrations(join(root, 'migrations')));
   return {
     async api(method, path, body) {
-      const response = await instance.dispatchFetch(`${ORIGIN}${path}`, {
+      const response = await fetch(`${origin}${path}`, {
         method,
         headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
