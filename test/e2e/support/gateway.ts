@@ -1,7 +1,7 @@
 /**
- * The gateway as users run it: `local/start.mjs` in its own process group, a data folder, and the REST API. Owns start and end of the
- * process (ended by id, the group only if it does not end by itself) and the data folder that it created. Everything goes over loopback
- * HTTP; nothing here depends on the gateway's code.
+ * The gateway as users run it, in its own process group, a data folder, and the REST API: the process that `npm start` runs, or, with
+ * arguments and for tests of the start, `local/start.mjs` itself. Owns start and end of the process (ended by id, the group only if it does
+ * not end by itself) and the data folder that it created. Everything goes over loopback HTTP; nothing here depends on the gateway's code.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -105,12 +105,23 @@ export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
 }
 
-/** Starts the script of `npm start`; `output` collects both streams. An undefined variable is left out. */
-export function spawnStart(
-  args: string[],
-  env: Record<string, string | undefined> = {},
-): { child: ChildProcess; output(): string } {
-  const child = spawn(process.execPath, [join(root, 'local/start.mjs'), ...args], {
+interface Started {
+  child: ChildProcess;
+  /** Both streams. */
+  output(): string;
+}
+type Variables = Record<string, string | undefined>;
+
+/** Starts the script of `npm start`. An undefined variable is left out. */
+export const spawnStart = (args: string[], env: Variables = {}): Started =>
+  spawnScript([join(root, 'local/start.mjs'), ...args], env);
+
+/** Starts the process that the script starts. */
+const spawnProcess = (args: string[], env: Variables): Started =>
+  spawnScript(['--disable-warning=ExperimentalWarning', inject('gatewayFile'), ...args], env);
+
+function spawnScript(args: string[], env: Variables): Started {
+  const child = spawn(process.execPath, args, {
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -178,10 +189,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   const adminToken = options.adminToken ?? makeToken();
   const origin = `http://127.0.0.1:${port}`;
   const args = ['--port', String(port), '--data', data, '--no-demo', ...(options.args ?? [])];
-  const { child, output } = spawnStart(args, {
-    PORTICO_ADMIN_TOKEN: adminToken,
-    ...options.env,
-  });
+  const isScript = options.args !== undefined;
+  const env = { PORTICO_ADMIN_TOKEN: adminToken, ...options.env };
+  const { child, output } = isScript ? spawnStart(args, env) : spawnProcess(args, env);
   const state = await until('the gateway serves', READY_TIMEOUT_MS, async () => {
     if (child.exitCode !== null) return 'ended';
     return (await fetch(`${origin}/health`)).ok ? 'ready' : undefined;
@@ -238,7 +248,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     },
     kill: async () => {
       const exit = once(child, 'exit');
-      await endInner(child);
+      if (isScript) await endInner(child);
+      else endGroup(child);
       // The script sees the exit, so nothing uses the data any more.
       await exit;
       await until('nothing listens any more', SOON_MS, () =>
