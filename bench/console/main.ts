@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startHost, type Host } from '../../local/host.ts';
 import { readSourceFiles } from '../../local/source-files.ts';
-import { startBrowser } from '../../test/e2e/support/browser.ts';
+import { launchBrowser } from '../../test/e2e/support/browser.ts';
 import { requestJson } from '../setup.ts';
 import { readWords } from '../words.ts';
 import { fill } from './fill.ts';
@@ -79,7 +79,7 @@ const toRow = (what: string, ms: readonly number[]): string =>
   `| ${what} | ${[Math.min(...ms), median(ms), Math.max(...ms)].map(time => `${time.toFixed(0)} ms`).join(' | ')} |`;
 
 async function measure(host: Host, token: string): Promise<string[]> {
-  const browser = await startBrowser();
+  const browser = await launchBrowser();
   try {
     const scopes = ['admin', 'tools:read', 'tools:call'];
     const body = { name: 'Looker', scopes };

@@ -1,7 +1,8 @@
 /** Settings of the deployment in the console: each section's main task, refused input, and hostile texts shown as text. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readWhole } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture } from '../../fixtures/start-fixture.ts';
@@ -226,7 +227,7 @@ it('[OPS-1] [REG-6] saves the servers as a file that can be imported', async () 
       page.click('text=Save the servers as a file'),
     ]);
     await told(page, 'A file with 1 server');
-    const text = await readFile(await download.path(), 'utf8');
+    const text = await readWhole(await download.createReadStream());
     await page.click('text=Add servers from a file');
     await page.fill('#import-text', text);
     await page.click('text=Show what would be done');
