@@ -3,6 +3,7 @@
  * counts and cursors.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { QUIET } from '../support/gateway.ts';
 import { listAllTools, open, textOf } from '../support/raw-client.ts';
 import type { Era, RawClient } from '../support/raw-client.ts';
 import { RENAMED, SERVERS, startTeam, TOOL_NAMES } from '../support/team.ts';
@@ -16,7 +17,7 @@ const SEPARATORS = ['.', ':', '__', '/'];
 let team: Team;
 let personOf: PersonOf;
 beforeAll(async () => {
-  team = await startTeam();
+  team = await startTeam(QUIET);
   personOf = await letTeamIn(team);
 });
 afterAll(() => team?.stop());
