@@ -1,5 +1,5 @@
 /**
- * When a server is checked or discovered next. Pure. The longer nothing has happened at it, the rarer that is: a check is late by at most a
+ * When a server is checked or discovered next. The longer nothing has happened at it, the rarer that is: a check is late by at most a
  * tenth of the quiet time before it.
  */
 import type { Pace } from '../servers/health/health-settings.ts';
@@ -48,4 +48,34 @@ export function decideDelayMs(
 export function decidePutOffMs(lateMs: number, random: number): number {
   if (lateMs <= ON_TIME_MS) return 0;
   return Math.round(Math.min(lateMs / QUIET_PARTS, MAX_PUT_OFF_MS) * random);
+}
+
+/** A server that announces a change is not discovered again before this time has passed since the last check cycle, in milliseconds. */
+const WAKE_GAP_MS = 200;
+/** Discoveries that a server may cause in a row, and the time after which it may cause another, in milliseconds. */
+const MOST_WOKEN = 30;
+const WOKEN_MS = 10_000;
+
+/**
+ * Decides when a server that announces a change is discovered: soon, but rarely if it never stops. Each discovery may write each of its
+ * tools.
+ */
+export class WakePace {
+  #endedAt = 0;
+  #isWoken = false;
+  /** The discoveries that the server caused, one after the other, last until then. */
+  #spreadTo = 0;
+
+  /** Returns when the server is discovered, as it announces a change now. */
+  next(now: number): number {
+    this.#isWoken = true;
+    return Math.max(now, this.#endedAt + WAKE_GAP_MS, this.#spreadTo - MOST_WOKEN * WOKEN_MS);
+  }
+
+  /** A check cycle has ended. */
+  ended(now: number): void {
+    this.#endedAt = now;
+    if (this.#isWoken) this.#spreadTo = Math.max(this.#spreadTo, now) + WOKEN_MS;
+    this.#isWoken = false;
+  }
 }

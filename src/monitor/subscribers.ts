@@ -1,13 +1,14 @@
 /**
  * Stores which objects subscribe to which resources of one server, in the monitor's storage: the monitor subscribes at the server once for
- * each URI, however many objects want it.
+ * each URI, however many objects want it. What is stored is read once, since updates and check cycles ask for it again and again.
  */
 import { sha256Hex } from '../shared/crypto/base64url.ts';
 import { covers } from '../shared/events.ts';
 
 const PREFIX = 'subscriber/';
-/** Maximum number of subscribed resources of one server. */
+/** Maximum number of subscribed resources of one server, and of subscriptions to them by all objects. */
 const MAX_URIS = 5_000;
+const MAX_SUBSCRIPTIONS = 50_000;
 
 interface Subscriber {
   uri: string;
@@ -20,6 +21,9 @@ const keyOf = async ({ uri, owner }: Subscriber) =>
 
 export class Subscribers {
   readonly #storage: DurableObjectStorage;
+  /** The owners by URI. */
+  #held: Promise<Map<string, Set<string>>> | undefined;
+  #count = 0;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -27,34 +31,64 @@ export class Subscribers {
 
   /** Whether an object subscribes to a resource. */
   async has(owner: string, uri: string): Promise<boolean> {
-    return (await this.#storage.get(await keyOf({ uri, owner }))) !== undefined;
+    return (await this.#all()).get(uri)?.has(owner) ?? false;
   }
 
   /** @returns whether this is the URI's first subscription; undefined if there are too many */
   async add(owner: string, uri: string): Promise<boolean | undefined> {
-    const uris = await this.uris();
-    if (!uris.includes(uri) && uris.length >= MAX_URIS) return undefined;
+    const all = await this.#all();
+    const owners = all.get(uri);
+    if (owners?.has(owner)) return false;
+    if (this.#count >= MAX_SUBSCRIPTIONS || (!owners && all.size >= MAX_URIS)) return undefined;
+    if (owners) owners.add(owner);
+    else all.set(uri, new Set([owner]));
+    this.#count += 1;
     await this.#storage.put(await keyOf({ uri, owner }), { uri, owner });
-    return !uris.includes(uri);
+    return !owners;
   }
 
   /** @returns whether this was the URI's last subscription */
   async remove(owner: string, uri: string): Promise<boolean> {
-    const existed = await this.#storage.delete(await keyOf({ uri, owner }));
-    return existed && !(await this.uris()).includes(uri);
+    const all = await this.#all();
+    const owners = all.get(uri);
+    if (!owners?.delete(owner)) return false;
+    this.#count -= 1;
+    if (owners.size === 0) all.delete(uri);
+    await this.#storage.delete(await keyOf({ uri, owner }));
+    return owners.size === 0;
   }
 
   /** Lists every subscribed URI. */
   async uris(): Promise<string[]> {
-    return [...new Set((await this.#all()).map(({ uri }) => uri))];
+    return [...(await this.#all()).keys()];
   }
 
   /** Lists the subscribers to notify of an update, each with the URI it subscribed to. */
   async of(uri: string): Promise<Subscriber[]> {
-    return (await this.#all()).filter(subscriber => covers(subscriber.uri, uri));
+    return [...(await this.#all())].flatMap(([subscribed, owners]) =>
+      covers(subscribed, uri) ? Array.from(owners, owner => ({ uri: subscribed, owner })) : [],
+    );
   }
 
-  async #all(): Promise<Subscriber[]> {
-    return [...(await this.#storage.list<Subscriber>({ prefix: PREFIX })).values()];
+  /** Call after the storage was emptied. */
+  forget(): void {
+    this.#held = undefined;
+    this.#count = 0;
+  }
+
+  #all(): Promise<Map<string, Set<string>>> {
+    this.#held ??= this.#read();
+    return this.#held;
+  }
+
+  async #read(): Promise<Map<string, Set<string>>> {
+    const stored = await this.#storage.list<Subscriber>({ prefix: PREFIX });
+    const all = new Map<string, Set<string>>();
+    for (const { uri, owner } of stored.values()) {
+      const owners = all.get(uri) ?? new Set();
+      all.set(uri, owners.add(owner));
+    }
+    this.#count = stored.size;
+    return all;
   }
 }

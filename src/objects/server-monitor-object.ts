@@ -28,6 +28,7 @@ import { CallEvents } from '../monitor/call-events.ts';
 import { createCatalogStorage, deleteCatalogs } from '../monitor/catalog-kv.ts';
 import { createCatalogWriter } from '../monitor/indexed-catalogs.ts';
 import { MonitorClock } from '../monitor/monitor-clock.ts';
+import { WakePace } from '../monitor/monitor-schedule.ts';
 import { ResourceSubscriptions } from '../monitor/resource-subscriptions.ts';
 import { CheckCycle, type Task } from '../monitor/check-cycle.ts';
 import { ServerWatch } from '../monitor/server-watch.ts';
@@ -37,8 +38,6 @@ import { logFailure } from '../telemetry/failure-line.ts';
 
 /** The monitor checks for an announced change after this time, in milliseconds. */
 const EXPECT_MS = 3_000;
-/** A wake is delayed until this much time has passed since the last check cycle, in milliseconds. */
-const WAKE_GAP_MS = 200;
 /** Clients are notified this long after the last old list is gone, in milliseconds. */
 const NOTIFY_MARGIN_MS = 50;
 
@@ -92,7 +91,7 @@ export class ServerMonitor extends DurableObject<Env> {
     models: modelsOf(this.env, this.#config.model, this.#keys),
     wake: at => this.#clock.want({ wakeAt: at }),
   });
-  #lastCycleAt = 0;
+  readonly #pace = new WakePace();
   #rebuilding: Promise<void> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #reading: Promise<unknown> = Promise.resolve();
@@ -147,7 +146,7 @@ export class ServerMonitor extends DurableObject<Env> {
     if ((await this.ctx.storage.get('serverId')) === undefined) return;
     if (await this.#health.isFailing()) return;
     this.#watch.current?.doubt();
-    await this.#clock.want({ discoverAt: Math.max(Date.now(), this.#lastCycleAt + WAKE_GAP_MS) });
+    await this.#clock.want({ discoverAt: this.#pace.next(Date.now()) });
   }
 
   /** The server is disconnected: stops all requests to it and drains its calls. */
@@ -169,6 +168,7 @@ export class ServerMonitor extends DurableObject<Env> {
     await this.#clock.clear();
     await this.ctx.storage.deleteAll();
     this.#health.forget();
+    this.#subscribers.forget();
     this.ctx.waitUntil(notifyRemoved());
   }
 
@@ -291,7 +291,7 @@ export class ServerMonitor extends DurableObject<Env> {
     // If the server was disconnected or deleted meanwhile, `#obey` also removes what this cycle opened and wrote.
     const after = takenDown === this.#takenDown ? server : await this.#obey(serverId);
     if (!after || after.status === 'DISCONNECTED') return;
-    this.#lastCycleAt = Date.now();
+    this.#pace.ended(Date.now());
     await this.#clock.settle(wanted);
     await this.#clock.want({ discoverAt: this.#tokens.dueAt ?? Infinity });
     await this.#serverWatch.rest();
