@@ -92,6 +92,7 @@ export function compose(env: Env): AppPorts {
     sessions: sessions.upstreamSessions,
     config,
     monitors,
+    wait,
     now,
   });
   const rebuilt = (serverId: string, hash: string) => {

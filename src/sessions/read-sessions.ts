@@ -32,12 +32,16 @@ export interface SessionReading {
 const MAX_SESSIONS = 200;
 /** A server that sends nothing before its first event counts as open after this time, in milliseconds. */
 const SLOW_MS = 3_000;
+/** Most pings of a server that are answered at the same time. */
+const MAX_PONGS = 20;
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 300_000;
 
 interface ReadSession extends SessionPlace {
   controller: AbortController;
   endpoint: UpstreamEndpoint;
+  /** Pings that are being answered. */
+  pongs: number;
   /** State last reported to the object. */
   reported?: StreamState;
 }
@@ -131,7 +135,7 @@ class SessionReader {
     if (!endpoint || isOther || this.#read.size >= MAX_SESSIONS) {
       return this.#send({ kind: 'state', state: 'closed', serverId, session });
     }
-    const reading: ReadSession = { serverId, session, endpoint, controller };
+    const reading: ReadSession = { serverId, session, endpoint, controller, pongs: 0 };
     this.#read.set(key, reading);
     await this.#open(reading, RETRY_MS);
   }
@@ -172,9 +176,14 @@ class SessionReader {
     this.#send({ kind: 'state', state, serverId, session });
   }
 
-  #take({ serverId, session, endpoint }: ReadSession, message: UpstreamMessage): void {
+  #take(reading: ReadSession, message: UpstreamMessage): void {
+    const { serverId, session, endpoint } = reading;
     if (message.kind === 'request' && message.method === 'ping') {
-      void postText(endpoint, protocolOf(session), toAnswerText(message.id, { result: '{}' }));
+      if (reading.pongs >= MAX_PONGS) return;
+      reading.pongs += 1;
+      const pong = toAnswerText(message.id, { result: '{}' });
+      const answering = postText(endpoint, protocolOf(session), pong);
+      void answering.finally(() => (reading.pongs -= 1));
       return;
     }
     if (message.kind !== 'request' && message.kind !== 'notification') return;

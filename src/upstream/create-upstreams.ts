@@ -1,4 +1,5 @@
 /** Creates the client for the servers behind the gateway, as the requests of an isolate use it. */
+import { pacedWakes } from './server-messages.ts';
 import { Upstreams, type ObjectPort, type SessionPort } from './upstream-client.ts';
 import type { UpstreamEndpoints } from './endpoint.ts';
 
@@ -8,6 +9,7 @@ export interface UpstreamDeps {
   config: { callTimeoutMs: number; questionTimeoutMs: number; maxAnswerBytes: number };
   /** The objects that monitor the servers. */
   monitors: { wake(serverId: string): Promise<unknown> };
+  wait(ms: number): Promise<unknown>;
   now(): number;
 }
 
@@ -15,8 +17,7 @@ export interface UpstreamDeps {
 const SUSPECT_GAP_MS = 2_000;
 
 /** @returns the function that sends a request to a server */
-export function createUpstreams({ endpoints, sessions, config, monitors, now }: UpstreamDeps) {
-  const suspected = new Map<string, number>();
+export function createUpstreams({ endpoints, sessions, config, monitors, ...deps }: UpstreamDeps) {
   const { callTimeoutMs, questionTimeoutMs, maxAnswerBytes } = config;
   const upstreams = new Upstreams({
     endpoints,
@@ -25,12 +26,7 @@ export function createUpstreams({ endpoints, sessions, config, monitors, now }: 
     callTimeoutMs,
     questionTimeoutMs,
     maxAnswerBytes,
-    async requestRecheck(serverId) {
-      const at = now();
-      if (at - (suspected.get(serverId) ?? 0) < SUSPECT_GAP_MS) return;
-      suspected.set(serverId, at);
-      await monitors.wake(serverId);
-    },
+    requestRecheck: pacedWakes(id => monitors.wake(id), SUSPECT_GAP_MS, deps.wait, deps.now),
   });
   return upstreams.call.bind(upstreams);
 }

@@ -162,6 +162,29 @@ function hasRoom(
   return alike.length + refusing < MAX_OPEN && !isTooLarge;
 }
 
+/**
+ * Returns a function that wakes the monitor of a server, at most once in `gapMs`. A wake that comes sooner is made later, together with
+ * those that come until then: what a server announces during the gap is in no earlier discovery.
+ */
+export function pacedWakes(
+  wake: (serverId: string) => Promise<unknown>,
+  gapMs: number,
+  wait: (ms: number) => Promise<unknown>,
+  now: () => number = () => Date.now(),
+): (serverId: string) => Promise<void> {
+  /** When a monitor was last woken, or will be next. */
+  const wokenAt = new Map<string, number>();
+  return async serverId => {
+    const at = now();
+    const last = wokenAt.get(serverId) ?? -Infinity;
+    if (last > at) return;
+    const next = Math.max(at, last + gapMs);
+    wokenAt.set(serverId, next);
+    if (next > at) await wait(next - at);
+    await wake(serverId);
+  };
+}
+
 /** Sends a server the answer to its request. Whether it arrives, the call itself will show. */
 function sendAnswer(talk: Talk, id: RequestId, answer: RawAnswer): Promise<void> {
   return postText(talk.endpoint, talk.protocol, toAnswerText(id, answer));

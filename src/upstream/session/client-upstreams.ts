@@ -22,6 +22,7 @@ import {
   type SessionServer,
 } from '../streams/session-events.ts';
 import { SessionSubscriptions, type OpenSession } from './session-subscriptions.ts';
+import { pacedWakes } from '../server-messages.ts';
 import { SseConnections } from '../streams/sse-connections.ts';
 import { NotificationStreams, type OwnReader } from '../streams/notification-streams.ts';
 import { Upstreams, type CallSession, type SessionNeeds } from '../upstream-client.ts';
@@ -58,7 +59,7 @@ export interface ClientUpstreamsPorts {
   onKept(): Promise<unknown>;
 }
 
-/** Shortest time between two wakes of a server's monitor because of changed lists, in milliseconds. */
+/** Shortest time between two wakes of a server's monitor, in milliseconds. */
 const WAKE_GAP_MS = 1_000;
 
 export class ClientUpstreams {
@@ -69,11 +70,12 @@ export class ClientUpstreams {
   readonly calls: Upstreams;
   readonly #ports: ClientUpstreamsPorts;
   readonly #settings: ClientUpstreamsSettings;
-  readonly #wokenAt = new Map<string, number>();
+  readonly #wake: (serverId: string) => Promise<void>;
 
   constructor(ports: ClientUpstreamsPorts, settings: ClientUpstreamsSettings) {
     this.#ports = ports;
     this.#settings = settings;
+    this.#wake = pacedWakes(ports.wake, WAKE_GAP_MS, ms => scheduler.wait(ms));
     const { maxAnswerBytes: maxBytes, notificationStreamMs: holdMs } = settings;
     const onEvent = (notification: SessionNotification, by: SessionServer) =>
       this.#takeEvent(notification, by);
@@ -122,15 +124,10 @@ export class ClientUpstreams {
   }
 
   #takeEvent(notification: SessionNotification, by: SessionServer): boolean {
-    const { waitUntil, wake, notify, onLog } = this.#ports;
+    const { waitUntil, notify, onLog } = this.#ports;
     return takeEvent(notification, by, {
       onLog,
-      onListChanged: serverId => {
-        const now = Date.now();
-        if (now - (this.#wokenAt.get(serverId) ?? 0) < WAKE_GAP_MS) return;
-        this.#wokenAt.set(serverId, now);
-        waitUntil(wake(serverId));
-      },
+      onListChanged: serverId => waitUntil(this.#wake(serverId)),
       onUpdated: (serverId, uri, params) => {
         const notifying = async () => {
           const owners = await this.subscriptions.ownersOf(serverId, uri);
@@ -222,7 +219,7 @@ export class ClientUpstreams {
 
   #createCalls(): Upstreams {
     const { callTimeoutMs, questionTimeoutMs, maxAnswerBytes } = this.#settings;
-    const { endpoints, holder, wake } = this.#ports;
+    const { endpoints, holder } = this.#ports;
     return new Upstreams({
       endpoints,
       callTimeoutMs,
@@ -236,7 +233,7 @@ export class ClientUpstreams {
         maySuspend(context)
           ? this.connections.open(endpoint, context.capabilities)
           : this.connections.connect(endpoint, context.capabilities),
-      requestRecheck: wake,
+      requestRecheck: this.#wake,
     });
   }
 }

@@ -16,6 +16,7 @@ import {
 } from '../protocol/wire-request.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { postText } from '../server-messages.ts';
+import { paced } from './stream-reader.ts';
 
 export interface Listening {
   /** Settles when the stream has ended, for whatever reason. */
@@ -29,6 +30,8 @@ const MAX_EVENT_CHARS = 1_048_576;
 const OPEN_MS = 3_000;
 /** A server that does not acknowledge within this time counts as one that does not answer, in milliseconds. */
 const AGREE_MS = 3_000;
+/** Most pings of a server that are answered at the same time. */
+const MAX_PONGS = 20;
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 /** What to announce. A legacy server learns of the resources by requests of their own. */
@@ -63,11 +66,14 @@ export async function listen(
     return undefined;
   }
   const acknowledged = Promise.withResolvers<unknown>();
+  let pongs = 0;
   const onMessage = (method: string, params: unknown, text: string) => {
     if (method === ACKNOWLEDGED) acknowledged.resolve(params ?? {});
     const pingId = protocol.era === 'legacy' && method === 'ping' ? idOf(text) : undefined;
-    if (pingId !== undefined) {
-      void postText(endpoint, protocol, toAnswerText(pingId, { result: '{}' }));
+    if (pingId !== undefined && pongs < MAX_PONGS) {
+      pongs += 1;
+      const answering = postText(endpoint, protocol, toAnswerText(pingId, { result: '{}' }));
+      void answering.finally(() => (pongs -= 1));
     }
     onNotification(method, text);
   };
@@ -118,7 +124,8 @@ async function readNotifications(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    for await (const event of readEvents(body, MAX_EVENT_CHARS, undefined, whenAborted(signal))) {
+    const events = readEvents(body, MAX_EVENT_CHARS, undefined, whenAborted(signal));
+    for await (const event of paced(events, signal)) {
       const message = parse(event.data);
       if (!isObject(message) || typeof message['method'] !== 'string') continue;
       onMessage(message['method'], message['params'], event.data);

@@ -6,7 +6,13 @@
  * was closed, so a conflict is retried for a moment.
  */
 import { isEventStream } from '../../http/read-text.ts';
-import { readEvents, whenAborted, SseParser, type Resumption } from '../../http/sse-events.ts';
+import {
+  readEvents,
+  whenAborted,
+  SseParser,
+  type Resumption,
+  type SseEvent,
+} from '../../http/sse-events.ts';
 import type { UpstreamEndpoint } from '../endpoint.ts';
 import { parseMessage, type UpstreamMessage } from '../protocol/message.ts';
 import { requestHeaders, type NegotiatedProtocol } from '../protocol/wire-request.ts';
@@ -48,6 +54,11 @@ const LASTING_MS = 10_000;
 /** If a server has another stream open in this session, it is asked again after this time, in milliseconds, and this often at most. */
 const CONFLICT_MS = 100;
 const MAX_CONFLICTS = 10;
+
+/** Most events of a notification stream that are read in a second; one counts once more for each of so many characters. */
+const MAX_PER_SECOND = 1_000;
+const COUNTED_CHARS = 8_192;
+const SECOND_MS = 1_000;
 
 type Opened = ReadableStream<Uint8Array> | 'none' | 'closed';
 
@@ -130,7 +141,8 @@ async function readMessages(
 ): Promise<boolean> {
   let hasMessage = false;
   try {
-    for await (const { event, data } of readEvents(body, maxBytes, parser, whenAborted(signal))) {
+    const events = readEvents(body, maxBytes, parser, whenAborted(signal));
+    for await (const { event, data } of paced(events, signal)) {
       const message = event === 'message' ? parse(data) : undefined;
       if (!message) continue;
       hasMessage = true;
@@ -142,6 +154,26 @@ async function readMessages(
     // A broken stream counts as an ended one: it is resumed.
   }
   return hasMessage;
+}
+
+/**
+ * Yields events, only so many in a second: nobody waits for what they cause here, so a server that never stops would cause more and more of
+ * it. While it waits, the server is not read.
+ */
+export async function* paced(
+  events: AsyncIterable<SseEvent>,
+  signal: AbortSignal,
+): AsyncGenerator<SseEvent, void, undefined> {
+  let since = Date.now();
+  let count = 0;
+  for await (const event of events) {
+    const now = Date.now();
+    if (now - since >= SECOND_MS) [since, count] = [now, 0];
+    count += 1 + event.data.length / COUNTED_CHARS;
+    yield event;
+    if (count >= MAX_PER_SECOND) await pause(since + SECOND_MS - Date.now(), signal);
+    if (signal.aborted) return;
+  }
 }
 
 /** Parses a message. Responses do not belong here, and what is no message is skipped. */
