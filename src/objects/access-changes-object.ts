@@ -12,6 +12,8 @@ import { notifyOwners } from '../sessions/notifications/fan-out.ts';
 const AGAIN_KEY = 'againAt';
 /** An alarm that is this late was lost, in milliseconds. */
 const LOST_MS = 2_000;
+/** A failed notification is repeated after this time, in milliseconds: the platform repeats a failed alarm only a few times. */
+const FAILED_MS = 30_000;
 /** Streams are notified this long after the last isolate stopped using the old access data, in milliseconds. */
 const MARGIN_MS = 50;
 
@@ -34,7 +36,11 @@ export class AccessChanges extends DurableObject<Env> {
     const againAt = await storage.get<number>(AGAIN_KEY);
     if (againAt !== undefined) await storage.setAlarm(againAt);
     await storage.delete(AGAIN_KEY);
-    const owners = await listStreamOwners(this.env.DB);
-    await notifyOwners(this.env.CLIENT_SESSION, owners, { access: 'changed' });
+    try {
+      const owners = await listStreamOwners(this.env.DB);
+      await notifyOwners(this.env.CLIENT_SESSION, owners, { access: 'changed' });
+    } catch {
+      if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + FAILED_MS);
+    }
   }
 }

@@ -96,6 +96,10 @@ export class OpenStreams {
       // Have the Worker check what changed while nothing was connected.
       const change = kind === 'session' ? await this.#session.pending() : [];
       if (opening.lists.length > 0) sendFrame(socket, { id: '', text: recheckText(change) });
+    }).catch((thrown: unknown) => {
+      // Its client would wait for events that never come; so it opens another stream.
+      socket.close(1011, 'failed');
+      throw thrown;
     });
   }
 

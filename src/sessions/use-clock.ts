@@ -44,14 +44,18 @@ export class UseClock {
    * Handles the alarm and sets the next one, where one is needed. While the object is in use without streams to check, none is needed:
    * whatever ends the use sets one.
    * @param keeps whether there are streams to check
-   * @returns whether the object is idle; then no alarm is set
+   * @returns whether the object is idle; it then has to be deleted, with the alarm that is set in case that fails
    */
   async settle(isUsed: boolean, keeps: boolean): Promise<boolean> {
     const now = Date.now();
     const touchedAt = (await this.#storage.get<number>('touchedAt')) ?? 0;
     const usedAt = isUsed ? now : Math.max(touchedAt, this.#touchedAt);
     const idleAt = usedAt + this.#idleMs;
-    if (idleAt <= now) return true;
+    if (idleAt <= now) {
+      // In case the object is not deleted: the platform repeats a failed alarm only a few times.
+      await this.#storage.setAlarm(now + this.#idleMs);
+      return true;
+    }
     if (keeps) await this.#storage.setAlarm(Math.min(idleAt, now + this.#keepMs));
     else if (isUsed) this.#touchedAt = 0;
     else await this.#storage.setAlarm(idleAt);
