@@ -219,7 +219,9 @@ export class CancelledCalls {
 
   /** Passes on a cancellation. */
   cancel(key: string): void {
-    const sockets = this.#state.getWebSockets(tagOf(key));
+    const sockets = this.#state
+      .getWebSockets(tagOf(key))
+      .filter(({ readyState }) => readyState === WebSocket.OPEN);
     for (const socket of sockets) socket.send('cancelled');
     const now = Date.now();
     for (const [early, at] of this.#early) {
