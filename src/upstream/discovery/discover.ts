@@ -1,7 +1,7 @@
 /**
  * Reads what a server offers: every page of its tools, resources, templates and prompts, each item as the raw JSON that the server wrote.
  * An invalid item is left out and counted; the others stay. A list that fails is noted, and the other lists stay; the discovery fails only
- * if no list can be read. Bounds: pages, items and characters.
+ * if no list can be read. Bounds: pages, items and bytes.
  */
 import type { ServerProtocol } from '../../servers/registry/server-schema.ts';
 import {
@@ -44,7 +44,10 @@ export const MAX_PAGES = 500;
 export const MAX_ITEMS = 5_000;
 /** Deepest nesting of an item: the validators of clients, and the gateway's own, recurse into it level by level. */
 const MAX_ITEM_DEPTH = 200;
-export const MAX_CATALOG_CHARS = 20_000_000;
+/** Most bytes of all lists together: a catalog is one value of KV, which has 25 MiB at most. */
+export const MAX_CATALOG_BYTES = 20_000_000;
+
+const encoder = new TextEncoder();
 
 /** What it takes to read a server's lists. */
 export interface Listing {
@@ -66,7 +69,7 @@ export async function discover(listing: Listing, capabilities: JsonObject): Prom
     prompts: [],
   };
   const ttlMs: ListTtls = {};
-  const notes: Notes = { leftOut: { count: 0 }, mended: { count: 0 } };
+  const notes: Notes = { leftOut: { count: 0 }, mended: { count: 0 }, bytes: 0 };
   const failed: FailedList[] = [];
   const read = async (kind: Kind) => {
     const listed = await listAll(listing, kind, notes).catch((error: unknown) => {
@@ -117,6 +120,8 @@ interface Notes {
   leftOut: Noted;
   /** Items that were kept without a part. */
   mended: Noted;
+  /** Bytes of the lists that were read. */
+  bytes: number;
 }
 
 function note(noted: Noted, key: string, reason: string): void {
@@ -137,7 +142,7 @@ function toWarning({ leftOut, mended }: Notes): string | null {
 async function listAll(listing: Listing, kind: Kind, notes: Notes) {
   const items: string[] = [];
   const keys = new Set<string>();
-  let chars = 0;
+  let bytes = 0;
   let ttlMs = MAX_LIST_TTL_MS;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -154,12 +159,15 @@ async function listAll(listing: Listing, kind: Kind, notes: Notes) {
       if (read.left !== undefined) note(notes.mended, key, JSON.stringify(read.left));
       keys.add(key);
       items.push(read.text);
-      chars += read.text.length;
+      bytes += encoder.encode(read.text).length;
     }
-    if (items.length > MAX_ITEMS || chars > MAX_CATALOG_CHARS) {
+    if (items.length > MAX_ITEMS || notes.bytes + bytes > MAX_CATALOG_BYTES) {
       throw new PorticoError('upstream_too_large', `More than ${MAX_ITEMS} ${kind} or too large`);
     }
-    if (nextCursor === undefined || nextCursor === cursor) return { items, ttlMs };
+    if (nextCursor === undefined || nextCursor === cursor) {
+      notes.bytes += bytes;
+      return { items, ttlMs };
+    }
     cursor = nextCursor;
   }
   throw new PorticoError('upstream_too_large', `The list has more than ${MAX_PAGES} pages`);
