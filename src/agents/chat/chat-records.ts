@@ -21,6 +21,8 @@ import { parseState, type ChatState } from './chat-state.ts';
 
 /** Lease of a run: one that has not renewed it for this long counts as dead, in milliseconds. */
 export const LEASE_MS = 5_000;
+/** Pause before a write that failed is repeated, in milliseconds. */
+const AGAIN_MS = 500;
 /** Most chats of one principal that run at once. */
 export const MAX_RUNNING = 8;
 
@@ -79,10 +81,17 @@ export class ChatRecords {
     return meta.changes === 1 ? claim : undefined;
   }
 
-  /** @returns whether the claim still held */
+  /**
+   * Writes a state; repeats that once if it fails, since what a model and tools have done would be lost.
+   * @returns whether the claim still held; false too if the chat came to rest with a write whose response was lost
+   */
   async write(claim: Claim, status: ChatStatus, state: ChatState): Promise<boolean> {
     const written = await this.#toClaimed(claim, state);
-    const { meta } = await writeChat(this.#ports.db, claim.id, status, written).run();
+    const write = async () => writeChat(this.#ports.db, claim.id, status, written).run();
+    const { meta } = await write().catch(async () => {
+      await scheduler.wait(AGAIN_MS);
+      return write();
+    });
     return meta.changes === 1;
   }
 
