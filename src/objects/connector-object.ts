@@ -7,6 +7,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { findRecord } from '../records/record-store.ts';
+import { Coalescing } from '../shared/util/coalescing.ts';
 import {
   FRAMES_VERSION,
   onChannel,
@@ -46,8 +47,13 @@ type Attachment = Machine | { kind: 'call'; channel: number } | { kind: 'ended' 
 
 /** The object checks for an announced revocation after this time, in milliseconds. */
 const EXPECT_MS = 3_000;
+/** A failed check is repeated after this time, in milliseconds: the platform repeats a failed alarm only a few times. */
+const FAILED_MS = 30_000;
 /** Maximum number of concurrent calls per connector. */
 const MAX_CALLS = 5_000;
+/** Shortest time between two looks at what the machine announces, in milliseconds; and most that it may announce meanwhile. */
+const ANNOUNCED_PAUSE_MS = 1_000;
+const MAX_ANNOUNCED = { servers: 1_000, chars: 1_048_576 };
 const MACHINE = 'machine';
 const CALL = 'call';
 const ABNORMAL = 1006;
@@ -62,7 +68,23 @@ const CLOSED = {
 const tagOf = (channel: number) => `channel-${channel}`;
 const isOpen = ({ readyState }: WebSocket) => readyState === WebSocket.OPEN;
 
+/** A server that a machine announces, with the id of its connector. */
+interface Announced {
+  id: string;
+  server: string;
+}
+
 export class Connector extends DurableObject<Env> {
+  /** A machine may announce a server over and over; each announcement costs a read of the database and a discovery. */
+  readonly #announced = new Coalescing<Announced, void>({
+    work: servers => this.#follow(servers).catch(() => {}),
+    pauseMs: ANNOUNCED_PAUSE_MS,
+    most: MAX_ANNOUNCED.servers,
+    mostWeight: MAX_ANNOUNCED.chars,
+    weightOf: ({ server }) => server.length,
+    wait: ms => scheduler.wait(ms),
+  });
+
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
@@ -117,9 +139,13 @@ export class Connector extends DurableObject<Env> {
     const [socket] = this.ctx.getWebSockets(MACHINE).filter(isOpen);
     if (!socket) return;
     const { id, rotatedAt } = socket.deserializeAttachment() as Machine;
-    const connector = await findRecord(this.env.DB, CONNECTORS, id);
-    // A machine that connected before tokens could be rotated has no such time.
-    if (connector?.rotated_at !== (rotatedAt ?? 0)) this.revoke();
+    try {
+      const connector = await findRecord(this.env.DB, CONNECTORS, id);
+      // A machine that connected before tokens could be rotated has no such time.
+      if (connector?.rotated_at !== (rotatedAt ?? 0)) this.revoke();
+    } catch {
+      await this.ctx.storage.setAlarm(Date.now() + FAILED_MS);
+    }
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
@@ -166,9 +192,8 @@ export class Connector extends DurableObject<Env> {
       await notePresence(this.env.DB, id, true, Date.now());
       await this.#wakeMonitors(await listConnectorServers(this.env.DB, id));
     } else if (type === 'news') {
-      const announced = parsePayload('news', payload);
-      const servers = await listConnectorServers(this.env.DB, attachment.id);
-      await this.#wakeMonitors(servers.filter(({ server }) => server === announced?.server));
+      const { server } = parsePayload('news', payload) ?? {};
+      if (server !== undefined) void this.#announced.add(server, { id: attachment.id, server });
     } else if (type === 'bye') socket.close(CLOSED.done);
   }
 
@@ -188,6 +213,13 @@ export class Connector extends DurableObject<Env> {
     await Promise.allSettled(
       servers.map(({ id: serverId }) => monitors.getByName(serverId).wake()),
     );
+  }
+
+  /** The machine has announced these servers. */
+  async #follow(announced: readonly Announced[]): Promise<void> {
+    const names = new Set(announced.map(({ server }) => server));
+    const servers = await listConnectorServers(this.env.DB, announced[0]?.id ?? '');
+    await this.#wakeMonitors(servers.filter(({ server }) => names.has(server)));
   }
 
   /** Makes the monitors of these servers check them now, whatever their last status. */

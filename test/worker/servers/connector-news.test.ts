@@ -1,0 +1,27 @@
+/** A machine that announces its server over and over. */
+import { env } from 'cloudflare:workers';
+import { afterEach, expect, it, vi } from 'vitest';
+import { FRAMES_VERSION, toJsonFrame } from '../../../src/upstream/connector/frames.ts';
+import { connectedProgram } from '../support/connected-program.ts';
+import { createPortico, PATIENT, whenQuiet } from '../support/portico.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('[CLI-1] [SEC-9] is listened to once a second, and its last word counts', async () => {
+  const { machine, server, id } = await connectedProgram(createPortico(), 'noisy');
+  await whenQuiet(id);
+  const prepare = vi.spyOn(env.DB, 'prepare');
+  const reads = () =>
+    prepare.mock.calls.filter(([sql]) => sql.includes('connector_server AS server')).length;
+  const welcomes = machine.of('welcome').length;
+  const startedAt = Date.now();
+  for (let n = 0; n < 300; n += 1) machine.send(toJsonFrame('news', 0, { server: 'noisy' }));
+  machine.send(toJsonFrame('hello', 0, { version: FRAMES_VERSION, agent: 'fake/1', servers: [] }));
+  await vi.waitFor(() => expect(machine.of('welcome').length).toBeGreaterThan(welcomes), PATIENT);
+  // One of them is of the greeting.
+  expect(reads()).toBeLessThanOrEqual(3 + Math.ceil((Date.now() - startedAt) / 1_000));
+  await vi.waitFor(() => expect(reads()).toBeGreaterThanOrEqual(3), PATIENT);
+  const lists = server.of('tools/list').length;
+  machine.send(toJsonFrame('news', 0, { server: 'noisy' }));
+  await vi.waitFor(() => expect(server.of('tools/list').length).toBeGreaterThan(lists), PATIENT);
+});
