@@ -100,7 +100,9 @@ const list = createRoute({
   operationId: 'listAudit',
   tags,
   summary: 'Search the audit',
-  description: `Newest first, page by page. ${OWN_ROWS}`,
+  description:
+    'Newest first, page by page. A page that few of many calls match may have fewer rows than `limit`, or none, and yet a `next_cursor`. ' +
+    OWN_ROWS,
   ...needs(AUDIT_SCOPE),
   request: {
     query: z.strictObject({

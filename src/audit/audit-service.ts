@@ -74,7 +74,7 @@ export class AuditService {
     this.#keptCalls = keptCalls;
   }
 
-  /** Returns one page of the events, with names. */
+  /** Returns one page of the events, with names. Where much has to be read it is not full, and others follow all the same. */
   async list(
     caller: Actor,
     query: AuditQuery,
@@ -84,14 +84,18 @@ export class AuditService {
   ): Promise<ListPage<NamedEvent>> {
     const own = await this.#ownRows(caller);
     const filter = await toFilter(this.#db, query, own);
-    const [rows, calls] = await Promise.all([
+    const [rows, { calls, readTo }] = await Promise.all([
       listEvents(this.#db, filter, order, limit + 1, after),
       readCalls(this.#db, filter, order, limit + 1, after),
     ]);
     const all: PlacedEvent[] = [...rows, ...calls];
     const sorted = all.toSorted((a, b) => compare(order, positionOf(a), positionOf(b)));
-    const page = toListPage(sorted, limit, positionOf);
-    return { ...page, items: await withNames(this.#db, page.items, own) };
+    // What comes after calls that were not read is for a later page too.
+    const read = readTo
+      ? sorted.filter(row => compare(order, positionOf(row), readTo) < 0)
+      : sorted;
+    const { items, next = readTo } = toListPage(read, limit, positionOf);
+    return { items: await withNames(this.#db, items, own), ...(next ? { next } : {}) };
   }
 
   /** Counts the events by time and outcome. */

@@ -52,7 +52,14 @@ export default function Activity({ me }: ViewProps) {
       {counts.data && events && events.length > 0 ? (
         <Plot counts={counts.data} split={byOutcome} says={toSentence} />
       ) : null}
-      {events ? <Rows events={events} explains={seesAll} onOpen={id => set(ROW, id)} /> : null}
+      {events ? (
+        <Rows
+          events={events}
+          isWhole={!found.hasNextPage}
+          explains={seesAll}
+          onOpen={id => set(ROW, id)}
+        />
+      ) : null}
       {!events && !found.error ? <Loading /> : null}
       <p class="actions">
         <More list={found} />
@@ -72,13 +79,15 @@ export default function Activity({ me }: ViewProps) {
 
 interface RowsProps {
   events: readonly AuditEvent[];
+  /** Whether no other page follows. */
+  isWhole: boolean;
   /** Whether the API explains why a call was refused. */
   explains: boolean;
   onOpen(id: string): void;
 }
 
-function Rows({ events, explains, onOpen }: RowsProps) {
-  if (events.length === 0) return <Empty>Nothing matches.</Empty>;
+function Rows({ events, isWhole, explains, onOpen }: RowsProps) {
+  if (events.length === 0) return <Empty>Nothing matches{isWhole ? '' : ' so far'}.</Empty>;
   return (
     <Table label="Activity" columns={COLUMNS}>
       {events.map(event => (

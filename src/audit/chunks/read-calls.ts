@@ -25,14 +25,21 @@ import { listChunks } from './chunk-store.ts';
 export const LONGEST_MS = 3 * 3_600_000 + 300_000;
 /** Times that are further apart than this are read separately, in milliseconds. */
 const GAP_MS = 10_000;
-/** Chunks read at once. */
+/** Chunks read at once, and chunks after which a page ends even if it is not full. */
 const BATCH = 8;
+const MAX_OPENED = 1_000;
 /** The latest possible time, in milliseconds: the last that an id can hold. */
 const LAST_MS = 2 ** 48 - 1;
 
+/** Calls, and the position up to which they were read, if there may be more behind it. */
+interface ReadCalls {
+  calls: PlacedEvent[];
+  readTo?: AuditPosition;
+}
+
 /**
  * Returns the next calls that match a filter.
- * @param limit most calls; fewer only if there are no more
+ * @param limit most calls; fewer only if there are no more, or too many chunks without a match
  * @param after return only calls after this position
  */
 export async function readCalls(
@@ -41,26 +48,33 @@ export async function readCalls(
   order: AuditOrder,
   limit: number,
   after?: AuditPosition,
-): Promise<PlacedEvent[]> {
-  if (filter.kind === 'acts') return [];
-  const reading = { db, filter, order, matches: toMatcher(filter, order, after) };
+): Promise<ReadCalls> {
+  if (filter.kind === 'acts') return { calls: [] };
+  const reading = { db, filter, order, matches: toMatcher(filter, order, after), opened: 0 };
   const found: PlacedEvent[] = [];
   let rest: Span | undefined = firstSpan(filter, order, after);
   for (let turns = 0; rest && found.length < limit; turns += 1) {
+    if (reading.opened >= MAX_OPENED) return { calls: found, readTo: startOf(rest, order) };
     if (turns > 0) await yieldToRequests();
     const read = await readSome(reading, rest);
     const calls = await withoutOpen(reading, read.events);
     found.push(...calls.toSorted((a, b) => compare(order, positionOf(a), positionOf(b))));
     rest = read.rest;
   }
-  return found.slice(0, limit);
+  return { calls: found.slice(0, limit) };
 }
+
+/** Returns the position before every call of a span, and behind every other. */
+const startOf = ({ since, until }: Span, order: AuditOrder): AuditPosition =>
+  order === 'newest' ? [until, '', 0] : [since - 1, '~', 0];
 
 interface Reading {
   db: D1Database;
   filter: AuditFilter;
   order: AuditOrder;
   matches(event: PlacedEvent): boolean;
+  /** Chunks opened so far. */
+  opened: number;
 }
 
 /** A span of time in which calls began: from `since` on, before `until`. */
@@ -164,10 +178,12 @@ async function readLate(reading: Reading, span: Span, fromId: string): Promise<P
 }
 
 async function keptOf(
-  { matches }: Reading,
+  reading: Reading,
   { since, until }: Span,
   chunks: readonly CallChunk[],
 ): Promise<PlacedEvent[]> {
+  const { matches } = reading;
+  reading.opened += chunks.length;
   const events = (await Promise.all(chunks.map(toPlacedEvents))).flat();
   return events.filter(event => event.at >= since && event.at < until && matches(event));
 }

@@ -264,7 +264,7 @@ describe.each(['batched', 'durable', 'before'] as const)('recorded %s', mode => 
       expect(again?.detail['arguments_digest']).toBe(row?.detail['arguments_digest']);
       const { results } = await env.DB.prepare('SELECT * FROM audit_events').all();
       expect(JSON.stringify(results)).not.toContain(CANARY);
-      const everything = await readCalls(env.DB, {}, 'newest', 10_000);
+      const { calls: everything } = await readCalls(env.DB, {}, 'newest', 10_000);
       expect(JSON.stringify(everything)).not.toContain(CANARY);
     });
   });

@@ -113,7 +113,7 @@ describe(`calls in chunks (seed ${SEED})`, () => {
         const read: string[] = [];
         const positions: AuditPosition[] = [];
         for (;;) {
-          const page = await readCalls(DB, filter, order, 37, positions.at(-1));
+          const { calls: page } = await readCalls(DB, filter, order, 37, positions.at(-1));
           read.push(...page.map(({ id }) => id));
           positions.push(...page.map(positionOf));
           if (page.length < 37) break;
@@ -124,7 +124,7 @@ describe(`calls in chunks (seed ${SEED})`, () => {
         expect(wanted.length).toBeGreaterThan(10);
         expect(read.toSorted()).toEqual(wanted.toSorted());
       }
-      expect(await readCalls(DB, { kind: 'acts' }, order, 1)).toEqual([]);
+      expect(await readCalls(DB, { kind: 'acts' }, order, 1)).toEqual({ calls: [] });
     }
   });
 
@@ -173,7 +173,7 @@ describe(`calls in chunks (seed ${SEED})`, () => {
         const read: AuditEvent[] = [];
         let after: AuditPosition | undefined;
         for (;;) {
-          const page = await readCalls(DB, filter, order, 9, after);
+          const { calls: page } = await readCalls(DB, filter, order, 9, after);
           read.push(...page);
           const last = page.at(-1);
           if (!last || page.length < 9) break;
@@ -194,7 +194,7 @@ describe(`calls in chunks (seed ${SEED})`, () => {
       all.push(...calls);
     }
     for (const order of ['newest', 'oldest'] as const) {
-      const read = await readCalls(DB, {}, order, 1_000);
+      const { calls: read } = await readCalls(DB, {}, order, 1_000);
       expect(read.map(({ at }) => at)).toEqual(
         all.map(({ at }) => at).toSorted((a, b) => (order === 'oldest' ? a - b : b - a)),
       );

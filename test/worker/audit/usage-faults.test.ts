@@ -65,7 +65,7 @@ async function compared() {
   const { results } = await DB.prepare(
     `SELECT * FROM usage WHERE calls <> 0 ORDER BY day, principal_id, token_id, action, server_id, tool`,
   ).all();
-  const rows = await readCalls(DB, {}, 'oldest', 100_000);
+  const { calls: rows } = await readCalls(DB, {}, 'oldest', 100_000);
   const wanted = toCells(rows).map(({ sums, maxMs, ...key }) => ({
     day: key.day,
     principal_id: key.principalId,

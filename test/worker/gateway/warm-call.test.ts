@@ -41,7 +41,7 @@ it.each(ERAS.flatMap(client => ERAS.map(server => [client, server] as const)))(
     await settle(portico);
     const told = remote.asked.filter(what => !what.startsWith('SERVER_MONITOR.report'));
     expect(told).toEqual(['DB.batch']);
-    const rows = await readCalls(env.DB, { subjects: [`${name}.echo`] }, 'oldest', 100);
+    const { calls: rows } = await readCalls(env.DB, { subjects: [`${name}.echo`] }, 'oldest', 100);
     // Including those of before.
     expect(rows).toHaveLength(CALLS + 2);
   },
@@ -79,6 +79,6 @@ it('[EDGE-1] [EDGE-2] with a durable row is sent though no store or object respo
   await silent;
 
   await settle(portico);
-  const rows = await readCalls(env.DB, { subjects: [`${name}.echo`] }, 'oldest', 100);
+  const { calls: rows } = await readCalls(env.DB, { subjects: [`${name}.echo`] }, 'oldest', 100);
   expect(rows.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done', 'done']);
 });

@@ -32,7 +32,7 @@ export async function rowsOf(portico: Portico, person: Person): Promise<PlacedEv
   await logOf(person).keep(person.shard);
   const rows: PlacedEvent[] = await listChain(env.DB, person.shard, 1, 10_000);
   const filter = { principalIds: [person.principalId] };
-  return rows.concat(await readCalls(env.DB, filter, 'oldest', 10_000));
+  return rows.concat((await readCalls(env.DB, filter, 'oldest', 10_000)).calls);
 }
 
 /**
