@@ -25,7 +25,7 @@ import type { RequestBytes } from '../shared/limits/bytes-in-flight.ts';
 import type { Deadline } from '../http/deadline.ts';
 import type { UpstreamEndpoint } from './endpoint.ts';
 import { parseMessage, type RawResponse, type UpstreamMessage } from './protocol/message.ts';
-import { statusError } from './protocol/status-error.ts';
+import { saidUnnamed, statusError } from './protocol/status-error.ts';
 import { pause } from '../shared/util/pause.ts';
 
 export interface ExchangeRequest {
@@ -80,7 +80,11 @@ export async function exchange(
     const text = await readAnswer(response, deadline, maxBytes, request.bytes);
     if (text === '') throw new PorticoError('upstream_no_response');
     const message = await parsed(text, request, deadline);
-    if (message.kind !== 'response') throw new PorticoError('upstream_bad_message');
+    if (message.kind !== 'response') {
+      const said = text.length > MAX_ERROR_BYTES ? '' : saidUnnamed(text, request.endpoint);
+      const detail = said === '' ? undefined : `The server answered with an error${said}`;
+      throw new PorticoError('upstream_bad_message', detail);
+    }
     return { headers: response.headers, response: message };
   }
   if (type === 'text/event-stream' && response.body) {
@@ -151,7 +155,7 @@ async function parsed(
   }
 }
 
-/** Most bytes that are read of an answer with an error status. */
+/** Most bytes that are read of an answer with an error status, and characters of any that names no request. */
 const MAX_ERROR_BYTES = 1_048_576;
 
 /**

@@ -61,10 +61,9 @@ export function statusError(
   request: { id: RequestId; inSession: boolean; endpoint?: Sender },
 ): PorticoError | RawResponse | 'session_forgotten' {
   const response = responseOf(body, request.id);
-  const { id, error } = errorIn(body);
   if (status === 404 && request.inSession) return 'session_forgotten';
   // The reference servers refuse an unknown session with 400 and this code, before dispatch.
-  if (status === 400 && request.inSession && error['code'] === TRANSPORT_REFUSAL) {
+  if (status === 400 && request.inSession && errorIn(body).error['code'] === TRANSPORT_REFUSAL) {
     return 'session_forgotten';
   }
   if (status === 401) return authError(request.endpoint);
@@ -73,8 +72,7 @@ export function statusError(
     return new PorticoError('upstream_rate_limited', undefined, retryAfter(headers));
   }
   if (response) return response;
-  const said = id === null && isRpcError(error) ? saidOf(error, request.endpoint) : '';
-  const detail = `The server answered ${status}${said}`;
+  const detail = `The server answered ${status}${saidUnnamed(body, request.endpoint)}`;
   if (status >= 500) return new PorticoError('upstream_5xx', detail, retryAfter(headers));
   if (status >= 400) return new PorticoError('upstream_4xx', detail);
   if (status >= 300) return new PorticoError('upstream_redirect');
@@ -106,8 +104,13 @@ function responseOf(body: string, id: RequestId): RawResponse | undefined {
   }
 }
 
-/** Returns what an error says that names no request, as one that is made before the request is read (2025-11-25, transports). */
-function saidOf(error: JsonObject, sender: Sender | undefined): string {
+/**
+ * Returns what an error says that names no request, as one that is made before the request is read (2025-11-25, transports); empty if the
+ * text is no such error.
+ */
+export function saidUnnamed(body: string, sender: Sender | undefined): string {
+  const { id, error } = errorIn(body);
+  if (id !== null || !isRpcError(error)) return '';
   const unnamed = { kind: 'response', error: JSON.stringify(error), parsed: error } as const;
   return toSaid(withoutSecrets(unnamed, sender?.hidden ?? []).parsed);
 }

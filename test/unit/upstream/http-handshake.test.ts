@@ -1,4 +1,4 @@
-/** A handshake over Streamable HTTP that fails half-way. */
+/** A handshake over Streamable HTTP that fails. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { createDeadline } from '../../../src/http/deadline.ts';
 import { initializeHttp } from '../../../src/upstream/session/handshake.ts';
@@ -28,3 +28,21 @@ it.each([
   deadline.release();
   expect(ended).toEqual(['opened']);
 });
+
+it.each([
+  ['it says', { code: -32600, message: 'No key was given' }, / \(-32600: No key was given\)$/],
+  ['is known', 'no error', /^The answer is not a JSON-RPC response/],
+])(
+  '[UP-1] an answer that names no request is a failure that tells what %s',
+  async (_what, error, message) => {
+    vi.spyOn(globalThis, 'fetch').mockResolvedValue(
+      Response.json({ jsonrpc: '2.0', id: null, error }),
+    );
+    const deadline = createDeadline(60_000);
+    const opening = initializeHttp(endpoint, deadline, 1e6).finally(() => deadline.release());
+    await expect(opening).rejects.toMatchObject({
+      code: 'upstream_bad_message',
+      message: expect.stringMatching(message) as unknown,
+    });
+  },
+);
