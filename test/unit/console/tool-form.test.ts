@@ -46,7 +46,16 @@ it('[OPS-1] sends whole numbers as strict servers read them, however they were t
   const fields = toFields({ type: 'object', properties: { a: { type: 'integer' } } }) ?? [];
   expect(toArguments(fields, { a: '1.0' })).toEqual({ args: '{"a":1}' });
   expect(toArguments(fields, { a: '1e3' })).toEqual({ args: '{"a":1000}' });
+  expect(toArguments(fields, { a: '-20.00E+1 ' })).toEqual({ args: '{"a":-200}' });
 });
+
+it.each(['9007199254740990.6', '4.00000000000000000001', '1e-400', '-0', '10e-1', '1e400'])(
+  '[OPS-1] sends %s as it was typed: it is no whole number, or not written as one',
+  typed => {
+    const fields = toFields({ type: 'object', properties: { a: { type: 'number' } } }) ?? [];
+    expect(toArguments(fields, { a: typed })).toEqual({ args: `{"a":${typed}}` });
+  },
+);
 
 it('[OPS-1] reports which field is invalid', () => {
   const fields = toFields({ type: 'object', properties: { count: { type: 'number' } } }) ?? [];

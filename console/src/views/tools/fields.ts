@@ -59,8 +59,11 @@ function kindOf(type: unknown): Field['kind'] {
   return type === 'boolean' ? 'flag' : 'json';
 }
 
+/** A whole number, also written as `1.0` or `1e3`. */
+const WHOLE_NUMBER = /^(?:0|-?[1-9]\d*)(?:\.0+)?(?:e\+?\d+)?$/i;
+
 /**
- * Converts the typed texts to arguments as JSON text, in which numbers past what JavaScript can hold keep their digits; or returns the first invalid field and why. Empty
+ * Converts the typed texts to arguments as JSON text, so that no number is rounded; or returns the first invalid field and why. Empty
  * optional fields are left out.
  */
 export function toArguments(
@@ -78,8 +81,10 @@ export function toArguments(
       if (value === undefined || (kind === 'number' && typeof value !== 'number')) {
         return { field: name, problem: kind === 'number' ? 'is not a number' : 'is not JSON' };
       }
-      const isExact = Number.isSafeInteger(value);
-      args.set(name, isExact ? JSON.stringify(value) : text.trim());
+      const written = text.trim();
+      // Some servers read only digits as a whole number. Without this pattern a rounded number would pass for one.
+      const isWhole = Number.isSafeInteger(value) && WHOLE_NUMBER.test(written);
+      args.set(name, isWhole ? String(value) : written);
     }
   }
   return { args: fromRawMembers(args) };
