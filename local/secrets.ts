@@ -6,7 +6,7 @@
  * Refuses a token of another format and a file it cannot read. It never replaces keys, because what they sealed is lost without them.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, open, readFile, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 import { StartError } from './start-error.ts';
@@ -73,7 +73,7 @@ export async function loadSecrets(
     );
   }
   const file = join(folder, 'secrets.json');
-  const stored = await readSecrets(file);
+  const stored = await readSecrets(file, opened => opened.chmod(0o600));
   const adminToken = wantedToken ?? stored?.adminToken ?? makeToken();
   const isNewToken = adminToken !== stored?.adminToken;
   const secrets: StoredSecrets = {
@@ -89,7 +89,6 @@ export async function loadSecrets(
   const keep = async (change: Partial<StoredSecrets>) =>
     writeSecrets(file, { ...((await readSecrets(file)) ?? secrets), ...change });
   if (isNewToken) await writeSecrets(file, secrets);
-  else await chmod(file, 0o600).catch(error => refuseWrite(file, error));
   return {
     keyRing: JSON.stringify(secrets.keyRing),
     adminToken: secrets.adminToken,
@@ -106,7 +105,7 @@ export async function loadSecrets(
 /**
  * Adds a key to the key ring of a data folder and makes it active; the gateway uses it from its next start.
  * @returns the ids of the new key and of the formerly active one
- * @throws StartError if there is no key ring yet
+ * @throws StartError if there is no key ring yet, or the gateway could not read the file after that
  */
 export async function addKey(folder: string): Promise<{ id: string; former: string }> {
   const file = join(folder, 'secrets.json');
@@ -117,7 +116,8 @@ export async function addKey(folder: string): Promise<{ id: string; former: stri
   while (`k${number}` in keys) number += 1;
   const id = `k${number}`;
   const made = { ...keys, [id]: randomBytes(32).toString('base64') };
-  await writeSecrets(file, { ...secrets, keyRing: { active: id, keys: made } });
+  const owner = (await stat(file)).uid;
+  await writeSecrets(file, { ...secrets, keyRing: { active: id, keys: made } }, owner);
   return { id, former };
 }
 
@@ -126,15 +126,28 @@ export async function readAdminToken(folder: string): Promise<string | undefined
   return (await readSecrets(join(folder, 'secrets.json')))?.adminToken;
 }
 
-async function readSecrets(file: string): Promise<StoredSecrets | undefined> {
-  let text: string;
+/** @param protect called with the file if it holds secrets: its path may lead elsewhere by then */
+async function readSecrets(
+  file: string,
+  protect?: (opened: FileHandle) => Promise<void>,
+): Promise<StoredSecrets | undefined> {
+  let opened: FileHandle | undefined;
   try {
-    text = await readFile(file, 'utf8');
+    opened = await open(file);
+    const secrets = parseSecrets(await opened.readFile('utf8'), file);
+    await protect?.(opened).catch(error => refuseWrite(file, error));
+    return secrets;
   } catch (error) {
+    if (error instanceof StartError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     throw new StartError(`${file} cannot be read (${code}).`);
+  } finally {
+    await opened?.close();
   }
+}
+
+function parseSecrets(text: string, file: string): StoredSecrets {
   try {
     const secrets: StoredSecrets = JSON.parse(text);
     if (TOKEN_FORMAT.test(secrets.adminToken) && secrets.keyRing.active in secrets.keyRing.keys) {
@@ -148,7 +161,8 @@ async function readSecrets(file: string): Promise<StoredSecrets | undefined> {
   );
 }
 
-async function writeSecrets(file: string, secrets: StoredSecrets): Promise<void> {
+/** @param owner user id of who has to be able to read the file; absent: whoever writes it reads it */
+async function writeSecrets(file: string, secrets: StoredSecrets, owner?: number): Promise<void> {
   const draft = `${file}.new`;
   try {
     await unlink(draft).catch(ignoreMissing);
@@ -156,13 +170,20 @@ async function writeSecrets(file: string, secrets: StoredSecrets): Promise<void>
     const opened = await open(draft, 'wx', 0o600);
     try {
       await opened.writeFile(`${JSON.stringify(secrets, null, 2)}\n`);
-      await giveToOwner(opened, dirname(file));
+      const isGiven = await giveToOwner(opened, dirname(file));
+      if (!isGiven && owner !== undefined && (await opened.stat()).uid !== owner) {
+        throw new StartError(
+          `${file} stays as it was, since user ${owner} could not read it any more: run this as that user.`,
+        );
+      }
     } finally {
       await opened.close();
     }
     await rename(draft, file);
   } catch (error) {
-    refuseWrite(file, error as NodeJS.ErrnoException);
+    if (!(error instanceof StartError)) refuseWrite(file, error as NodeJS.ErrnoException);
+    await unlink(draft).catch(ignoreMissing);
+    throw error;
   }
 }
 
@@ -170,12 +191,18 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** Gives a file to the owner of its folder: the gateway of a service has to read what root wrote for it. */
-async function giveToOwner(file: FileHandle, folder: string): Promise<void> {
-  if (process.getuid?.() !== 0) return;
+/**
+ * Gives a file to the owner of its folder: the gateway of a service has to read what root wrote for it.
+ * @returns whether it belongs to them
+ */
+async function giveToOwner(file: FileHandle, folder: string): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false;
   const { uid, gid } = await stat(folder);
   // Not every root may: one in a container, or on a network's disk, keeps the file and reads it.
-  await file.chown(uid, gid).catch(() => {});
+  return file.chown(uid, gid).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Reports a full or read-only disk, or a folder of another user. */

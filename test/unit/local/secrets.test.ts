@@ -1,8 +1,20 @@
 /** Keys and admin token of a data folder: created once, stored, private, never replaced by accident. */
-import { chmod, chown, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
   addKey,
   loadSecrets,
@@ -21,7 +33,10 @@ beforeEach(async () => {
   await makeDataFolder(folder);
 });
 
-afterEach(() => rm(parent, { recursive: true }));
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(parent, { recursive: true });
+});
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 
@@ -97,6 +112,41 @@ it('[SEC-1] [OPS-3] follows no link that the owner of the folder put where the f
   expect((await stat(other)).uid).toBe(uid);
   expect(await readAdminToken(folder)).toBeDefined();
 });
+
+it('[SEC-1] [OPS-3] changes the mode of the file that it read, not of what its name leads to by then', async () => {
+  const { file } = await loadSecrets(folder, undefined);
+  const text = await readFile(file, 'utf8');
+  await rm(file);
+  spawnSync('mkfifo', ['-m', '644', file]);
+  const other = join(parent, 'other');
+  await writeFile(other, 'of root', { mode: 0o644 });
+  const reading = loadSecrets(folder, undefined);
+  const pipe = await open(file, 'w');
+  await rm(file);
+  await symlink(other, file);
+  await pipe.writeFile(text);
+  await pipe.close();
+  await reading;
+  expect(await modeOf(other)).toBe(0o644);
+});
+
+it.runIf(process.getuid?.() === 0)(
+  '[SEC-1] [OPS-3] adds no key where root cannot leave the file to who reads it',
+  async () => {
+    const { file } = await loadSecrets(folder, undefined);
+    const text = await readFile(file, 'utf8');
+    for (const path of [folder, file]) await chown(path, 12_345, -1);
+    const opened = await open(file);
+    const denied = Object.assign(new Error('no'), { code: 'EPERM' });
+    vi.spyOn(Object.getPrototypeOf(opened), 'chown').mockRejectedValue(denied);
+    await opened.close();
+    await expect(addKey(folder)).rejects.toThrow('since user 12345 could not read it any more');
+    expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual([text, ['secrets.json']]);
+    // A root that reads it itself may not give it away either.
+    await chown(file, 0, -1);
+    expect(await addKey(folder)).toMatchObject({ id: 'k2' });
+  },
+);
 
 it('[SEC-1] [OPS-3] adds a key that becomes active at the next start, and keeps the others', async () => {
   const first = await loadSecrets(folder, undefined);
