@@ -79,12 +79,15 @@ const DoneSchema = z.object({
   basis: z.string(),
   skillsRevision: z.number(),
   contributions: z.string(),
+  /** How many passes in a row ended with something left to ask; counted anew after a change, or when a tool got an answer. */
   failures: z.number(),
-  /** In how many passes in a row answers left tools out; counted anew when a tool got an answer. */
+  /** In how many of them the model did answer, but left tools out. */
   gaps: z.number().default(0),
   retryAt: z.number().nullable(),
 });
 type Done = z.infer<typeof DoneSchema>;
+
+const NONE: Pick<Done, 'gaps' | 'failures'> = { gaps: 0, failures: 0 };
 
 export class Classifying {
   readonly #ports: ClassifyingPorts;
@@ -140,12 +143,12 @@ export class Classifying {
     const madeFor = `${taxonomy.revision} ${way.id}`;
     const basis = basisOf(server, taxonomy.revision, way);
     const isAgain = done?.basis === basis && done.skillsRevision === server.skillsRevision;
-    const before = isAgain ? done.gaps : 0;
+    const before = isAgain ? done : NONE;
     const open = questions.filter(question =>
       isWanted(known.get(question.name), question, madeFor),
     );
     // Another slice comes first after each pass in vain: the one before may never get an answer.
-    const wanted = turned(open, before * way.slice);
+    const wanted = turned(open, before.gaps * way.slice);
     const judge = wanted.length > 0 ? await way.begin(taxonomy) : undefined;
     const renewed = new Set(rows.filter(row => row.madeFor === '').map(({ tool }) => tool));
     let revision: number | undefined = server.skillsRevision;
@@ -177,8 +180,9 @@ export class Classifying {
     if (isStopped()) return undefined;
     const last = await this.#finish(server, questions, known, done, revision);
     const isGap = failure ? failure.isAnswered : hasGaps;
-    const gaps = (hasAnswers ? 0 : before) + (isGap ? 1 : 0);
-    const failures = failure || isGap ? (done?.failures ?? 0) + 1 : 0;
+    const inVain = hasAnswers ? NONE : before;
+    const gaps = inVain.gaps + (isGap ? 1 : 0);
+    const failures = failure || isGap ? inVain.failures + 1 : 0;
     const soonMs = toPutOffMs(failures, failure?.retryAfterMs ?? 0);
     const waitMs = isGap && gaps >= MAX_SOON ? SELDOM_MS : soonMs;
     return { ...last, basis, failures, gaps, retryAt: failures > 0 ? Date.now() + waitMs : null };

@@ -135,6 +135,31 @@ it('[AG-US3-AC4] a tool is asked about also where the model never answers about 
   expect((await follow())['tool-44']).toBe('gaming');
 });
 
+it('[AG-US3-AC4] a failure after a change, or beside answers, is the first one again', async () => {
+  const { world, follow } = await createWorld();
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
+  /** Fails so often that the model is asked once an hour. */
+  const fail = async () => {
+    world.skills = undefined;
+    for (let n = 0; n < 9; n += 1) {
+      await follow();
+      clock.mockReturnValue(world.wakes.at(-1) ?? 0);
+    }
+    expect((world.wakes.at(-1) ?? 0) - (world.wakes.at(-2) ?? 0)).toBe(HOUR_MS);
+  };
+  const next = async () => {
+    const now = Date.now();
+    await follow();
+    return (world.wakes.at(-1) ?? 0) - now;
+  };
+  await fail();
+  world.tools = ['a', 'b', 'c'];
+  expect(await next()).toBe(30_000);
+  await fail();
+  world.skills = { a: ['weather'] };
+  expect(await next()).toBe(30_000);
+});
+
 it('[AG-US3-AC8] a skill that was suggested for a tool goes with the tool', async () => {
   const { id, world, follow } = await createWorld();
   world.skills = { a: [], b: [] };
