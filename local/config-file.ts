@@ -4,6 +4,7 @@
  */
 import { escapeReferences } from '../src/credentials/references.ts';
 import { assignNames } from '../src/servers/transfer/import-names.ts';
+import { fillHeader } from '../src/servers/transfer/placeholders.ts';
 import type { McpEntry } from '../src/servers/transfer/mcp-entry.ts';
 import { parseMcpJson } from '../src/servers/transfer/mcp-json.ts';
 import { StartError } from './start-error.ts';
@@ -62,8 +63,13 @@ function toServer(
       const { text: url, missing } = fillVariables(entry.url, env);
       if (missing.length > 0) return skip(`needs ${missing.join(', ')}, which is not set`);
       if (!URL.canParse(url)) return skip('has no valid url');
-      const headers = Object.entries(entry.headers).map(([key, text]) => [key, fill(text, env)]);
-      return { name, transportType, url, headers: Object.fromEntries(headers) };
+      const filled = Object.entries(entry.headers).map(([key, given]) => {
+        return { key, ...fill(given, env) };
+      });
+      const bad = filled.find(({ problem }) => problem !== undefined);
+      if (bad) return skip(`has a header ${bad.key} that ${bad.problem}`);
+      const headers = Object.fromEntries(filled.map(({ key, text }) => [key, text]));
+      return { name, transportType, url, headers };
     }
     case 'stdio':
       return skip('is a program: `portico connect` offers it');
@@ -83,14 +89,25 @@ function variablesOf(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(isGiven));
 }
 
-/** A variable, or an escaped `${`. */
-const PART = /\$\$\{|\$\{[^{}]*\}|\{env:\w+\}/g;
+/** An escaped `${`, or a placeholder in a form that some client fills in. */
+const PART = /\$\$\{|\$\{\{[^{}]*\}\}|\$\{[^{}]*\}|\{env:\w+\}/g;
 
-/** Fills in the variables of a header. One that is not set stays, since `${NAME}` may also be a secret of the gateway. */
-function fill(header: string, env: Environment): string {
-  return header.replaceAll(PART, part => {
+/** Fills in the variables of a header. What is not set refers to a secret of the gateway, as in an import. */
+function fill(header: string, env: Environment): { text: string; problem: string | undefined } {
+  const problems: string[] = [];
+  const text = header.replaceAll(PART, (part, at: number) => {
     if (part === '$${') return part;
-    const { text, used } = fillVariables(part, env);
-    return used.length > 0 ? escapeReferences(text) : part;
+    const { text: value, used } = fillVariables(part, env);
+    if (used.length === 0) {
+      const secret = fillHeader(part);
+      if ('problem' in secret) problems.push(secret.problem);
+      return 'text' in secret ? secret.text : part;
+    }
+    // Together with the next one it would read as an escape, or as a reference.
+    if (value.endsWith('$') && /^\$?\{/.test(header.slice(at + part.length))) {
+      problems.push(`cannot be filled in: the value of ${used.join()} ends in $ before another`);
+    }
+    return escapeReferences(value);
   });
+  return { text, problem: problems[0] };
 }

@@ -102,6 +102,45 @@ it('[REG-6] [SEC-1] fills in parts of a header, and nothing that is empty, escap
   expect(read.skipped).toEqual([{ name: 'own', reason: 'needs PORTICO_KEYS, which is not set' }]);
 });
 
+it('[REG-6] takes what a client would ask for as a secret of the gateway, as an import does', () => {
+  const headers = {
+    'X-Both': '${SET} ${input:github-token}',
+    'X-Input': 'Bearer ${input:github-token}',
+    'X-Lower': '${env:api_key}',
+    'X-Braces': '{env:API_KEY}',
+    'X-Secret': '${{ secrets.API_KEY }}',
+  };
+  const odd = { url: 'https://a.example/mcp', headers: { 'X-Odd': '${input:}' } };
+  const file = { mcpServers: { a: { url: 'https://a.example/mcp', headers }, odd } };
+  const { servers, skipped } = parse(file, { SET: 's' });
+  expect(servers.map(server => server.headers)).toEqual([
+    {
+      'X-Both': 's ${GITHUB_TOKEN}',
+      'X-Input': 'Bearer ${GITHUB_TOKEN}',
+      'X-Lower': '${API_KEY}',
+      'X-Braces': '${API_KEY}',
+      'X-Secret': '${API_KEY}',
+    },
+  ]);
+  const reason = 'has a header X-Odd that has a placeholder that only its client can fill';
+  expect(skipped).toEqual([{ name: 'odd', reason }]);
+});
+
+it.each(['${A}${HUB}', '${A}{HUB}', '${A}${B}'])(
+  '[REG-6] [SEC-1] makes no reference and no escape of a value that ends in $: %s',
+  text => {
+    const file = { mcpServers: { a: { url: 'https://a.example/mcp', headers: { key: text } } } };
+    const { servers, skipped } = parse(file, { A: 'x$', B: '{HUB}' });
+    const reason =
+      'has a header key that cannot be filled in: the value of A ends in $ before another';
+    expect([servers, skipped]).toEqual([[], [{ name: 'a', reason }]]);
+    const headers = { ends: '${A}', escape: '${A}$${HUB}', text: '${A}$' };
+    const good = { mcpServers: { a: { url: 'https://a.example/mcp', headers } } };
+    const filled = { ends: 'x$', escape: 'x$$${HUB}', text: 'x$$' };
+    expect(parse(good, { A: 'x$' }).servers).toMatchObject([{ headers: filled }]);
+  },
+);
+
 it.each([
   ['{', 'mcp.json is not valid JSON (line 1, column 2).'],
   ['{ // mine\n "a": "s3cret"\n "b": 2 }', 'mcp.json is not valid JSON (line 3, column 2).'],
