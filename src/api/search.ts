@@ -141,6 +141,7 @@ export function registerSearch(api: Api, { gateway }: ApiPorts): void {
     const found = await gateway.search(view, toRequest(body));
     // As `GET /api/v1/tools?format=` does: an API refuses a request with all its tools for one schema, and names are chosen over all tools.
     const toTools = async (dialect: Format) => {
+      if (found.hits.length === 0) return [];
       const { items } = await gateway.list(view, 'tools');
       const names = toDialectNames(dialect, items);
       return dialectOf(dialect).toTools(found.hits.map(toCanonicalTool), { strict: false, names })

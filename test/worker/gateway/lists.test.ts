@@ -94,6 +94,14 @@ describe('tools/list', () => {
     expect((await listDurableObjectIds(env.CLIENT_SESSION)).length).toBe(objects);
   });
 
+  it('[FIND-2] is not made for a search in the form of a host that finds nothing', async () => {
+    const { portico, reads } = createIsolate();
+    const body = { query: '7 of 3', server_filter: ['nobody'] };
+    const response = await portico.api('POST', '/api/v1/search?format=anthropic', body);
+    expect(await response.json()).toEqual({ content: [], tools: [] });
+    expect(reads).toEqual([]);
+  });
+
   it('[EDGE-3] [FIND-1] reads the catalogs of all servers at once, their index at once, and then nothing', async () => {
     const { portico, reads } = createIsolate();
     const list = async () => {
