@@ -49,6 +49,12 @@ export const ADMIN_ONLY: RecordScopes = { read: 'admin', write: 'admin' };
 /** A boolean, which a table stores as 1 or 0. */
 export const FlagSchema = z.number().transform(value => value === 1);
 
+/** What a record is for. Only spaces are no description. */
+export const DescriptionSchema = z
+  .string()
+  .max(2000)
+  .overwrite(text => (text.trim() === '' ? '' : text));
+
 /** A value that a table stores as JSON. */
 export const jsonOf = <S extends z.ZodType>(schema: S) =>
   z.string().transform(text => schema.parse(JSON.parse(text)));

@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { fillVariables } from '../../../local/variables.ts';
+import { DescriptionSchema } from '../../../src/records/record-schema.ts';
 import type { Era } from '../../../src/shared/protocol.ts';
 import { toServerName } from '../../../src/servers/transfer/import-names.ts';
 import type { McpEntry, StdioEntry } from '../../../src/servers/transfer/mcp-entry.ts';
@@ -17,8 +18,6 @@ import { holdsSecret } from './hidden-values.ts';
 const MAX_SERVERS = 1_000;
 const MAX_NAME_CHARS = 80;
 
-/** Same limit as in the registry. */
-const description = z.string().max(2000);
 const patterns = z.array(z.string().min(1));
 /** Client capabilities that a legacy program can be told. */
 const CapabilitySchema = z.enum(['roots', 'sampling', 'elicitation']);
@@ -31,11 +30,11 @@ const OwnSchema = z.strictObject({
   tools: z
     .strictObject({ allow: patterns.exactOptional(), deny: patterns.exactOptional() })
     .default({}),
-  description: description.default(''),
+  description: DescriptionSchema.default(''),
 });
 const GivenSchema = z.object({
   cwd: z.string().min(1).optional(),
-  description: description.optional(),
+  description: DescriptionSchema.optional(),
   portico: OwnSchema.optional(),
 });
 

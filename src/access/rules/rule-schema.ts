@@ -1,7 +1,13 @@
 /** Access rules in the API: what it accepts and shows, and what is stored of a rule. */
 import { z } from 'zod';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
-import { FlagSchema, STAMP_COLUMNS, STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
+import {
+  DescriptionSchema,
+  FlagSchema,
+  STAMP_COLUMNS,
+  STAMP_VIEW,
+  toStampView,
+} from '../../records/record-schema.ts';
 import { EffectSchema, SubjectColumnsSchema, SubjectSchema, toSubject } from '../policy/rule.ts';
 import { toShownServer } from '../../servers/server-names.ts';
 
@@ -27,7 +33,7 @@ const fields = {
   }),
   tool: PatternSchema.meta({ description: 'Pattern over the names of tools at their server' }),
   read_only: z.boolean().meta({ description: 'Only tools that are annotated read-only' }),
-  description: z.string().max(2000),
+  description: DescriptionSchema,
 };
 
 /** Body of `POST /api/v1/access/rules`. */

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import {
+  DescriptionSchema,
   jsonOf,
   namePartOf,
   STAMP_COLUMNS,
@@ -33,7 +34,6 @@ export type StoredToolset = z.infer<typeof StoredToolsetSchema>;
 /** Most characters of a definition as JSON: all definitions are read with the registry. */
 const MAX_DEFINITION_CHARS = 131_072;
 
-const DescriptionSchema = z.string().max(2000);
 const { include, exclude, overrides, name_style, tools: shown, members } = DefinitionSchema.shape;
 
 /** Body of `POST /api/v1/toolsets`. */
@@ -96,6 +96,11 @@ export function judgeDefinition(given: Definition, servers: readonly NamedServer
     }),
   };
   const isReadable = DefinitionSchema.safeParse(definition);
+  given.overrides.forEach(({ description }, i) => {
+    if (description?.trim() !== '') return;
+    const message = "is blank; leave it out to show the server's own";
+    problems.push({ field: `overrides.${i}.description`, message });
+  });
   for (const { path, message } of isReadable.error?.issues ?? []) {
     problems.push({ field: path.join('.'), message });
   }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { EVERYTHING, type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
 import { SubjectColumnsSchema, SubjectSchema, toSubject } from '../../access/policy/rule.ts';
-import { FlagSchema } from '../../records/record-schema.ts';
+import { DescriptionSchema, FlagSchema } from '../../records/record-schema.ts';
 import { toShownServer } from '../../servers/server-names.ts';
 
 /** A row of `ask_allowlist`; the time in milliseconds since the epoch. */
@@ -38,7 +38,7 @@ export const CreateEntrySchema = z
     side_effects: z.boolean().default(false).meta({
       description: 'Also where the tool is not annotated read-only; server and tool without "*"',
     }),
-    description: z.string().max(2_000).default(''),
+    description: DescriptionSchema.default(''),
   })
   .refine(isExactEnough, NOT_EXACT);
 export type CreateEntry = z.infer<typeof CreateEntrySchema>;

@@ -1,6 +1,6 @@
 /** Skills in the API: request bodies and response views. Pure. */
 import { z } from 'zod';
-import { STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
+import { DescriptionSchema, STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
 import {
   MAX_DESCRIPTION_CHARS,
   MAX_EXAMPLE_CHARS,
@@ -25,21 +25,21 @@ export const SkillIdSchema = z
   .regex(SKILL_ID, 'use 2 to 63 lower-case letters, digits or "_", starting with a letter')
   .refine(id => !RESERVED_IDS.includes(id), 'is reserved by the API');
 const NameSchema = z.string().trim().min(1).max(MAX_NAME_CHARS);
-const DescriptionSchema = z.string().max(MAX_DESCRIPTION_CHARS);
+const ShortSchema = DescriptionSchema.max(MAX_DESCRIPTION_CHARS);
 const ExamplesSchema = z.array(z.string().min(1).max(MAX_EXAMPLE_CHARS)).max(MAX_EXAMPLES);
 
 /** Body of `POST /api/v1/skills`. */
 export const CreateSkillSchema = z.strictObject({
   id: SkillIdSchema.optional().meta({ description: 'Made from the name if absent' }),
   name: NameSchema,
-  description: DescriptionSchema.default(''),
+  description: ShortSchema.default(''),
   examples: ExamplesSchema.default([]),
 });
 export type CreateSkill = z.infer<typeof CreateSkillSchema>;
 
 /** Body of `PATCH /api/v1/skills/{id}`: absent members stay unchanged. */
 export const UpdateSkillSchema = z
-  .strictObject({ name: NameSchema, description: DescriptionSchema, examples: ExamplesSchema })
+  .strictObject({ name: NameSchema, description: ShortSchema, examples: ExamplesSchema })
   .partial();
 export type UpdateSkill = z.infer<typeof UpdateSkillSchema>;
 

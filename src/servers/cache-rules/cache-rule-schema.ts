@@ -1,6 +1,12 @@
 /** Rules of the result cache in the API: bodies, views, and the stored row. */
 import { z } from 'zod';
-import { FlagSchema, STAMP_COLUMNS, STAMP_VIEW, toStampView } from '../../records/record-schema.ts';
+import {
+  DescriptionSchema,
+  FlagSchema,
+  STAMP_COLUMNS,
+  STAMP_VIEW,
+  toStampView,
+} from '../../records/record-schema.ts';
 import { type NamedServer, PatternSchema } from '../../shared/util/name-pattern.ts';
 import { toShownServer } from '../server-names.ts';
 
@@ -27,7 +33,7 @@ const edited = {
     description:
       'The result is the same for everybody who may call the tool. For a server that keeps sessions, results are cached for each principal',
   }),
-  description: z.string().max(2000),
+  description: DescriptionSchema,
 };
 
 /** Body of `POST /api/v1/cache/rules`. */

@@ -1,7 +1,7 @@
 /** A connector: the stored record, its API forms and their validation, and the format of its token. */
 import { z } from 'zod';
 import { randomBytes, toBase64Url } from '../../shared/crypto/base64url.ts';
-import { FlagSchema, type RecordScopes } from '../../records/record-schema.ts';
+import { DescriptionSchema, FlagSchema, type RecordScopes } from '../../records/record-schema.ts';
 import { SERVER_NAME } from '../registry/server-schema.ts';
 
 export const CONNECTOR_SCOPES: RecordScopes = { read: 'servers:read', write: 'servers:write' };
@@ -65,7 +65,7 @@ export const OffersSchema = z.strictObject({
         name: z.string().regex(SERVER_NAME, 'use 1 to 63 letters, digits, "-" or "_"').meta({
           description: 'Its name on the machine',
         }),
-        description: z.string().max(2000).optional(),
+        description: DescriptionSchema.optional(),
       }),
     )
     .max(MAX_OFFERS),

@@ -12,6 +12,7 @@ import {
   type AccountMode,
   type HeldAccount,
 } from '../../shared/identity/account.ts';
+import { DescriptionSchema } from '../../records/record-schema.ts';
 import type { CacheRule } from '../cache-rules/cache-rule.ts';
 import { ToolApprovalSchema, type ToolApproval } from './approval.ts';
 import { parsePlace } from './connector-place.ts';
@@ -97,7 +98,6 @@ export const SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const NameSchema = z
   .string()
   .regex(SERVER_NAME, 'use 1 to 63 letters, digits, "-" or "_", starting with a letter or digit');
-const DescriptionSchema = z.string().max(2000);
 const AddressSchema = z.string().max(2048);
 
 /** Health settings of one server that override the deployment's. */

@@ -119,7 +119,7 @@ function readRemote(
     transportType: transport ?? guessTransport(String(url), urlKey),
     url: String(url),
     headers: readTexts(findIn(entry, at), field, problem),
-    ...(typeof description === 'string' && description !== '' ? { description } : {}),
+    ...(typeof description === 'string' && description.trim() !== '' ? { description } : {}),
     fields: { url: `${named.path}.${urlKey ?? 'url'}`, headers: `${named.path}.${field}` },
   };
 }

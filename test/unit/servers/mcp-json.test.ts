@@ -125,6 +125,11 @@ describe('an entry', () => {
     expect(entry).toMatchObject({ kind: 'stdio', name: 'a' });
   });
 
+  it.each(['', ' ', ' \n\t'])('[REG-6] with the description %j has none', description => {
+    const [entry] = parse({ mcpServers: { a: { url: 'https://a.example.com/', description } } });
+    expect(entry).not.toHaveProperty('description');
+  });
+
   it('[REG-6] of the registry is passed on', () => {
     const record = { name: 'a', transport_type: 'HTTP', connection_config: { url: 'x' } };
     expect(parse({ servers: [record] })).toEqual([
