@@ -157,4 +157,17 @@ describe('an existing file', () => {
     await home.isRefused(first);
     await home.run(['remove', 'codex']);
   });
+
+  it('[CLI-4] [ACC-2] has its token replaced by one of a named principal', async () => {
+    const { json: bob } = await home.gateway.api('POST', '/api/v1/principals', { name: 'Bob' });
+    expect(await home.run(['add', 'gemini'])).toMatchObject({ code: 0 });
+    const first = tokenIn(await home.read('gemini'));
+    const forBob = ['add', 'gemini', '--principal', 'Bob'];
+    expect((await home.run(forBob)).err).toContain('add --replace to replace it');
+    expect(await home.run([...forBob, '--replace'])).toMatchObject({ code: 0 });
+    expect(await home.made('gemini')).toMatchObject([{ principal: bob['id'] }]);
+    await home.isRefused(first);
+    expect((await home.run(forBob)).err).toContain('is already set up');
+    await home.run(['remove', 'gemini']);
+  });
 });
