@@ -8,7 +8,9 @@ import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 /** Filters passed to the API unchanged. */
 const FILTERS = ['principal', 'server', 'tool', 'action', 'outcome'] as const;
 
-type Filters = { since?: string } & { [filter in (typeof FILTERS)[number]]?: string };
+type Filters = { since?: string; withToken?: string } & {
+  [filter in (typeof FILTERS)[number]]?: string;
+};
 type ListOptions = Options & Filters & { limit: string };
 type ExportOptions = GatewayOptions & Filters & { after?: string };
 
@@ -38,13 +40,15 @@ interface Checked {
 const AUDIT = '/api/v1/audit';
 
 const HELP = `
-Newest first. Give principals, servers and tools by name or by id. --since takes
-a time, or an age: 30m, 12h, 7d.
+Newest first. Give principals, tokens, servers and tools by name or by id, as
+portico token list shows them; never the value of a token. --since takes a time,
+or an age: 30m, 12h, 7d.
 
 Examples:
   portico audit
   portico audit --principal Ada --outcome denied
   portico audit --tool github.create_issue --since 7d
+  portico audit --with-token leaked
   portico audit verify`;
 
 const EXPORT_HELP = `
@@ -79,7 +83,9 @@ export function addAudit(program: Command): void {
 function filtered(command: Command): Command {
   for (const filter of FILTERS)
     command.option(`--${filter} <${filter}>`, `only rows with this ${filter}`);
-  return command.option('--since <time>', 'only rows since this time');
+  return command
+    .option('--with-token <name>', 'only what was done with this token')
+    .option('--since <time>', 'only rows since this time');
 }
 
 function toQuery(given: Filters, more: Record<string, string>): URLSearchParams {
@@ -88,6 +94,14 @@ function toQuery(given: Filters, more: Record<string, string>): URLSearchParams 
     const value = given[filter];
     if (value !== undefined) query.set(filter, value);
   }
+  const { withToken } = given;
+  if (withToken?.startsWith('portico_')) {
+    throw new Failure(
+      '--with-token takes the name or id of a token, as in portico token list, not its value',
+      EXIT.usage,
+    );
+  }
+  if (withToken !== undefined) query.set('token', withToken);
   if (given.since !== undefined) query.set('since', readSince(given.since, Date.now()));
   return query;
 }

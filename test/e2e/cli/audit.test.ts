@@ -50,6 +50,14 @@ it('[CLI-4] [SEC-6] shows calls and changes, by names', async () => {
     'tool.call rich.echo done',
   ]);
   expect(await found('--tool', 'echo')).toEqual([]);
+  expect(await found('--with-token', 'laptop', '--tool', 'rich.echo')).toEqual([
+    'tool.call rich.echo done',
+  ]);
+  expect(await found('--with-token', 'nobody')).toEqual([]);
+  const pasted = await portico(['audit', '--with-token', gateway.adminToken]);
+  expect(pasted).toMatchObject({ code: 2, out: '' });
+  expect(pasted.err).toContain('not its value');
+  expect(pasted.err).not.toContain(gateway.adminToken);
   expect(await found('--limit', '1')).toHaveLength(1);
   const { out } = await portico(['audit', '--tool', 'rich.echo']);
   expect(out).toMatch(
