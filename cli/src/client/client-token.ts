@@ -4,16 +4,9 @@
  */
 import { hostname } from 'node:os';
 import { EXIT, Failure } from '../failure.ts';
-import { OWN_TOKEN, TOKENS, type Api, type TokenRecord } from '../gateway/api.ts';
+import { OWN_TOKEN, TOKENS, type Api, type OwnToken, type TokenRecord } from '../gateway/api.ts';
 
 const MEMBER_SCOPES = ['tools:read', 'tools:call'];
-
-/** What the gateway reports to a token about itself. */
-export interface OwnToken {
-  id: string;
-  principal: string;
-  scopes: string[];
-}
 
 export interface MadeToken {
   id: string;

@@ -1,6 +1,6 @@
 /** Checks of the gateway: whether it responds, whether it is one, clock difference, token scopes and the state of servers. */
 import { IMPLEMENTATION, isObject } from '../../../src/shared/protocol.ts';
-import { Api, SERVERS, type ServerRecord } from '../gateway/api.ts';
+import { Api, OWN_TOKEN, SERVERS, type OwnToken, type ServerRecord } from '../gateway/api.ts';
 import { listApprovals, toHeldText, type Approval } from '../gateway/approvals.ts';
 import type { TokenSource } from '../login/token-source.ts';
 import { checkKeys } from './check-keys.ts';
@@ -13,14 +13,6 @@ const MAX_TEXT_CHARS = 4_096;
 /** What a gateway says of itself. */
 const WORD = /^[a-z_]{1,40}$/;
 const GOOD = new Set(['CONNECTED', 'DISCONNECTED', 'CONNECTING']);
-
-/** For each scope a request that needs it. */
-const PROBES: readonly (readonly [scope: string, path: string])[] = [
-  ['tools:read', '/api/v1/tools'],
-  ['servers:read', `${SERVERS}?limit=1`],
-  // Whoever may list tools may list their own tokens.
-  ['admin', '/api/v1/principals?limit=1'],
-];
 
 /**
  * @param token undefined where none is given
@@ -102,41 +94,34 @@ async function checkToken(api: Api, token: TokenSource | undefined): Promise<Fin
     const advice = 'run portico login, set PORTICO_TOKEN or use --token-file';
     return [failed('token', 'none is given', advice), skipped('servers', 'a token is needed')];
   }
-  const scopes: string[] = [];
-  for (const [scope, path] of PROBES) {
-    const response = await api.send('GET', path);
-    await response.body?.cancel();
-    if (response.status === 401) {
-      const advice = 'create another with portico token create';
-      return [
-        failed(
-          'token',
-          'the gateway does not know it',
-          `it is wrong, expired or revoked; ${advice}`,
-        ),
-        skipped('servers', 'a token is needed'),
-      ];
-    }
-    if (response.status !== 403 && !response.ok) {
-      return [
-        failed('token', `the gateway answered ${response.status}`, 'ask again in a moment'),
-        skipped('servers', 'the token could not be checked'),
-      ];
-    }
-    if (response.ok) scopes.push(scope);
+  const response = await api.send('GET', OWN_TOKEN);
+  if (response.status === 401) {
+    const advice = 'it is wrong, expired or revoked; create another with portico token create';
+    return [
+      failed('token', 'the gateway does not know it', advice),
+      skipped('servers', 'a token is needed'),
+    ];
   }
-  if (scopes.length === 0) {
+  if (!response.ok) {
+    return [
+      failed('token', `the gateway answered ${response.status}`, 'ask again in a moment'),
+      skipped('servers', 'the token could not be checked'),
+    ];
+  }
+  const { scopes = [], limited = false } = (await response.json()) as Partial<OwnToken>;
+  const has = (scope: string) => scopes.includes(scope);
+  if (!['tools:read', 'servers:read', 'admin'].some(has)) {
     const advice = 'create one with portico token create --scope tools:read --scope tools:call';
     return [
       failed('token', 'it may not even list tools', advice),
       skipped('servers', 'the token may not read servers'),
     ];
   }
-  const valid = ok('token', `valid; ${scopes.join(', ')}`);
-  if (!scopes.includes('servers:read')) {
+  const valid = ok('token', `valid; ${scopes.join(', ')}${limited ? ', with limits' : ''}`);
+  if (!has('servers:read') && !has('admin')) {
     return [valid, skipped('servers', 'the token may not read servers')];
   }
-  const isAdmin = scopes.includes('admin');
+  const isAdmin = has('admin') && !limited;
   const kept = isAdmin ? [...(await checkKeys(api)), ...(await checkModel(api))] : [];
   return [valid, ...(await checkServers(api)), ...kept];
 }

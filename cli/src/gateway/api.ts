@@ -40,6 +40,13 @@ export const SERVERS = '/api/v1/aggregator/servers';
 export const TOKENS = '/api/v1/tokens';
 /** The path that describes the requesting token. */
 export const OWN_TOKEN = '/api/v1/token';
+export interface OwnToken {
+  id: string;
+  principal: string;
+  scopes: string[];
+  /** Whether it is limited to some servers, tools or toolsets. */
+  limited: boolean;
+}
 
 /** Body of an unsuccessful response. */
 interface Problem {

@@ -93,7 +93,7 @@ const like = (health: object, headers: object = {}): Script => {
     const isHealth = came.url === '/health';
     sendText(
       response,
-      JSON.stringify(isHealth ? health : { servers: [] }),
+      JSON.stringify(isHealth ? health : { scopes: ['servers:read'], servers: [] }),
       isHealth ? headers : {},
     );
   };
@@ -107,16 +107,17 @@ describe('a working set-up', () => {
     expect(out).toMatch(/^✓ Node: /);
     expect(out).toContain(`✓ config file: mcp.json, 1 server\n`);
     expect(out).toContain(`✓ command of files: ${process.execPath}\n`);
-    expect(out).toContain('✓ token: valid; tools:read, servers:read, admin\n');
+    expect(out).toContain('✓ token: valid; admin\n');
     expect(out).toContain('✓ servers: 1 connected\n');
   });
 
   it('[CLI-4] passes with a token that may do little', async () => {
     const { token } = await gateway.createToken({ name: 'member' });
-    expect(await failures([], { PORTICO_TOKEN: token })).toEqual([]);
-    expect((await doctor([], { PORTICO_TOKEN: token })).out).toContain(
-      '✓ token: valid; tools:read\n',
-    );
+    const env = { PORTICO_TOKEN: token };
+    expect(await failures([], env)).toEqual([]);
+    const { json: denied } = await gateway.api('GET', '/api/v1/audit?outcome=denied');
+    expect(denied).toEqual({ events: [] });
+    expect((await doctor([], env)).out).toContain('✓ token: valid; tools:read, tools:call\n');
   });
 });
 
