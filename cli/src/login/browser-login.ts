@@ -17,6 +17,8 @@ import type { Login } from './login-store.ts';
 import { openBrowser } from './open-browser.ts';
 
 const WAIT_MS = 600_000;
+/** Width of a terminal that does not report it. */
+const USUAL_COLUMNS = 80;
 
 export interface BrowserLoginOptions {
   /** Open the page instead of only showing its address. */
@@ -56,6 +58,9 @@ export async function loginByBrowser(
         : 'Open this page in a browser on this machine:',
     );
     note(`\n  ${page.href}\n`);
+    const { isTTY, columns } = process.stderr;
+    if (isTTY && page.href.length + 2 > (columns || USUAL_COLUMNS))
+      note(`If that is cut into lines, open ${callback.linkTo(page)} instead.\n`);
     const { query, show } = await untilAborted(callback.arrival, AbortSignal.any([signal, late]));
     try {
       const login = await during(origin, async () => {

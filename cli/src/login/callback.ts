@@ -2,6 +2,7 @@
  * Listens on loopback for the browser that the gateway redirects (RFC 8252 §7.3). A request without the right `state` gets a 404, and the
  * wait continues.
  */
+import { randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -15,6 +16,8 @@ export interface Arrival {
 
 export interface Callback {
   redirectUri: string;
+  /** Returns a short address that leads to a page, for terminals that break a long one. Nobody else can guess it. */
+  linkTo(page: URL): string;
   /** The first request with the right state. */
   arrival: Promise<Arrival>;
   close(): Promise<void>;
@@ -59,10 +62,16 @@ async function answer(
 /** Starts to listen. @param state that the request has to carry */
 export async function listenForCallback(state: string): Promise<Callback> {
   const { promise: arrival, resolve: arrive } = Promise.withResolvers<Arrival>();
+  const linkPath = `/${randomBytes(9).toString('base64url')}`;
+  let linked: URL | undefined;
   const server = createServer((request, response) => {
     const url = URL.parse(request.url ?? '', 'http://127.0.0.1');
     const isOurs = url?.pathname === CALLBACK_PATH && request.method === 'GET';
     const query = url?.searchParams ?? new URLSearchParams();
+    if (linked && request.url === linkPath && request.method === 'GET') {
+      response.writeHead(302, { ...HEADERS, location: linked.href }).end();
+      return;
+    }
     if (!isOurs || query.getAll('state').join() !== state) {
       void answer(response, 404, 'Nothing here', 'This page does not belong to a sign-in.');
       return;
@@ -74,6 +83,10 @@ export async function listenForCallback(state: string): Promise<Callback> {
   const { port } = server.address() as AddressInfo;
   return {
     redirectUri: `http://127.0.0.1:${port}${CALLBACK_PATH}`,
+    linkTo(page) {
+      linked = page;
+      return `http://127.0.0.1:${port}${linkPath}`;
+    },
     arrival,
     async close() {
       const closed = once(server, 'close');

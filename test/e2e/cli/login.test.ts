@@ -59,7 +59,7 @@ describe('with a browser', () => {
     const called = await machine.run('call', 'rich.echo', '--message', 'in');
     expect(called.out).toContain('Echo: in');
     const doctor = await machine.run('doctor', '--json');
-    expect(doctor.out).toContain('"detail": "valid; tools:read"');
+    expect(doctor.out).toContain('"detail": "valid; tools:read, tools:call"');
   });
 
   it('[ACC-7] ends with a page in a real browser that says it can be closed', async () => {
@@ -117,6 +117,19 @@ describe('with a browser', () => {
     other.interrupt();
     expect(await other.ended).toMatchObject({ code: 130 });
   });
+});
+
+it('[CLI-4] shows a short address too at a terminal that breaks the long one', async () => {
+  const terminal = startTerminal(['login', origin, '--no-browser'], machine.env);
+  const shown = await terminal.see(' instead.');
+  const [, short = ''] = /open (http\S+) instead/.exec(shown) ?? [];
+  expect(short).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{12}$/);
+  const answer = await fetch(short, { redirect: 'manual' });
+  expect(answer.status).toBe(302);
+  expect(shown).toContain(`  ${answer.headers.get('location')}\r\n`);
+  expect((await fetch(`${short}x`)).status).toBe(404);
+  terminal.type('\u0003');
+  expect((await terminal.end()).code).toBe(130);
 });
 
 describe('with a code', () => {
