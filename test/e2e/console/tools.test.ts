@@ -63,6 +63,31 @@ it('[OPS-1] finds a tool by words, and calls it with the keyboard alone', async 
   }
 });
 
+it('[OPS-1] sends line breaks from the form, and as JSON what no form can express', async () => {
+  const path = '/console/tools?tool=things.echo';
+  const view = await openConsole(browser, gateway.origin, member, path);
+  const { page } = view;
+  const result = page.locator('section[aria-label=Result] pre');
+  try {
+    await page.fill('[name=message]', 'one');
+    await page.press('[name=message]', 'Shift+Enter');
+    await page.keyboard.type('two');
+    await page.keyboard.press('Enter');
+    await result.getByText('Echo: one\ntwo', { exact: true }).waitFor();
+    await page.click('text=Write it as JSON');
+    expect(await page.inputValue('[name=arguments]')).toBe('{"message":"one\\ntwo"}');
+    expect(await view.violations()).toEqual([]);
+    await page.fill('[name=arguments]', '{"message": ""}');
+    await page.click('text=Call it');
+    await result.getByText('Echo:', { exact: true }).waitFor();
+    await page.click('text=Back to the form');
+    expect(await page.inputValue('[name=message]')).toBe('one\ntwo');
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
+
 it('[OPS-1] shows an image that a tool returns', async () => {
   const view = await openConsole(
     browser,

@@ -1,10 +1,18 @@
 /** One field of a form generated from an outside schema; its name and description are outside text. */
+import type { TargetedKeyboardEvent } from 'preact';
 import { useId } from 'preact/hooks';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import type { Field } from './fields.ts';
 
 /** Most shown characters of a name. */
 const MAX_NAME_CHARS = 100;
+
+/** As in a field of one line; with Shift it begins a new line. */
+function submitOnEnter(event: TargetedKeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
+}
 
 interface InputProps {
   field: Field;
@@ -42,12 +50,21 @@ export function FieldInput({ field, value, onValue }: InputProps) {
           value={value}
           onInput={({ currentTarget }) => onValue(currentTarget.value)}
         />
-      ) : (
+      ) : kind === 'number' ? (
         <input
           {...common}
-          inputMode={kind === 'number' ? 'decimal' : undefined}
+          inputMode="decimal"
           value={value}
           onInput={({ currentTarget }) => onValue(currentTarget.value)}
+        />
+      ) : (
+        <textarea
+          {...common}
+          class="line"
+          rows={1}
+          value={value}
+          onInput={({ currentTarget }) => onValue(currentTarget.value)}
+          onKeyDown={submitOnEnter}
         />
       )}
       <small id={`${id}-about`} class="foreign">

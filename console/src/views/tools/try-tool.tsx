@@ -14,7 +14,7 @@ import { addNews, Working } from './working.tsx';
 import { useFocus } from '../../parts/use-focus.ts';
 import { useHeldFocus } from '../../parts/use-held-focus.ts';
 
-/** For a schema without a form: all arguments as JSON. */
+/** All arguments as JSON, also those that no form can express, like an empty text. */
 const WHOLE: Field = {
   name: 'arguments',
   kind: 'json',
@@ -37,11 +37,17 @@ const STILL_WAITS = new Set([
 const isOver = (thrown: unknown) => thrown instanceof ApiProblem && !STILL_WAITS.has(thrown.code);
 
 export function TryTool({ tool: { name, description, schema } }: { tool: ListedTool }) {
-  const own = toFields(schema);
-  const fields = own ?? [WHOLE];
-  const [typed, setTyped] = useState<Record<string, string>>(() =>
-    Object.fromEntries(fields.map(field => [field.name, field.initial])),
+  const form = toFields(schema);
+  const [filled, setFilled] = useState<Record<string, string>>(() =>
+    Object.fromEntries((form ?? []).map(field => [field.name, field.initial])),
   );
+  /** JSON that was written instead of the form. */
+  const [written, setWritten] = useState<string>();
+  const own = written === undefined ? form : undefined;
+  const fields = own ?? [WHOLE];
+  const typed = own ? filled : { [WHOLE.name]: written ?? WHOLE.initial };
+  const onValue = (field: string, value: string) =>
+    own ? setFilled({ ...filled, [field]: value }) : setWritten(value);
   const [problem, setProblem] = useState('');
   /** What its server asks, until that was answered. */
   const [asked, setAsked] = useState<Asked>();
@@ -54,6 +60,13 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
   // Focus moves here after the choice, since the list may be long.
   const heading = useFocus<HTMLHeadingElement>();
   const place = useHeldFocus<HTMLElement>(isRunning, heading);
+
+  function changeForm(): void {
+    setProblem('');
+    if (!own) return setWritten(undefined);
+    const made = toArguments(fields, typed);
+    setWritten('args' in made ? made.args : WHOLE.initial);
+  }
 
   function begin(): void {
     const made = toArguments(fields, typed);
@@ -103,7 +116,7 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
             key={field.name}
             field={field}
             value={typed[field.name] ?? ''}
-            onValue={value => setTyped({ ...typed, [field.name]: value })}
+            onValue={value => onValue(field.name, value)}
           />
         ))}
         {problem === '' ? null : (
@@ -118,6 +131,11 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
           {isRunning ? (
             <button type="button" class="quiet" onClick={() => running.current.abort()}>
               Stop it
+            </button>
+          ) : null}
+          {form ? (
+            <button type="button" class="quiet" onClick={changeForm}>
+              {own ? 'Write it as JSON' : 'Back to the form'}
             </button>
           ) : null}
         </p>
