@@ -140,6 +140,7 @@ interface FilterProps {
 function Filter({ server, state, isLate, onSet }: FilterProps) {
   const servers = useQuery({ ...serversQuery(), enabled: !isLate });
   const known = servers.data?.servers ?? [];
+  const more = (servers.data?.total ?? 0) - known.length;
   return (
     <div class="filter">
       <label>
@@ -154,6 +155,7 @@ function Filter({ server, state, isLate, onSet }: FilterProps) {
           {server === '' || known.some(({ id }) => id === server) ? null : (
             <option value={server}>{server}</option>
           )}
+          {more > 0 ? <option disabled>{more} more are not offered here</option> : null}
         </select>
       </label>
       <label>

@@ -80,7 +80,8 @@ function Waiting({ me, seesServers, summary }: WaitingProps) {
   const servers = summary?.broken ?? [];
   const more = summary ? summary.counts.ERROR + summary.counts.DEGRADED - servers.length : 0;
   const holds = held.data?.total ?? 0;
-  if (ended.length + servers.length + holds === 0) return <Empty>Nothing waits for you.</Empty>;
+  if (ended.length + servers.length + holds === 0 && !accounts.hasNextPage)
+    return <Empty>Nothing waits for you.</Empty>;
   return (
     <ul class="waiting">
       {servers.map(server => (
@@ -102,6 +103,12 @@ function Waiting({ me, seesServers, summary }: WaitingProps) {
           Your account at {name} ended: sign in again. <Link href="/accounts">Accounts</Link>
         </li>
       ))}
+      {accounts.hasNextPage ? (
+        <li>
+          Only your {own.length} newest accounts were checked.{' '}
+          <Link href="/accounts">Accounts</Link>
+        </li>
+      ) : null}
     </ul>
   );
 }

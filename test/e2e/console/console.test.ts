@@ -151,6 +151,41 @@ it('[OPS-1] [ACC-8] shows an administrator their own accounts, and those of ever
   }
 });
 
+it('[OPS-1] says what it left out: earlier calls, older accounts, more servers', async () => {
+  const view = await openConsole(browser, gateway.origin, admin, '/console/settings');
+  const { page } = view;
+  const change = (path: string, by: (body: Record<string, unknown>) => object) =>
+    page.route(
+      ({ pathname }) => pathname === path,
+      async route => {
+        // The API takes a cookie only with this header, which only the browser adds.
+        const headers = { ...route.request().headers(), 'sec-fetch-site': 'same-origin' };
+        const response = await route.fetch({ headers });
+        const body = (await response.json()) as Record<string, unknown>;
+        await route.fulfill({ response, json: { ...body, ...by(body) } });
+      },
+    );
+  try {
+    await change('/api/v1/audit/counts', ({ until }) => ({ counted_since: until, parts: [] }));
+    await change('/api/v1/accounts', () => ({ next_cursor: 'more' }));
+    await change(SERVERS, ({ servers }) => ({ total: (servers as object[]).length + 3 }));
+    await page.click('nav a:text-is("Overview")');
+    await page
+      .getByText(/^Nothing was called since .*; earlier calls are not counted\.$/)
+      .waitFor();
+    await page.getByText(/^Only your \d+ newest accounts were checked\./).waitFor();
+    expect(await page.getByText('Nothing waits for you.').count()).toBe(0);
+    await page.click('nav a:text-is("Approvals")');
+    await page.locator('option:disabled:text-is("3 more are not offered here")').waitFor({
+      state: 'attached',
+    });
+    expect(await view.violations()).toEqual([]);
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
+
 it('[OPS-1] shows why there is no list, and does not wait for it any more', async () => {
   const view = await openConsole(browser, gateway.origin, admin, '/console/settings');
   const { page } = view;

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { auditCountsQuery } from '../../api/audit.ts';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { toWhole } from '../../parts/time.tsx';
 import '../activity.css';
 import { denied, slow } from '../activity/bars.ts';
 import { Plot } from '../activity/plot.tsx';
@@ -31,15 +32,16 @@ export function Today() {
   });
   if (counts.error) return <Problem thrown={counts.error} onRetry={() => void counts.refetch()} />;
   if (!counts.data) return <Loading />;
-  const { parts } = counts.data;
-  if (parts.length === 0) return <Empty>Nothing was called.</Empty>;
+  const { parts, since: from, counted_since: counted } = counts.data;
+  const rest = counted === from ? '' : ` since ${toWhole(counted)}; earlier calls are not counted`;
+  if (parts.length === 0) return <Empty>Nothing was called{rest}.</Empty>;
   const has = (name: 'denied' | 'slow') => parts.some(part => part[name] > 0);
   return (
     <>
       {has('denied') ? (
         <Plot counts={counts.data} split={denied} says={all => `${callsOf(all)} refused`} />
       ) : (
-        <Empty>No call was refused.</Empty>
+        <Empty>No call was refused{rest}.</Empty>
       )}
       {has('slow') ? (
         <Plot
@@ -48,7 +50,7 @@ export function Today() {
           says={all => `${callsOf(all)} of five seconds or longer`}
         />
       ) : (
-        <Empty>No call took five seconds.</Empty>
+        <Empty>No call took five seconds{rest}.</Empty>
       )}
       <p>
         <Link href="/activity?kind=calls&outcome=denied&range=day">Refused calls</Link>
