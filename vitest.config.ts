@@ -72,8 +72,6 @@ const endToEnd = {
   hookTimeout: 300_000,
   expect: { poll: PATIENT },
 };
-/** A process runs several files in turn: a new one would load vitest and the SDKs for each, which takes as long as many a file does. */
-const inTurn = { isolate: false, setupFiles: ['./test/e2e/file-setup.ts'] };
 
 /** What runs the tests of the Worker, in workerd. */
 export const inWorkerd = (outboundService: typeof answerOutbound) =>
@@ -149,8 +147,10 @@ export default defineConfig({
       {
         test: {
           ...endToEnd,
-          ...inTurn,
           name: 'e2e',
+          // A new process would load vitest and the SDKs for each file, which takes as long as many a file does.
+          isolate: false,
+          setupFiles: ['./test/e2e/file-setup.ts'],
           include: ['test/e2e/**/*.test.ts'],
           exclude: [...WAITING, ...TIMED],
           maxWorkers: WAITING_AT_ONCE,
@@ -169,7 +169,6 @@ export default defineConfig({
       {
         test: {
           ...endToEnd,
-          ...inTurn,
           name: 'e2e-timed',
           include: TIMED,
           maxWorkers: 1,
