@@ -1,7 +1,7 @@
 /**
  * Who called what, and why somebody may not: found in the console by mouse and with the keyboard alone, with hostile names shown as text.
  */
-import { readFile } from 'node:fs/promises';
+import { text as readWhole } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, until } from '../../fixtures/start-fixture.ts';
@@ -167,7 +167,7 @@ it('[OPS-1] loads more rows and exports all matches', async () => {
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Export all that match' }).click(),
     ]);
-    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n');
+    const lines = (await readWhole(await download.createReadStream())).trim().split('\n');
     expect(lines).toHaveLength(CALLS + 2);
   } finally {
     await close();

@@ -2,7 +2,7 @@
  * The remaining tasks of the console with the keyboard alone: an export, grants, ask, programs, the verification of the audit, and
  * passkeys.
  */
-import { readFile } from 'node:fs/promises';
+import { text as readWhole } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startFixture, until } from '../../fixtures/start-fixture.ts';
@@ -80,7 +80,7 @@ it('[OPS-1] [SEC-6] exports the audit', async () => {
       page.waitForEvent('download'),
       press(/^Export all that match$/),
     ]);
-    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n');
+    const lines = (await readWhole(await download.createReadStream())).trim().split('\n');
     const subjects = lines.map(line => (JSON.parse(line) as { subject: string }).subject);
     expect(subjects).toEqual(['notes.echo', 'notes.echo']);
   });
