@@ -46,6 +46,8 @@ export function toDeploymentConfig(
     workers_dev: domain === undefined,
     preview_urls: false,
     ...(domain === undefined ? {} : { routes: [{ pattern: domain, custom_domain: true }] }),
+    // Settings made in the dashboard: without this an upload deletes them, and a closed gateway would be open.
+    keep_vars: true,
     secrets: { required: REQUIRED_SECRETS },
   };
 }

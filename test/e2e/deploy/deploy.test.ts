@@ -111,9 +111,11 @@ describe('npm run deploy', () => {
     ]);
   });
 
-  it('[OPS-4] changes only the Worker when it is run again', async () => {
+  it('[OPS-4] changes only the Worker when it is run again, and none of its settings', async () => {
     const { cloudflare, deploy, name } = world;
     cloudflare.clear();
+    const posture = { type: 'plain_text', name: 'PORTICO_POSTURE', text: 'closed' };
+    cloudflare.account.scripts.get(name)?.upload.bindings.push(posture);
     const ring = secretsOf()['PORTICO_KEYS'];
     const versions = cloudflare.account.scripts.get(name)?.versions.size ?? 0;
     const { code, text } = await deploy();
@@ -125,6 +127,7 @@ describe('npm run deploy', () => {
     expect(changes(cloudflare.seen).filter(each => !/\/workers\/|\/query$/.test(each))).toEqual([]);
     expect(cloudflare.account.scripts.get(name)?.shares).toEqual([[100]]);
     expect(cloudflare.account.scripts.get(name)?.upload.placement).toBeUndefined();
+    expect(cloudflare.account.scripts.get(name)?.upload.bindings).toContainEqual(posture);
   });
 
   it('[OPS-4] deploys new object classes to all requests at once', async () => {

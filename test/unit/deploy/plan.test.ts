@@ -179,6 +179,7 @@ describe('the configuration of a deployment', () => {
       ],
       kv_namespaces: [{ binding: 'CATALOG', id: 'n' }],
       workers_dev: true,
+      keep_vars: true,
       secrets: { required: ['PORTICO_KEYS'] },
     });
     for (const absent of ['routes', 'placement']) expect(made).not.toHaveProperty(absent);
