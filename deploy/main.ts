@@ -21,7 +21,7 @@ import { toPlan, toPlanText } from './plan.ts';
 import { runPlan } from './run-plan.ts';
 import { toTarget } from './target.ts';
 import { createWrangler } from './wrangler.ts';
-import { toDeploymentConfig } from './wrangler-config.ts';
+import { checkSettings, toDeploymentConfig } from './wrangler-config.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const HELP = fileURLToPath(new URL('./help.txt', import.meta.url));
@@ -48,6 +48,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
     findAccount(api, env['CLOUDFLARE_ACCOUNT_ID']),
   );
   const project = await readProject();
+  checkSettings(project);
   const target = toTarget(options, project, env);
   const found = await steps.run('looked at what is there', () =>
     findDeployment(api, account, target),

@@ -93,7 +93,7 @@ export async function runPlan(
       wrangler.run(what, [...args, '--secrets-file', file]),
     );
   });
-  await step('health', () => waitForHealth(plan.origin, ports.version));
+  await step('health', () => waitForHealth(plan.origin, ports.version, target.worker));
   if (textOf('setup') === undefined) return undefined;
   const code = createSetupCode();
   const query = (sql: string, params: readonly (string | number)[]) =>
@@ -110,30 +110,30 @@ export async function runPlan(
 }
 
 /** @throws StartError where this version does not answer in time */
-async function waitForHealth(origin: string, version: string): Promise<void> {
+async function waitForHealth(origin: string, version: string, worker: string): Promise<void> {
   const until = Date.now() + HEALTH_MS;
   for (;;) {
-    const seen = await askHealth(origin);
-    if (seen === version) return;
+    const { found, said } = await askHealth(origin);
+    if (found === version) return;
     if (Date.now() > until) {
-      const what = seen === undefined ? 'does not answer' : `is version ${seen} still`;
       throw new StartError(
-        `The Worker is uploaded, but ${origin}/health ${what}. A new name takes some minutes to be known: run it again. If it stays so, PORTICO_KEYS may be no key ring`,
+        `The Worker is uploaded, but ${origin}/health ${said}. A new name takes some minutes to be known: run it again. If it stays so, a setting of the Worker or PORTICO_KEYS is not right: npx wrangler tail ${worker} shows which`,
       );
     }
     await sleep(HEALTH_EVERY_MS);
   }
 }
 
-/** The version that answers and has its storage; undefined where none does. */
-async function askHealth(origin: string): Promise<string | undefined> {
+/** The version that answers and has its storage, if one does, and what was seen in words. */
+async function askHealth(origin: string): Promise<{ found?: string; said: string }> {
   try {
     const signal = AbortSignal.timeout(HEALTH_TRY_MS);
     const response = await fetch(`${origin}/health`, { signal, redirect: 'manual' });
-    const health = HealthSchema.safeParse(await response.json());
-    return health.success && health.data.status === 'ok' ? health.data.version : undefined;
+    const health = HealthSchema.safeParse(await response.json().catch(() => undefined));
+    if (health.data?.status !== 'ok') return { said: `answers ${response.status}` };
+    return { found: health.data.version, said: `is version ${health.data.version} still` };
   } catch {
-    return undefined;
+    return { said: 'does not answer' };
   }
 }
 

@@ -1,5 +1,7 @@
 /** The configuration of one deployment: `wrangler.toml` with the ids that were found or made. Pure. */
 import type { Unstable_RawConfig } from 'wrangler';
+import { StartError } from '../local/start-error.ts';
+import { parseConfig } from '../src/config.ts';
 import type { DeployOptions } from './options.ts';
 import type { Target } from './target.ts';
 
@@ -11,6 +13,16 @@ export interface DeploymentIds {
 
 /** Secrets without which the Worker refuses every request. */
 export const REQUIRED_SECRETS = ['PORTICO_KEYS'];
+
+/** @throws StartError that names an invalid setting of the project: with it the Worker would refuse every request */
+export function checkSettings({ vars }: Pick<Unstable_RawConfig, 'vars'>): void {
+  try {
+    parseConfig(vars ?? {});
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(`${reason} (wrangler.toml, [vars])`, 2);
+  }
+}
 
 /**
  * @param raw the file of the project

@@ -4,7 +4,7 @@ import { readOptions } from '../../../deploy/options.ts';
 import { toPlan, toPlanText } from '../../../deploy/plan.ts';
 import { toTarget } from '../../../deploy/target.ts';
 import { toReason } from '../../../deploy/wrangler.ts';
-import { toDeploymentConfig } from '../../../deploy/wrangler-config.ts';
+import { checkSettings, toDeploymentConfig } from '../../../deploy/wrangler-config.ts';
 import type { Found } from '../../../deploy/find-deployment.ts';
 
 const MIGRATIONS = ['0001_a.sql', '0002_b.sql'];
@@ -183,6 +183,14 @@ describe('the configuration of a deployment', () => {
       secrets: { required: ['PORTICO_KEYS'] },
     });
     for (const absent of ['routes', 'placement']) expect(made).not.toHaveProperty(absent);
+  });
+
+  it('[OPS-4] [SEC-4] has settings that the Worker takes', () => {
+    const mode = { PORTICO_MODE: 'production' };
+    expect(() => checkSettings({ vars: { ...mode, PORTICO_POSTURE: 'closed' } })).not.toThrow();
+    expect(() => checkSettings({ vars: { ...mode, PORTICO_POSTUR: 'closed' } })).toThrow(
+      'did you mean PORTICO_POSTURE? (wrangler.toml, [vars])',
+    );
   });
 
   it('[OPS-4] has the domain in place of workers.dev', () => {
