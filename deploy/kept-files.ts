@@ -3,12 +3,14 @@
  * a convenience: everything in it is found again in the account. Only its owner can read it.
  */
 import { rmSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface KeptFiles {
   folder: string;
   logFile: string;
+  /** Read a JSON file; undefined where it is missing or damaged. */
+  read(file: string): Promise<unknown>;
   /** Write a JSON file, whole or not at all. @returns its path */
   write(file: string, value: unknown): Promise<string>;
   /** Do something with secrets in a file, which is gone afterwards, however this process ends but by a kill. */
@@ -39,6 +41,10 @@ export async function openKeptFiles(folder: string): Promise<KeptFiles> {
   return {
     folder,
     logFile: join(folder, 'wrangler.log'),
+    read: file =>
+      readFile(join(folder, file), 'utf8')
+        .then(text => JSON.parse(text) as unknown)
+        .catch(() => undefined),
     write,
     async withSecrets(secrets, work) {
       process.once('exit', remove);

@@ -31,6 +31,7 @@ export interface RunPorts {
 
 const IdSchema = z.looseObject({ uuid: z.string().optional(), id: z.string().optional() });
 const BookmarkSchema = z.looseObject({ bookmark: z.string() });
+const NoteSchema = z.object({ database: z.string(), bookmark: z.string() });
 const HealthSchema = z.looseObject({ status: z.string(), version: z.string() });
 const HEALTH_MS = 120_000;
 const HEALTH_EVERY_MS = 1_000;
@@ -70,7 +71,10 @@ export async function runPlan(
   });
   const ids = { account, database, namespace };
   const config = await ports.writeConfig(ids);
-  const note = { ...ids, origin: plan.origin, version: ports.version };
+  // The bookmark of the last upgrade stays: whoever deploys again after it may have to go back.
+  const former = NoteSchema.safeParse(await files.read('deployment.json')).data;
+  const kept = former?.database === database ? { bookmark: former.bookmark } : {};
+  const note = { ...ids, origin: plan.origin, version: ports.version, ...kept };
   await files.write('deployment.json', note);
 
   const step = async (name: StepName, work: (text: string) => Promise<unknown>) => {

@@ -63,8 +63,15 @@ it('[OPS-4] applies new migrations before the Worker that needs them, and keeps 
   const marked = seen.indexOf('GET /d1/database/*/time_travel/bookmark');
   expect([marked >= 0, marked < applied, applied < uploaded]).toEqual([true, true, true]);
   expect([account.databases.size, account.namespaces.size]).toEqual([1, 1]);
+  const [printed = 'none'] = /^ {2}(\S+) \(to go back/m.exec(second.text)?.slice(1) ?? [];
+  const noted = () => readFile(join(world.kept, 'deployment.json'), 'utf8');
+  expect(await noted()).toContain(printed);
 
   expect((await get('/health/ready')).status).toBe(200);
   const principals = await (await get('/api/v1/principals', token)).text();
   expect(principals).toContain('"Grace"');
+
+  // Whoever deploys once more, perhaps a former version, may need it all the more.
+  expect((await world.deploy()).code).toBe(0);
+  expect(await noted()).toContain(printed);
 });

@@ -24,3 +24,14 @@ it('[OPS-4] leaves nothing of a file that cannot be written', async () => {
   await expect(files.write('ids.json', {})).rejects.toThrow('ids.json');
   expect(await readdir(folder)).toEqual(['ids.json']);
 });
+
+it('[OPS-4] reads what it wrote, and nothing where that is missing or damaged', async () => {
+  const files = await openKeptFiles(folder);
+  await files.write('ids.json', { a: 1 });
+  expect(await files.read('ids.json')).toEqual({ a: 1 });
+  await writeFile(join(folder, 'ids.json'), '{');
+  expect([await files.read('ids.json'), await files.read('no.json')]).toEqual([
+    undefined,
+    undefined,
+  ]);
+});
