@@ -103,7 +103,9 @@ export function toPlan({ options, target, migrations, hasOwnKeys }: Wanted, foun
       ...(database ? [`the database ${database.id}`] : []),
       ...(namespace ? [`the namespace ${namespace.id}`] : []),
       ...(unknown.length > 0 ? [`${counted(unknown.length)} of a newer version`] : []),
-      ...(worker && !needsKeys ? ['its keys'] : []),
+      ...(worker && !needsKeys
+        ? [hasOwnKeys ? 'its keys; PORTICO_KEYS is not used (docs/operations.md)' : 'its keys']
+        : []),
     ],
     origin: originOf(target, options, found),
     pending,

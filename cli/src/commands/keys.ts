@@ -19,7 +19,8 @@ Examples:
 const NEW_HELP = `
 The new key is active from the next start of the gateway; the former key stays
 to open what it sealed. On Cloudflare the ring is the secret PORTICO_KEYS of the
-Worker: add the new key first, and make it active with the next deployment.
+Worker: replace it twice, with the new key added and then active
+(docs/operations.md).
 
 Examples:
   portico keys new

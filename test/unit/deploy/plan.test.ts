@@ -83,6 +83,12 @@ describe('a plan', () => {
     ]);
   });
 
+  it('[OPS-4] [SEC-1] keeps the keys of a Worker, and says so to whoever gives others', () => {
+    expect(plan(whole, [], true).needsKeys).toBe(false);
+    expect(toPlanText(plan(whole, [], true), '1.0.0')).toContain('PORTICO_KEYS is not used');
+    expect(toPlanText(plan(whole), '1.0.0')).not.toContain('PORTICO_KEYS');
+  });
+
   it('[OPS-4] refuses an account without an address', () => {
     const { subdomain: _, ...nameless } = whole;
     expect(() => plan(nameless)).toThrow(/--domain/);
