@@ -3,7 +3,9 @@
  * terminal shows and the exit codes. No secret is in an argument, a line or a file that stays.
  */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { setGlobalProxyFromEnv } from 'node:http';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +43,11 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
       2,
     );
   }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new StartError('CLOUDFLARE_API_TOKEN has characters that no token has: copy it again', 2);
+  }
+  // As wrangler does by itself.
+  setGlobalProxyFromEnv();
   const ownKeys = env['PORTICO_KEYS'];
   if (ownKeys !== undefined) checkKeys(ownKeys);
   const api = createCloudflare({ baseUrl: env['CLOUDFLARE_API_BASE_URL'] ?? API, token });
@@ -116,13 +123,21 @@ async function isConfirmed(options: DeployOptions): Promise<boolean> {
   if (options.isConfirmed || !process.stdin.isTTY || !process.stdout.isTTY) return true;
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    return /^y(es)?$/i.test((await prompt.question('Go on? [y/N] ')).trim());
+    // Whoever presses Ctrl-C or ends the input does not go on.
+    const isGone = once(prompt, 'close').then(() => '');
+    const answer = prompt.question('Go on? [y/N] ').catch(() => '');
+    return /^y(es)?$/i.test((await Promise.race([answer, isGone])).trim());
   } finally {
     prompt.close();
   }
 }
 
-for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
+const SIGNALS = [
+  ['SIGHUP', 129],
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const;
+for (const [signal, code] of SIGNALS) {
   process.once(signal, () => {
     process.stderr.write('\nStopped. What was made stays; run it again to go on.\n');
     process.exit(code);

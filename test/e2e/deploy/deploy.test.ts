@@ -66,6 +66,7 @@ describe('npm run deploy', () => {
       { args: ['--jurisdiction', 'mars'], env: {}, says: 'one of eu', exit: 2 },
       { args: [], env: { CLOUDFLARE_API_TOKEN: '' }, says: 'API_TOKEN is missing', exit: 2 },
       { args: [], env: { CLOUDFLARE_API_TOKEN: 'x' }, says: 'is not valid', exit: 1 },
+      { args: [], env: { CLOUDFLARE_API_TOKEN: '“x”' }, says: 'copy it again', exit: 2 },
       { args: [], env: { CLOUDFLARE_ACCOUNT_ID: 'x' }, says: 'ACCOUNT_ID must be', exit: 2 },
       { args: [], env: { PORTICO_KEYS: '{"k":"sesame"}' }, says: 'PORTICO_KEYS must be', exit: 2 },
     ];
