@@ -6,7 +6,7 @@
  * Refuses a token of another format and a file it cannot read. It never replaces keys, because what they sealed is lost without them.
  */
 import { randomBytes } from 'node:crypto';
-import { open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { access, constants, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from './make-folder.ts';
 import { StartError } from './start-error.ts';
@@ -45,7 +45,7 @@ export function makeToken(): string {
   return `portico_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Creates the data folder if it is missing. */
+/** Creates the data folder if it is missing. @throws StartError if it cannot be used */
 export async function makeDataFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder);
@@ -55,6 +55,11 @@ export async function makeDataFolder(folder: string): Promise<void> {
       `The data folder ${folder} cannot be created (${code}); name another with --data DIR.`,
     );
   }
+  await access(folder, constants.W_OK | constants.X_OK).catch(({ code }) => {
+    throw new StartError(
+      `The data folder ${folder} cannot be written to (${code}); start as its owner, or name another with --data DIR.`,
+    );
+  });
 }
 
 /**
