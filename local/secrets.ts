@@ -3,7 +3,8 @@
  *
  * Owns: creating them once (32 random bytes each), their file (mode 0600, written whole or not at all) and the data folder (mode 0700 if
  * created here). An existing file is kept; only PORTICO_ADMIN_TOKEN of the environment and a new key change it.
- * Refuses a token of another format and a file it cannot read. It never replaces keys, because what they sealed is lost without them.
+ * Refuses a token of another format, a file it cannot read, and a database whose file is lost. It never replaces keys, because what they
+ * sealed is lost without them.
  */
 import { randomBytes } from 'node:crypto';
 import { access, constants, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
@@ -65,7 +66,7 @@ export async function makeDataFolder(folder: string): Promise<void> {
 /**
  * Reads the secrets of a data folder, or creates them.
  * @param wantedToken PORTICO_ADMIN_TOKEN of the environment; it becomes the admin token
- * @throws StartError for a token of another format, or a file that cannot be read or written
+ * @throws StartError for a token of another format, a file that cannot be read or written, or one that is lost
  */
 export async function loadSecrets(
   folder: string,
@@ -79,6 +80,11 @@ export async function loadSecrets(
   }
   const file = join(folder, 'secrets.json');
   const stored = await readSecrets(file, opened => opened.chmod(0o600));
+  if (!stored && (await import('./holds-tokens.ts')).holdsTokens(folder)) {
+    throw new StartError(
+      `${file} is missing, and nothing else opens what is stored in ${folder}. Restore it from a copy, or start with another folder: --data DIR.`,
+    );
+  }
   const adminToken = wantedToken ?? stored?.adminToken ?? makeToken();
   const isNewToken = adminToken !== stored?.adminToken;
   const secrets: StoredSecrets = {
@@ -117,9 +123,9 @@ export async function addKey(folder: string): Promise<{ id: string; former: stri
   const secrets = await readSecrets(file);
   if (!secrets) throw new StartError(`${file} does not exist. Start the gateway once.`);
   const { active: former, keys } = secrets.keyRing;
-  let number = Object.keys(keys).length + 1;
-  while (`k${number}` in keys) number += 1;
-  const id = `k${number}`;
+  // Above all others, since a removed key's id must not come back: what is still under that key would count as readable.
+  const numbers = Object.keys(keys).map(key => Number(/^k(\d{1,9})$/.exec(key)?.[1] ?? 0));
+  const id = `k${Math.max(...numbers) + 1}`;
   const made = { ...keys, [id]: randomBytes(32).toString('base64') };
   const owner = (await stat(file)).uid;
   await writeSecrets(file, { ...secrets, keyRing: { active: id, keys: made } }, owner);

@@ -3,10 +3,12 @@ import { spawnSync } from 'node:child_process';
 import {
   chmod,
   chown,
+  mkdir,
   mkdtemp,
   open,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   symlink,
@@ -14,6 +16,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
   addKey,
@@ -163,6 +166,32 @@ it('[SEC-1] [OPS-3] adds a key that becomes active at the next start, and keeps 
   expect(later).toMatchObject({ adminToken: first.adminToken, isTokenUnseen: false });
   expect(await readAdminToken(folder)).toBe(first.adminToken);
   expect(await modeOf(later.file)).toBe(0o600);
+});
+
+it('[SEC-1] gives no new key the id of one that was removed from the ring', async () => {
+  const { file } = await loadSecrets(folder, undefined);
+  for (const id of ['k2', 'k3']) expect((await addKey(folder)).id).toBe(id);
+  const secrets = JSON.parse(await readFile(file, 'utf8'));
+  for (const id of ['k1', 'k2']) delete secrets.keyRing.keys[id];
+  await writeFile(file, JSON.stringify(secrets));
+  expect(await addKey(folder)).toEqual({ id: 'k4', former: 'k3' });
+});
+
+it('[SEC-1] [OPS-4] makes no new keys for a database whose keys are lost', async () => {
+  const d1 = join(folder, 'storage', 'd1', 'objects');
+  await mkdir(d1, { recursive: true });
+  const database = new DatabaseSync(join(d1, 'a.sqlite'));
+  database.exec('CREATE TABLE tokens (id TEXT)');
+  // Prepared, and not used yet.
+  await loadSecrets(folder, undefined);
+  database.exec("INSERT INTO tokens VALUES ('one')");
+  database.close();
+  const { keyRing } = await loadSecrets(folder, undefined);
+  const file = join(folder, 'secrets.json');
+  await rename(file, `${file}.lost`);
+  await expect(loadSecrets(folder, makeToken())).rejects.toThrow(`${file} is missing`);
+  await rename(`${file}.lost`, file);
+  expect((await loadSecrets(folder, undefined)).keyRing).toBe(keyRing);
 });
 
 it('[OPS-3] adds no key if there is no key ring, or a damaged one', async () => {
