@@ -17,6 +17,8 @@ const OLDEST_NODE = 20;
 const ERROR_LINES = 8;
 /** A child that does not end on a signal is killed after this time, in milliseconds. */
 const END_TIMEOUT_MS = 9000;
+/** npm sends on a Ctrl-C that the terminal has sent already, within this time, in milliseconds. */
+const SENT_ON_MS = 250;
 /** Interval of the check whether npm still runs, in milliseconds. */
 const NPM_INTERVAL_MS = 500;
 
@@ -157,9 +159,16 @@ export function runScript(args, options) {
     env: Object.assign({}, SPARING, process.env),
   });
   let isEnding = false;
+  let interruptedAt = -Infinity;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       isEnding = true;
+      if (signal === 'SIGINT' && process.env.npm_lifecycle_event !== undefined) {
+        const isSentOn = performance.now() - interruptedAt < SENT_ON_MS;
+        interruptedAt = performance.now();
+        // For the script, a second signal means not to wait for running requests.
+        if (isSentOn) return;
+      }
       // A terminal sends Ctrl-C to the whole group itself.
       const alreadySent = signal === 'SIGINT' && !ownGroup && process.stdin.isTTY;
       if (!alreadySent) child.kill(signal);

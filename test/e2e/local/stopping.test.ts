@@ -161,13 +161,13 @@ async function breakOff(
 const READY = { 'npm start': 'Ctrl-C stops', 'portico up': 'ready: ' };
 
 /** Starts a gateway with a command, and waits until its server is connected. */
-async function start(way: 'npm start' | 'portico up') {
+async function start(way: 'npm start' | 'portico up', more: Record<string, string> = {}) {
   const port = await findFreePort();
   const origin = `http://127.0.0.1:${port}`;
   const data = await mkdtemp(join(folder, 'data-'));
   const token = makeToken();
   const config = ['--config', join(folder, 'mcp.json'), '--data', data, '--port', String(port)];
-  const env = { PORTICO_ADMIN_TOKEN: token };
+  const env = { PORTICO_ADMIN_TOKEN: token, ...more };
   const run =
     way === 'npm start' ? spawnStart([...config, '--no-demo'], env) : spawnUp(config, env);
   await until('it is ready', 2 * WAIT_MS, async () => {
@@ -241,6 +241,22 @@ describe.each(['npm start', 'portico up'] as const)('%s', way => {
     expect(await answer).toContain('broke off');
     upstream.release();
   });
+});
+
+it('[OPS-3] waits for running requests after a Ctrl-C that npm sends on', async () => {
+  const { child, output, origin, token } = await start('npm start', {
+    npm_lifecycle_event: 'start',
+  });
+  const { answer } = await callHeld(origin, token);
+  const ended = once(child, 'exit');
+  // The terminal sends it to npm and to the script, and npm to the script once more.
+  child.kill('SIGINT');
+  await new Promise(resolve => setTimeout(resolve, 20));
+  child.kill('SIGINT');
+  await until('it waits', WAIT_MS, async () => output().includes('waiting for 1') || undefined);
+  upstream.release();
+  expect(await answer).toContain('"content"');
+  expect((await ended)[0]).toBe(0);
 });
 
 it('[SEC-4] [OPS-3] cannot be stopped by a request from others', async () => {
