@@ -48,21 +48,25 @@ export async function restore(
   const work = join(dirname(dataDir), `.${basename(dataDir)}.restoring`);
   await rm(work, { recursive: true, force: true });
   await makeFolder(work).catch(error => {
-    throw new StartError(
-      `${dataDir} cannot be created (${codeOf(error)}); name another with --data`,
-    );
+    throw notCreated(dataDir, error);
   });
   try {
     const manifest = await unpack(file, work);
     await rm(join(work, MANIFEST));
     await writeFile(join(work, SECRETS), keys, { mode: 0o600 });
     await rmdir(dataDir).catch(() => undefined);
-    await rename(work, dataDir);
+    await rename(work, dataDir).catch(error => {
+      throw notCreated(dataDir, error);
+    });
     return { at: manifest.at };
   } finally {
-    await rm(work, { recursive: true, force: true });
+    // After a failed write, others are still under way.
+    await rm(work, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
+
+const notCreated = (dataDir: string, error: unknown) =>
+  new StartError(`${dataDir} cannot be created (${codeOf(error)}); name another with --data`);
 
 /** Accepts only files and folders of a backup: a link could lead out of it. */
 const isOurs = (path: string, entry: object): boolean =>
@@ -74,6 +78,10 @@ async function unpack(file: string, to: string): Promise<Manifest> {
   try {
     await extract({ file, cwd: to, strict: true, filter: isOurs });
   } catch (error) {
+    // The system refused it, as on a full disk: that says nothing about the archive.
+    if (error instanceof Error && 'syscall' in error) {
+      throw new StartError(`${file} cannot be unpacked to ${dirname(to)}: ${error.message}`);
+    }
     throw notWhole(error instanceof Error ? error.message : String(error));
   }
   const text = await readFile(join(to, MANIFEST), 'utf8').catch(() => {

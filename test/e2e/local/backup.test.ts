@@ -1,14 +1,16 @@
 /** A backup of a busy gateway, and a restore of it into another folder, by processes that may be killed. */
+import { execFile } from 'node:child_process';
 import { copyFile, mkdtemp, mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { create } from 'tar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestsIn } from '../../../local/backup/back-up.ts';
 import { startGateway, type Gateway } from '../support/gateway.ts';
 import { startKeyed, type KeyedUpstream } from '../support/keyed-upstream.ts';
-import { runPortico } from '../support/portico-command.ts';
+import { MAIN, runPortico } from '../support/portico-command.ts';
 
 const CLIENTS = 50;
 /** The least number of calls that were answered before the backup. */
@@ -215,6 +217,17 @@ describe('a restore', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('is not a complete backup')]);
     expect(await readdir(at('bad')).catch(() => 'nothing')).toBe('nothing');
     await rm(at('bad.tar.gz'));
+  });
+
+  it('[OPS-4] does not blame the archive for a disk that takes no more', async () => {
+    const args = ['restore', at('portico.tar.gz'), '--data', at('full')];
+    const limited = ['-c', 'ulimit -f 8; exec "$@"', 'sh', process.execPath, MAIN, ...args];
+    const said = await promisify(execFile)('/bin/sh', limited).then(
+      () => 'restored',
+      ({ stderr }: { stderr: string }) => stderr,
+    );
+    expect(said).toContain(`${at('portico.tar.gz')} cannot be unpacked to ${folder}: EFBIG`);
+    expect(await readdir(at('full')).catch(() => 'nothing')).toBe('nothing');
   });
 
   it('[OPS-4] requires the keys', async () => {
