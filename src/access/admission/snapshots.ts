@@ -71,6 +71,8 @@ const RENEWAL_MS = 250;
 /** Largest age of a session row that a request is decided on, in milliseconds. */
 const SESSION_MAX_AGE_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
+/** The clocks of two requests differ by less, in milliseconds. */
+const SET_BACK_MS = 1_000;
 /** Most database reads at the same time, and how long each may take, in milliseconds. */
 const READS_AT_ONCE = 4;
 const READ_MS = 1_000;
@@ -245,9 +247,9 @@ export class Snapshots {
     this.#hold(token, found, { now, loadedAt }, waitUntil);
   }
 
-  /** Of two reads, the one that was sent later wins. */
+  /** Of two reads, the one that was sent later wins, unless the clock was set back after it. */
   #holdRegistry(registry: Registry, loadedAt: number): void {
-    if (this.#registry && this.#registry.loadedAt > loadedAt) return;
+    if (this.#registry && this.#registry.loadedAt > loadedAt && !isAhead(this.#registry)) return;
     this.#registry = held(registry, loadedAt);
   }
 
@@ -257,10 +259,7 @@ export class Snapshots {
     { now, loadedAt }: { now: number; loadedAt: number },
     waitUntil: WaitUntil,
   ): void {
-    if (!token) {
-      this.#tokens.delete(value);
-      return;
-    }
+    if (!token) return void this.#tokens.delete(value);
     const before = this.#tokens.get(value)?.value;
     const isSame = before && JSON.stringify(before) === JSON.stringify(token);
     this.#tokens.set(value, held(isSame ? before : token, loadedAt));
@@ -271,8 +270,7 @@ export class Snapshots {
 
   async #isAdmin(hmacs: readonly string[]): Promise<boolean> {
     const { keys, adminToken } = this.#options;
-    if (adminToken === undefined) return false;
-    return (await keys.hmacs('token', adminToken))[0] === hmacs[0];
+    return adminToken !== undefined && (await keys.hmacs('token', adminToken))[0] === hmacs[0];
   }
 }
 
@@ -284,9 +282,11 @@ async function rowsOf(db: D1Database, statements: D1PreparedStatement[]): Promis
 const wholeOf = (db: D1Database): Promise<unknown[][]> =>
   onEitherSchema(age => rowsOf(db, selectRegistry(db, age)));
 
-function ageOf(entry: Held<unknown> | undefined, now: number): number {
-  return entry === undefined ? Infinity : now - entry.loadedAt;
-}
+/** Whether the clock was set back after the read, so that nothing is known of its age. */
+const isAhead = ({ loadedAt }: Held<unknown>) => loadedAt > Date.now() + SET_BACK_MS;
+
+const ageOf = (entry: Held<unknown> | undefined, now: number): number =>
+  entry === undefined || isAhead(entry) ? Infinity : now - entry.loadedAt;
 
 const isWanted = ({ token, sessionId }: Wanted) => token !== undefined || sessionId !== undefined;
 

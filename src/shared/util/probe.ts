@@ -27,10 +27,11 @@ export class Probe<Finding> {
   /** Returns a result that is at most a second old, or probes now. Never rejects. */
   async result(): Promise<Finding> {
     const now = Date.now();
-    // A probe whose request was cancelled never reports its end.
-    this.#begun = this.#begun.filter(at => now - at < LIMIT_MS);
+    // A probe whose request was cancelled never reports its end. The clock may have been set back.
+    this.#begun = this.#begun.filter(at => Math.abs(now - at) < LIMIT_MS);
     const known = this.#found;
-    if (known && (this.#begun.length > 0 || now - known.at < AGE_MS)) return known.finding;
+    if (known && (this.#begun.length > 0 || Math.abs(now - known.at) < AGE_MS))
+      return known.finding;
     if (this.#begun.length >= AT_ONCE) return this.#failed;
     this.#begun.push(now);
     const finding = await this.#within();

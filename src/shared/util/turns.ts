@@ -73,7 +73,7 @@ export class Turns {
   #forgetLost(): void {
     const now = this.#now();
     this.#line = this.#line.filter(
-      ({ isAtWork, at }) => now - at <= (isAtWork ? this.#longestMs : LOST_MS),
+      ({ isAtWork, at }) => Math.abs(now - at) <= (isAtWork ? this.#longestMs : LOST_MS),
     );
   }
 }

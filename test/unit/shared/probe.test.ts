@@ -57,6 +57,14 @@ it('[OPS-5] a probe whose request was cancelled delays nobody for long', async (
   expect(await probe.result()).toBe('well');
 });
 
+it('[OPS-5] reuses no result for long if the clock was set back', async () => {
+  let looks = 0;
+  const probe = new Probe(async () => (looks += 1), -1);
+  await probe.result();
+  vi.setSystemTime(1_000_000 - 3_600_000);
+  expect([await probe.result(), await probe.result()]).toEqual([2, 2]);
+});
+
 it('[OPS-5] a probe that throws gives the failure value', async () => {
   const probe = new Probe(() => Promise.reject(new Error('no such table')), 'failed');
   expect(await probe.result()).toBe('failed');

@@ -38,6 +38,14 @@ describe('[SEC-9] turns', () => {
     expect(up(all.slice(1))).toEqual([true]);
   });
 
+  it('that take too long delay nobody, though the clock was set back', () => {
+    const { join, up, pass } = line(1);
+    const all = join(2);
+    expect(up(all)).toEqual([true, false]);
+    pass(-3_600_000);
+    expect(up(all.slice(1))).toEqual([true]);
+  });
+
   it('of callers that vanished are skipped', () => {
     const { turns, join, up, pass } = line(1);
     const [first, lost, last] = join(3) as [Turn, Turn, Turn];

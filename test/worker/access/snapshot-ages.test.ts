@@ -107,6 +107,20 @@ describe('token and registry', () => {
     expect(reads).toHaveLength(3);
   });
 
+  it('[ACC-1] are read again, once, if the clock was set back', async () => {
+    const { load, reads, settle } = create();
+    const { id, token } = await createToken(portico);
+    await load();
+    await load(token);
+    pass(-3_600_000);
+    await sql('DELETE FROM tokens WHERE id = ?', id);
+    expect(await load(token)).toBeUndefined();
+    await load();
+    expect(reads).toHaveLength(4);
+    await load();
+    expect([reads.length, await settle()]).toEqual([4, expect.any(Number)]);
+  });
+
   it('[ACC-1] are not used if something changed in this isolate while they were read', async () => {
     const { snapshots, load, reads, hold, until, settle } = create();
     const { token } = await createToken(portico);
