@@ -57,6 +57,10 @@ describe('the image', () => {
     expect(running.output()).toContain('https://mcp.example.com/mcp');
   });
 
+  it('[OPS-5] [SEC-2] contains no settings of the machine on which it is built', async () => {
+    expect(await readdir(join(image.app, 'server'))).toEqual(['healthy.mjs', 'prepare.mjs']);
+  });
+
   it('[OPS-5] serves', async () => {
     const ready = await ask(`http://127.0.0.1:${port}/health/ready`, { headers: HOST });
     expect([ready.status, ready.text]).toEqual([200, '{"status":"ok","version":"0.1.0"}']);
