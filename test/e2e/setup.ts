@@ -31,7 +31,12 @@ const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const kept = globalThis as { porticoBuilt?: Promise<Built> };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  kept.porticoBuilt ??= mkdtemp(join(tmpdir(), 'portico-tests-')).then(buildAll);
+  kept.porticoBuilt ??= mkdtemp(join(tmpdir(), 'portico-tests-')).then(folder =>
+    buildAll(folder).catch(async (failure: unknown) => {
+      await rm(folder, { recursive: true, force: true });
+      throw failure;
+    }),
+  );
   const built = await kept.porticoBuilt;
   project.provide('migratedStorage', built.migratedStorage);
   project.provide('commandFolder', built.commandFolder);

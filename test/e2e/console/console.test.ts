@@ -182,6 +182,7 @@ it('[OPS-1] says what it left out: earlier calls, older accounts, more servers',
     expect(await view.violations()).toEqual([]);
     expect(view.problems).toEqual([]);
   } finally {
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await view.close();
   }
 });

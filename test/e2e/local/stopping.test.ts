@@ -251,7 +251,8 @@ it('[OPS-3] waits for running requests after a Ctrl-C that npm sends on', async 
   const ended = once(child, 'exit');
   // The terminal sends it to npm and to the script, and npm to the script once more.
   child.kill('SIGINT');
-  await new Promise(resolve => setTimeout(resolve, 20));
+  // Not by a timer, which other work of this process could delay.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
   child.kill('SIGINT');
   await until('it waits', WAIT_MS, async () => output().includes('waiting for 1') || undefined);
   upstream.release();

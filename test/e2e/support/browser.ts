@@ -27,10 +27,19 @@ export const launchBrowser = (): Promise<Browser> => chromium.launch(OPTIONS);
 
 /** Connects to the browser of this process; the caller closes what it opened there. */
 export async function startBrowser(): Promise<Browser> {
-  kept.porticoBrowser ??= chromium.launchServer(OPTIONS).then(server =>
-    server.once('close', () => {
-      kept.porticoBrowser = undefined;
-    }),
+  const forget = () => {
+    kept.porticoBrowser = undefined;
+  };
+  kept.porticoBrowser ??= chromium.launchServer(OPTIONS).then(
+    server => {
+      // Playwright then only begins to close; at the exit it ends the browser and removes its folders at once.
+      process.once('SIGTERM', () => process.exit());
+      return server.once('close', forget);
+    },
+    (failure: unknown) => {
+      forget();
+      throw failure;
+    },
   );
   return chromium.connect((await kept.porticoBrowser).wsEndpoint());
 }

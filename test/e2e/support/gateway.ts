@@ -97,11 +97,12 @@ async function endInner({ pid }: ChildProcess): Promise<void> {
 }
 
 /**
- * Removes the tests' own variables, which a gateway must not see, and the machine's additional CAs: no test leaves the machine, and with a
- * hundred CAs a start takes half as long again.
+ * Removes the tests' own variables, which a gateway must not see, and the machine's proxies and additional CAs: no test leaves the machine,
+ * and with a hundred CAs a start takes half as long again.
  */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const isOurs = (name: string) => name.startsWith('PORTICO_') || name === 'NODE_EXTRA_CA_CERTS';
+  const isOurs = (name: string) =>
+    /^(?:PORTICO_.*|NODE_EXTRA_CA_CERTS|(?:https?|all)_proxy)$/i.test(name);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
 }
 

@@ -127,7 +127,7 @@ describe('a call that begins', () => {
       const open = await begin(world, { arguments: '{"a":1}', requestChars });
       open?.end(END, false);
       expect(world.digested).toEqual(read);
-      // The row is made once, however often it is requested.
+      // Once the row was made, it is kept.
       const rows = [await asked[0]?.started(), await asked[0]?.started()];
       expect(rows.map(row => row?.id)).toEqual(['n', 'n']);
       expect(world.digested).toEqual(['audit {"a":1}']);

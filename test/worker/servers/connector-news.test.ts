@@ -13,6 +13,7 @@ it('[CLI-1] [SEC-9] is listened to once a second, and its last word counts', asy
   const prepare = vi.spyOn(env.DB, 'prepare');
   const reads = () =>
     prepare.mock.calls.filter(([sql]) => sql.includes('connector_server AS server')).length;
+  const lists = server.of('tools/list').length;
   const welcomes = machine.of('welcome').length;
   const startedAt = Date.now();
   for (let n = 0; n < 300; n += 1) machine.send(toJsonFrame('news', 0, { server: 'noisy' }));
@@ -21,7 +22,10 @@ it('[CLI-1] [SEC-9] is listened to once a second, and its last word counts', asy
   // One of them is of the greeting.
   expect(reads()).toBeLessThanOrEqual(3 + Math.ceil((Date.now() - startedAt) / 1_000));
   await vi.waitFor(() => expect(reads()).toBeGreaterThanOrEqual(3), PATIENT);
-  const lists = server.of('tools/list').length;
-  machine.send(toJsonFrame('news', 0, { server: 'noisy' }));
   await vi.waitFor(() => expect(server.of('tools/list').length).toBeGreaterThan(lists), PATIENT);
+  // The last look at them is over: a shorter pause would make the next check weaker, never fail.
+  await new Promise(resolve => setTimeout(resolve, 1_500));
+  const before = reads();
+  machine.send(toJsonFrame('news', 0, { server: 'noisy' }));
+  await vi.waitFor(() => expect(reads()).toBeGreaterThan(before), PATIENT);
 });
