@@ -173,8 +173,8 @@ describe.each(TURN_WIRES)('$format', compose => {
     const bytes = encoder.encode(
       JSON.stringify(compose.toWhole({ text: 'Ä', calls, delayMs: 0 }, own)),
     );
-    const [asked] = WIRES.filter(({ api }) => api.dialect === dialect).map(({ api, url, model }) =>
-      createHttpChat({ api, url, model, findKey: async () => 'k' }),
+    const [asked] = WIRES.filter(({ api }) => api.dialect.format === dialect.format).map(
+      ({ api, url, model }) => createHttpChat({ api, url, model, findKey: async () => 'k' }),
     );
     const question = { system: '', messages: [], maxTokens: 1 };
     const attempt = { signal: never, onSign: () => {}, onHandedOn: () => {} };
