@@ -65,7 +65,8 @@ async function start(): Promise<void> {
   if (!(await isFreePort(port, team?.host))) throw portTaken(port);
   await makeDataFolder(dataDir);
   unlock = lockDataFolder(dataDir);
-  const secrets = await loadSecrets(dataDir, process.env['PORTICO_ADMIN_TOKEN'] || undefined);
+  const { PORTICO_ADMIN_TOKEN: wantedToken, PORTICO_KEYS: givenKeys } = process.env;
+  const secrets = await loadSecrets(dataDir, wantedToken || undefined, givenKeys);
   // For a team, the program that started this process reads its terminal output.
   const onRequest = team && ((line: string) => void process.stdout.write(`${line}\n`));
   const log = openLogFile(join(dataDir, 'log'), undefined, onRequest);

@@ -66,11 +66,13 @@ export async function makeDataFolder(folder: string): Promise<void> {
 /**
  * Reads the secrets of a data folder, or creates them.
  * @param wantedToken PORTICO_ADMIN_TOKEN of the environment; it becomes the admin token
+ * @param givenKeys PORTICO_KEYS of the environment, which only a deployment reads
  * @throws StartError for a token of another format, a file that cannot be read or written, or one that is lost
  */
 export async function loadSecrets(
   folder: string,
   wantedToken: string | undefined,
+  givenKeys?: string,
 ): Promise<Secrets> {
   if (wantedToken !== undefined && !TOKEN_FORMAT.test(wantedToken)) {
     throw new StartError(
@@ -80,9 +82,15 @@ export async function loadSecrets(
   }
   const file = join(folder, 'secrets.json');
   const stored = await readSecrets(file, opened => opened.chmod(0o600));
-  if (!stored && (await import('./holds-tokens.ts')).holdsTokens(folder)) {
+  if (!stored && (await import('./holds-records.ts')).holdsRecords(folder)) {
     throw new StartError(
       `${file} is missing, and nothing else opens what is stored in ${folder}. Restore it from a copy, or start with another folder: --data DIR.`,
+    );
+  }
+  if (!stored && givenKeys) {
+    throw new StartError(
+      'PORTICO_KEYS is only for a deployment; here the keys are in secrets.json of the data folder: remove it',
+      2,
     );
   }
   const adminToken = wantedToken ?? stored?.adminToken ?? makeToken();
@@ -181,8 +189,8 @@ async function writeSecrets(file: string, secrets: StoredSecrets, owner?: number
     const opened = await open(draft, 'wx', 0o600);
     try {
       await opened.writeFile(`${JSON.stringify(secrets, null, 2)}\n`);
-      const isGiven = await giveToOwner(opened, dirname(file));
-      if (!isGiven && owner !== undefined && (await opened.stat()).uid !== owner) {
+      await giveToOwner(opened, dirname(file), owner);
+      if (owner !== undefined && (await opened.stat()).uid !== owner) {
         throw new StartError(
           `${file} stays as it was, since user ${owner} could not read it any more: run this as that user.`,
         );
@@ -192,8 +200,8 @@ async function writeSecrets(file: string, secrets: StoredSecrets, owner?: number
     }
     await rename(draft, file);
   } catch (error) {
+    await unlink(draft).catch(() => {});
     if (!(error instanceof StartError)) refuseWrite(file, error as NodeJS.ErrnoException);
-    await unlink(draft).catch(ignoreMissing);
     throw error;
   }
 }
@@ -202,18 +210,12 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/**
- * Gives a file to the owner of its folder: the gateway of a service has to read what root wrote for it.
- * @returns whether it belongs to them
- */
-async function giveToOwner(file: FileHandle, folder: string): Promise<boolean> {
-  if (process.getuid?.() !== 0) return false;
+/** Gives a file to who has to read it: the gateway of a service reads what root wrote. @param owner user id; absent: of the folder */
+async function giveToOwner(file: FileHandle, folder: string, owner?: number): Promise<void> {
+  if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);
   // Not every root may: one in a container, or on a network's disk, keeps the file and reads it.
-  return file.chown(uid, gid).then(
-    () => true,
-    () => false,
-  );
+  await file.chown(owner ?? uid, gid).catch(() => {});
 }
 
 /** Reports a full or read-only disk, or a folder of another user. */

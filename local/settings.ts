@@ -35,12 +35,6 @@ export function readSettings(
   publicOrigin?: string,
 ): Record<string, string> {
   checkMode(environment['PORTICO_MODE'], publicOrigin);
-  if (environment['PORTICO_KEYS']) {
-    throw new StartError(
-      'PORTICO_KEYS is only for a deployment; here the keys are in secrets.json of the data folder: remove it',
-      2,
-    );
-  }
   const isSetting = (entry: [string, string | undefined]): entry is [string, string] =>
     entry[1] !== undefined && /^portico_/i.test(entry[0]);
   const outside = new Set<string>([...OWN, ...OF_COMMANDS]);

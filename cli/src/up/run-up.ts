@@ -82,7 +82,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
     if (port !== 0 && !(await isFreePort(port))) {
       throw new Failure(`port ${port} is taken; choose another with --port`, EXIT.failed);
     }
-    const secrets = await loadSecrets(dataDir, environment['PORTICO_ADMIN_TOKEN'] || undefined);
+    const { PORTICO_ADMIN_TOKEN: wantedToken, PORTICO_KEYS: givenKeys } = environment;
+    const secrets = await loadSecrets(dataDir, wantedToken || undefined, givenKeys);
     const log = openLogFile(join(dataDir, 'log'));
     const files = await loadGatewayFiles();
     const traces = environment['PORTICO_TRACE_DIR'];

@@ -177,22 +177,33 @@ it('[SEC-1] gives no new key the id of one that was removed from the ring', asyn
   expect(await addKey(folder)).toEqual({ id: 'k4', former: 'k3' });
 });
 
-it('[SEC-1] [OPS-4] makes no new keys for a database whose keys are lost', async () => {
-  const d1 = join(folder, 'storage', 'd1', 'objects');
-  await mkdir(d1, { recursive: true });
-  const database = new DatabaseSync(join(d1, 'a.sqlite'));
-  database.exec('CREATE TABLE tokens (id TEXT)');
-  // Prepared, and not used yet.
-  await loadSecrets(folder, undefined);
-  database.exec("INSERT INTO tokens VALUES ('one')");
-  database.close();
-  const { keyRing } = await loadSecrets(folder, undefined);
-  const file = join(folder, 'secrets.json');
-  await rename(file, `${file}.lost`);
-  await expect(loadSecrets(folder, makeToken())).rejects.toThrow(`${file} is missing`);
-  await rename(`${file}.lost`, file);
-  expect((await loadSecrets(folder, undefined)).keyRing).toBe(keyRing);
+it('[SEC-1] makes no keys beside those of the environment, which it does not read', async () => {
+  const keys = '{"active":"k1"}';
+  await expect(loadSecrets(folder, undefined, keys)).rejects.toThrow('in secrets.json');
+  const { keyRing } = await loadSecrets(folder, undefined, '');
+  // A gateway that always had them in its environment goes on.
+  expect((await loadSecrets(folder, undefined, keys)).keyRing).toBe(keyRing);
 });
+
+it.each(['tokens', 'principals', 'secrets'])(
+  '[SEC-1] [OPS-4] makes no new keys for a database with %s whose keys are lost',
+  async table => {
+    const d1 = join(folder, 'storage', 'd1', 'objects');
+    await mkdir(d1, { recursive: true });
+    const database = new DatabaseSync(join(d1, 'a.sqlite'));
+    database.exec(`CREATE TABLE ${table} (id TEXT)`);
+    // Prepared, and not used yet.
+    await loadSecrets(folder, undefined);
+    database.exec(`INSERT INTO ${table} VALUES ('one')`);
+    database.close();
+    const { keyRing } = await loadSecrets(folder, undefined);
+    const file = join(folder, 'secrets.json');
+    await rename(file, `${file}.lost`);
+    await expect(loadSecrets(folder, makeToken())).rejects.toThrow(`${file} is missing`);
+    await rename(`${file}.lost`, file);
+    expect((await loadSecrets(folder, undefined)).keyRing).toBe(keyRing);
+  },
+);
 
 it('[OPS-3] adds no key if there is no key ring, or a damaged one', async () => {
   await expect(addKey(folder)).rejects.toThrow('does not exist');

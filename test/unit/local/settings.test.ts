@@ -20,11 +20,6 @@ describe('a start', () => {
     expect(taken).toEqual({ PORTICO_PAGE_SIZE: '10' });
   });
 
-  it('[SEC-1] does not seem to take keys from the environment', () => {
-    expect(() => readSettings({ PORTICO_KEYS: '{"active":"k1"}' })).toThrow('in secrets.json');
-    expect(readSettings({ PORTICO_KEYS: '' })).toEqual({});
-  });
-
   it.each([
     ['PORTICO_POSTUR', 'closed', 'did you mean PORTICO_POSTURE?'],
     ['PORTICO_RATE_LIMITS', '5', 'did you mean PORTICO_RATE_LIMIT?'],
