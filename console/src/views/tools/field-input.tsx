@@ -9,9 +9,13 @@ const MAX_NAME_CHARS = 100;
 
 /** As in a field of one line; with Shift it begins a new line. */
 function submitOnEnter(event: TargetedKeyboardEvent<HTMLTextAreaElement>): void {
-  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+  // Safari says only by this code that the key ends a composition.
+  const isComposing = event.isComposing || event.keyCode === 229;
+  if (event.key !== 'Enter' || event.shiftKey || isComposing) return;
   event.preventDefault();
-  event.currentTarget.form?.requestSubmit();
+  // As there, nothing is sent while the button is disabled or the key is held.
+  const { form } = event.currentTarget;
+  if (!event.repeat) form?.querySelector<HTMLButtonElement>('[type=submit]')?.click();
 }
 
 interface InputProps {

@@ -64,7 +64,8 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
   function changeForm(): void {
     setProblem('');
     if (!own) return setWritten(undefined);
-    const made = toArguments(fields, typed);
+    const valid = fields.filter(field => 'args' in toArguments([field], typed));
+    const made = toArguments(valid, typed);
     setWritten('args' in made ? made.args : WHOLE.initial);
   }
 
