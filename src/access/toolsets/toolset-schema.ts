@@ -90,17 +90,14 @@ export function judgeDefinition(given: Definition, servers: readonly NamedServer
     ...given,
     include: patterns('include'),
     exclude: patterns('exclude'),
-    overrides: given.overrides.map((override, i) => {
+    overrides: given.overrides.map(({ description, ...override }, i) => {
       const found = findNamed(override.server, servers)?.id;
-      return { ...override, server: resolve(`overrides.${i}.server`, override.server, found) };
+      const server = resolve(`overrides.${i}.server`, override.server, found);
+      // A blank one shows the server's own.
+      return { ...override, ...(description?.trim() ? { description } : {}), server };
     }),
   };
   const isReadable = DefinitionSchema.safeParse(definition);
-  given.overrides.forEach(({ description }, i) => {
-    if (description?.trim() !== '') return;
-    const message = "is blank; leave it out to show the server's own";
-    problems.push({ field: `overrides.${i}.description`, message });
-  });
   for (const { path, message } of isReadable.error?.issues ?? []) {
     problems.push({ field: path.join('.'), message });
   }

@@ -142,10 +142,6 @@ describe('a toolset', () => {
       { name: 'x', include: ['*'], overrides: [{ server: 'forge', tool: 't', name: 'a__b' }] },
       ['overrides.0.name'],
     ],
-    [
-      { name: 'x', include: ['*'], overrides: [{ server: 'forge', tool: 't', description: ' ' }] },
-      ['overrides.0.description'],
-    ],
     [{ name: 'x', include: ['*'], name_style: 'slash' }, ['name_style']],
     [{ name: 'x', include: ['*'], members: { principals: ['nobody'] } }, ['members.principals']],
     [{ name: 'x', include: ['*'], members: { groups: ['NO'] } }, ['members.groups.0']],

@@ -28,3 +28,12 @@ it.each<[string, object]>([
   expect(response.status).toBe(201);
   expect(await response.json()).toMatchObject({ description: '' });
 });
+
+it('[ACC-4] of tools in a toolset neither', async () => {
+  const overrides = [{ server: 'forge', tool: 'a', description: BLANK }];
+  const body = { name: 'told', include: ['*'], overrides };
+  const made = await portico.api('POST', '/api/v1/toolsets', body);
+  expect(made.status).toBe(201);
+  const { overrides: kept } = await made.json<{ overrides: object[] }>();
+  expect(kept).toEqual([{ server: 'forge', tool: 'a' }]);
+});
