@@ -146,6 +146,7 @@ async function withoutOpen(
     for (const span of spansOf(open.map(({ at }) => at))) {
       ended.push(...(await readLate(others, span, firstIdAt(span.since))));
     }
+    reading.opened = others.opened;
   }
   const ids = new Set(ended.map(({ id }) => id));
   return events.filter(event => !isOpen(event) || !ids.has(event.id));
