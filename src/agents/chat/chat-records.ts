@@ -86,8 +86,9 @@ export class ChatRecords {
    * @returns whether the claim still held; false too if the chat came to rest with a write whose response was lost
    */
   async write(claim: Claim, status: ChatStatus, state: ChatState): Promise<boolean> {
-    const written = await this.#toClaimed(claim, state);
-    const write = async () => writeChat(this.#ports.db, claim.id, status, written).run();
+    // Anew for each try: a repeated one must not shorten the lease, which was renewed meanwhile.
+    const write = async () =>
+      writeChat(this.#ports.db, claim.id, status, await this.#toClaimed(claim, state)).run();
     const { meta } = await write().catch(async () => {
       await scheduler.wait(AGAIN_MS);
       return write();
