@@ -26,8 +26,9 @@ export class AccessChanges extends DurableObject<Env> {
     const now = Date.now();
     const at = now + this.#settleMs;
     const alarmAt = await storage.getAlarm();
-    // Changes that never cease must not put the notification of the first one off for ever.
-    if (alarmAt !== null && alarmAt > now - LOST_MS) await storage.put(AGAIN_KEY, at);
+    // Changes that never cease must not put the notification of the first one off for ever; one that failed is due sooner now.
+    if (alarmAt !== null && alarmAt > now - LOST_MS && alarmAt <= at)
+      await storage.put(AGAIN_KEY, at);
     else await storage.setAlarm(at);
   }
 
