@@ -64,6 +64,11 @@ export class ChangeNotifier {
     return this.#noteHashes(hashes);
   }
 
+  /** Whether lists were noted of a catalog that no row named. */
+  get isUnnamed(): boolean {
+    return this.#options.storage.kv.get(UNNAMED_KEY) === true;
+  }
+
   /** The row names the catalog whose lists were noted. */
   noteNamed(): void {
     const { kv } = this.#options.storage;
@@ -177,11 +182,13 @@ export class ChangeNotifier {
     const { storage, db, settleMs } = this.#options;
     const before = (await storage.get<ListHashes>(LISTS_KEY)) ?? NO_LISTS;
     const lists = changedLists(before, NO_LISTS);
-    return async () => {
+    const send = async () => {
       if (lists.length === 0) return;
       await scheduler.wait(settleMs);
       await this.notify(await listStreamOwners(db), { serverId, lists });
     };
+    // No alarm is left that would repeat it.
+    return () => send().catch(() => scheduler.wait(FAILED_MS).then(send));
   }
 
   /** @returns the names of the owners that want no more notifications */

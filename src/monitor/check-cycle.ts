@@ -225,7 +225,8 @@ export class CheckCycle {
     const catalogHash = await catalogs.keep(server.id, admitted, server.catalogHash, rewrite);
     const isNew = catalogHash !== server.catalogHash;
     const notes = { warning, missed: found.failed.map(({ error }) => error), isNew };
-    if (isNew || rewrite || !isOffered(server.status)) await notifier.note(items);
+    const isNoted = !isNew && !rewrite && isOffered(server.status) && !notifier.isUnnamed;
+    if (!isNoted) await notifier.note(items);
     return { discovery: { verdict, catalogHash, toolCount: items.tools.length }, notes };
   }
 

@@ -2,7 +2,7 @@
  * Replaces the lists that a discovery could not read by those of the last catalog, so that one failing list costs a server neither its
  * other lists nor the former items of that list. Pure.
  */
-import type { DiscoveryResult } from '../upstream/discovery/discover.ts';
+import { MAX_CATALOG_BYTES, type DiscoveryResult } from '../upstream/discovery/discover.ts';
 import { rawElements, rawMembers } from '../shared/json/json-spans.ts';
 import type { Conditions, Kind, ListTtls } from '../servers/catalog/catalog.ts';
 
@@ -18,7 +18,12 @@ export function itemsOf(text: string): Record<Kind, readonly string[]> {
   };
 }
 
-/** @param last text of the server's last catalog; without one the lists stay empty */
+const encoder = new TextEncoder();
+const bytesOf = (text: string) => encoder.encode(text).length;
+
+/**
+ * @param last text of the server's last catalog; without one the lists stay empty, as does one that is too large beside the others
+ */
 export function withLastLists(
   discovery: DiscoveryResult,
   last: string | undefined,
@@ -30,8 +35,13 @@ export function withLastLists(
   const conditions = { ...discovery.conditions };
   const lastConditions = JSON.parse(members.get('conditions') ?? '{}') as Conditions;
   const ttlMs = { ...discovery.ttlMs };
+  let room = MAX_CATALOG_BYTES - bytesOf(Object.values(items).flat().join(''));
   for (const { kind } of discovery.failed) {
-    items[kind] = rawElements(members.get(kind) ?? '[]');
+    const text = members.get(kind) ?? '[]';
+    const bytes = bytesOf(text);
+    if (bytes > room) continue;
+    room -= bytes;
+    items[kind] = rawElements(text);
     const conditioned = lastConditions[kind];
     if (conditioned) conditions[kind] = conditioned;
     if (ttls[kind] !== undefined) ttlMs[kind] = ttls[kind];
