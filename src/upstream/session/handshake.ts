@@ -104,8 +104,13 @@ export async function initializeHttp(
   maxBytes: number,
   capabilities?: JsonObject,
 ): Promise<Handshake> {
+  let opened = '';
   const { response, headers } = await initialize(capabilities, async params => {
+    // A server may have opened a session for an offer that it refused.
+    if (SESSION_ID.test(opened))
+      void endSession(endpoint, { sessionId: opened, protocolVersion: '' });
     const reply = await post(endpoint, OPENING, 'initialize', params, deadline, maxBytes);
+    opened = reply.headers.get('mcp-session-id') ?? '';
     return { response: await finalResponse(reply), headers: reply.headers };
   });
   const sessionId = headers.get('mcp-session-id');
