@@ -111,3 +111,22 @@ describe.each([
     expect(posts).toHaveLength(4);
   });
 });
+
+it('[UP-1] ends each session that a server opened for an offer that it refused', async () => {
+  const ended: (string | null)[] = [];
+  const answer = only('2025-03-26');
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_input, init) => {
+    if (init?.method === 'DELETE') {
+      ended.push(new Headers(init.headers).get('mcp-session-id'));
+      return new Response(null, { status: 204 });
+    }
+    const { id, post } = received(init, []);
+    if (post.method !== 'initialize') return new Response(null, { status: 202 });
+    const headers = { 'mcp-session-id': `of-${post.offered}` };
+    return Response.json({ jsonrpc: '2.0', id, ...answer(post.offered) }, { headers });
+  });
+  const deadline = createDeadline(60_000);
+  const { sessionId } = await initializeHttp(endpoint, deadline, 1e6);
+  deadline.release();
+  expect([sessionId, ended]).toEqual(['of-2025-03-26', ['of-2025-11-25', 'of-2025-06-18']]);
+});
