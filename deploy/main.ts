@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { setGlobalProxyFromEnv } from 'node:http';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +19,7 @@ import { findAccount, findDeployment } from './find-deployment.ts';
 import { openKeptFiles } from './kept-files.ts';
 import { readOptions, type DeployOptions } from './options.ts';
 import { toPlan, toPlanText } from './plan.ts';
+import { useProxy } from './proxy.ts';
 import { runPlan } from './run-plan.ts';
 import { toTarget } from './target.ts';
 import { createWrangler } from './wrangler.ts';
@@ -46,8 +46,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new StartError('CLOUDFLARE_API_TOKEN has characters that no token has: copy it again', 2);
   }
-  // As wrangler does by itself.
-  setGlobalProxyFromEnv();
+  useProxy(env);
   const ownKeys = env['PORTICO_KEYS'];
   if (ownKeys !== undefined) checkKeys(ownKeys);
   const api = createCloudflare({ baseUrl: env['CLOUDFLARE_API_BASE_URL'] ?? API, token });
