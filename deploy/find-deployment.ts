@@ -6,7 +6,7 @@ import type { Target } from './target.ts';
 
 /** What was found; absent members are not there. */
 export interface Found {
-  worker?: { secrets: readonly string[] };
+  worker?: { secrets: readonly string[]; variables: Readonly<Record<string, string>> };
   database?: { id: string; migrations: readonly string[]; tokens: number; administrators: number };
   namespace?: { id: string };
   /** The account's part of workers.dev. */
@@ -23,6 +23,7 @@ const SettingsSchema = z.looseObject({
         id: z.string().optional(),
         database_id: z.string().optional(),
         namespace_id: z.string().optional(),
+        text: z.string().optional(),
       }),
     )
     .default([]),
@@ -92,6 +93,11 @@ export async function findDeployment(
       ? {
           worker: {
             secrets: bindings.filter(each => each.type === 'secret_text').map(each => each.name),
+            variables: Object.fromEntries(
+              bindings
+                .filter(each => each.type === 'plain_text')
+                .map(each => [each.name, each.text ?? '']),
+            ),
           },
         }
       : {}),

@@ -54,13 +54,17 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
     findAccount(api, env['CLOUDFLARE_ACCOUNT_ID']),
   );
   const project = await readProject();
-  checkSettings(project);
   const target = toTarget(options, project, env);
   const found = await steps.run('looked at what is there', () =>
     findDeployment(api, account, target),
   );
+  // What the upload keeps counts like what it brings.
+  const { variables = {}, secrets = [] } = found.worker ?? {};
+  checkSettings({ vars: { ...variables, ...project.vars } }, secrets);
   const migrations = (await readMigrations(join(ROOT, 'migrations'))).map(({ name }) => name);
-  const plan = toPlan({ options, target, migrations, hasOwnKeys: ownKeys !== undefined }, found);
+  const vars = Object.keys(project.vars ?? {});
+  const hasOwnKeys = ownKeys !== undefined;
+  const plan = toPlan({ options, target, migrations, vars, hasOwnKeys }, found);
   const { version } = IMPLEMENTATION;
   steps.say(`\n${toPlanText(plan, version)}`);
   if (options.isDryRun) {

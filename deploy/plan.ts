@@ -31,6 +31,8 @@ export interface Wanted {
   target: Target;
   /** Names of the migrations of this version, in order. */
   migrations: readonly string[];
+  /** Names of the variables that the project sets. */
+  vars: readonly string[];
   /** A key ring is given. */
   hasOwnKeys: boolean;
 }
@@ -50,7 +52,10 @@ export function originOf(
 }
 
 /** @throws StartError where it must not be done */
-export function toPlan({ options, target, migrations, hasOwnKeys }: Wanted, found: Found): Plan {
+export function toPlan(
+  { options, target, migrations, vars, hasOwnKeys }: Wanted,
+  found: Found,
+): Plan {
   const { jurisdiction, location, placement } = options;
   const { worker, database, namespace } = found;
   const applied = database?.migrations ?? [];
@@ -73,6 +78,7 @@ export function toPlan({ options, target, migrations, hasOwnKeys }: Wanted, foun
       `The Worker ${target.worker} has no PORTICO_KEYS. Set the secret under Settings, Variables and Secrets (openssl rand -base64 32), then build again`,
     );
   }
+  const variables = Object.keys(worker?.variables ?? {}).filter(each => !vars.includes(each));
   const pending = migrations.filter(each => !applied.includes(each));
   const isEmpty = applied.length === 0;
   const place = jurisdiction ?? location;
@@ -105,6 +111,9 @@ export function toPlan({ options, target, migrations, hasOwnKeys }: Wanted, foun
       ...(unknown.length > 0 ? [`${counted(unknown.length)} of a newer version`] : []),
       ...(worker && !needsKeys
         ? [hasOwnKeys ? 'its keys; PORTICO_KEYS is not used (docs/operations.md)' : 'its keys']
+        : []),
+      ...(variables.length > 0
+        ? [`its variable${variables.length === 1 ? '' : 's'} ${variables.join(', ')}`]
         : []),
     ],
     origin: originOf(target, options, found),

@@ -14,13 +14,23 @@ export interface DeploymentIds {
 /** Secrets without which the Worker refuses every request. */
 export const REQUIRED_SECRETS = ['PORTICO_KEYS'];
 
-/** @throws StartError that names an invalid setting of the project: with it the Worker would refuse every request */
-export function checkSettings({ vars }: Pick<Unstable_RawConfig, 'vars'>): void {
+/**
+ * Checks the variables that the Worker has after the upload.
+ * @param secrets names of its secrets, whose values cannot be read
+ * @throws StartError that names an invalid one: with it the Worker would refuse every request
+ */
+export function checkSettings(
+  { vars }: Pick<Unstable_RawConfig, 'vars'>,
+  secrets: readonly string[],
+): void {
   try {
     parseConfig(vars ?? {});
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new StartError(`${reason} (wrangler.toml, [vars])`, 2);
+    // Settings that depend on a secret: the Worker alone can tell.
+    const named = reason.startsWith('Settings ') ? reason.split(/\W+/) : [];
+    if (secrets.some(each => named.includes(each))) return;
+    throw new StartError(`${reason} (wrangler.toml, [vars], or a variable of the Worker)`, 2);
   }
 }
 

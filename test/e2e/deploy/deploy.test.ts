@@ -69,6 +69,7 @@ describe('npm run deploy', () => {
       { args: [], env: { CLOUDFLARE_API_TOKEN: '“x”' }, says: 'copy it again', exit: 2 },
       { args: [], env: { CLOUDFLARE_ACCOUNT_ID: 'x' }, says: 'ACCOUNT_ID must be', exit: 2 },
       { args: [], env: { PORTICO_KEYS: '{"k":"sesame"}' }, says: 'PORTICO_KEYS must be', exit: 2 },
+      { args: [], env: { HTTPS_PROXY: 'http://u:sesame@p:x' }, says: 'is no address', exit: 2 },
     ];
     for (const { args, env, says, exit } of cases) {
       const { code, text } = await world.deploy(args, env as Record<string, string>);
@@ -121,6 +122,7 @@ describe('npm run deploy', () => {
     const versions = cloudflare.account.scripts.get(name)?.versions.size ?? 0;
     const { code, text } = await deploy();
     expect([code, text]).toEqual([0, expect.stringContaining('keep its keys')]);
+    expect(text).toContain('keep its variable PORTICO_POSTURE\n');
     expect(codeIn(text)).toBe('');
     expect([cloudflare.account.databases.size, cloudflare.account.namespaces.size]).toEqual([1, 1]);
     expect(secretsOf()['PORTICO_KEYS']).toBe(ring);
@@ -129,6 +131,22 @@ describe('npm run deploy', () => {
     expect(cloudflare.account.scripts.get(name)?.shares).toEqual([[100]]);
     expect(cloudflare.account.scripts.get(name)?.upload.placement).toBeUndefined();
     expect(cloudflare.account.scripts.get(name)?.upload.bindings).toContainEqual(posture);
+  });
+
+  it('[OPS-4] checks the settings together with those that the Worker keeps', async () => {
+    const { cloudflare, deploy, name } = world;
+    const bindings = cloudflare.account.scripts.get(name)?.upload.bindings ?? [];
+    const set = (variable: string, text: string) =>
+      bindings.push({ type: 'plain_text', name: variable, text });
+    set('PORTICO_MODEL', 'some-model');
+    cloudflare.clear();
+    const half = await deploy(['--dry-run']);
+    expect([half.code, half.text]).toEqual([2, expect.stringContaining('both or neither')]);
+    expect(half.text).toContain('or a variable of the Worker');
+    set('PORTICO_MODEL_URL', 'https://models.example.com/v1');
+    expect((await deploy(['--dry-run'])).code).toBe(0);
+    bindings.splice(-2);
+    expect(changes(cloudflare.seen).filter(each => !each.endsWith('/query'))).toEqual([]);
   });
 
   it('[OPS-4] deploys new object classes to all requests at once', async () => {

@@ -8,10 +8,11 @@ import { checkSettings, toDeploymentConfig } from '../../../deploy/wrangler-conf
 import type { Found } from '../../../deploy/find-deployment.ts';
 
 const MIGRATIONS = ['0001_a.sql', '0002_b.sql'];
+const VARS = ['PORTICO_MODE'];
 const plan = (found: Found, args: string[] = [], hasOwnKeys = false, env = {}) => {
   const options = readOptions(args);
   const target = toTarget(options, { name: 'portico' }, env);
-  return toPlan({ options, target, migrations: MIGRATIONS, hasOwnKeys }, found);
+  return toPlan({ options, target, migrations: MIGRATIONS, vars: VARS, hasOwnKeys }, found);
 };
 const database = (more: Partial<NonNullable<Found['database']>> = {}) => ({
   id: 'db',
@@ -20,7 +21,7 @@ const database = (more: Partial<NonNullable<Found['database']>> = {}) => ({
   administrators: 1,
   ...more,
 });
-const worker = { secrets: ['PORTICO_KEYS'] };
+const worker = { secrets: ['PORTICO_KEYS'], variables: { PORTICO_MODE: 'production' } };
 const whole: Found = { subdomain: 'acme', worker, database: database(), namespace: { id: 'kv' } };
 const namesIn = ({ steps }: ReturnType<typeof plan>) => steps.map(({ name }) => name);
 
@@ -53,7 +54,7 @@ describe('a plan', () => {
     const nobody = { ...whole, database: database({ administrators: 0 }) };
     expect(namesIn(plan(nobody))).toContain('setup');
     const secrets = [...worker.secrets, 'PORTICO_ADMIN_TOKEN'];
-    expect(namesIn(plan({ ...nobody, worker: { secrets } }))).not.toContain('setup');
+    expect(namesIn(plan({ ...nobody, worker: { ...worker, secrets } }))).not.toContain('setup');
     expect(namesIn(plan(whole, ['--setup-code']))).toContain('setup');
   });
 
@@ -76,7 +77,8 @@ describe('a plan', () => {
   it('[OPS-4] [SEC-1] creates no keys in Cloudflare’s builder, where a person provides them', () => {
     const built = (found: Found) => plan(found, [], false, { WORKERS_CI: '1' });
     const empty = { ...whole, database: database({ migrations: [], tokens: 0 }) };
-    expect(() => built({ ...empty, worker: { secrets: [] } })).toThrow(/has no PORTICO_KEYS/);
+    const keyless = { ...worker, secrets: [] };
+    expect(() => built({ ...empty, worker: keyless })).toThrow(/has no PORTICO_KEYS/);
     expect([built(empty).needsKeys, namesIn(built(empty))]).toEqual([
       false,
       ['migrations', 'upload', 'health'],
@@ -87,6 +89,20 @@ describe('a plan', () => {
     expect(plan(whole, [], true).needsKeys).toBe(false);
     expect(toPlanText(plan(whole, [], true), '1.0.0')).toContain('PORTICO_KEYS is not used');
     expect(toPlanText(plan(whole), '1.0.0')).not.toContain('PORTICO_KEYS');
+  });
+
+  it('[OPS-4] says which variables of a Worker it keeps, never their values', () => {
+    const keeping = (...names: string[]) => {
+      const set = Object.fromEntries(names.map(name => [name, 'its value']));
+      const variables = { ...worker.variables, ...set };
+      return toPlanText(plan({ ...whole, worker: { ...worker, variables } }), '1.0.0');
+    };
+    expect(keeping()).not.toContain('variable');
+    expect(keeping('PORTICO_POSTURE')).toContain('keep its variable PORTICO_POSTURE\n');
+    expect(keeping('PORTICO_POSTURE', 'OTHER')).toContain(
+      'keep its variables PORTICO_POSTURE, OTHER\n',
+    );
+    expect(keeping('PORTICO_POSTURE')).not.toContain('its value');
   });
 
   it('[OPS-4] refuses an account without an address', () => {
@@ -193,10 +209,16 @@ describe('the configuration of a deployment', () => {
 
   it('[OPS-4] [SEC-4] has settings that the Worker takes', () => {
     const mode = { PORTICO_MODE: 'production' };
-    expect(() => checkSettings({ vars: { ...mode, PORTICO_POSTURE: 'closed' } })).not.toThrow();
-    expect(() => checkSettings({ vars: { ...mode, PORTICO_POSTUR: 'closed' } })).toThrow(
-      'did you mean PORTICO_POSTURE? (wrangler.toml, [vars])',
+    const check = (vars: Record<string, string>, ...secrets: string[]) =>
+      checkSettings({ vars: { ...mode, ...vars } }, secrets);
+    expect(() => check({ PORTICO_POSTURE: 'closed' })).not.toThrow();
+    expect(() => check({ PORTICO_POSTUR: 'closed' }, 'PORTICO_POSTURE')).toThrow(
+      'did you mean PORTICO_POSTURE? (wrangler.toml, [vars], or a variable of the Worker)',
     );
+    // The other one may be a secret.
+    const half = { PORTICO_MODEL_URL: 'https://models.example.com/v1' };
+    expect(() => check(half, 'PORTICO_MODEL_KEY')).toThrow('both or neither');
+    expect(() => check(half, 'PORTICO_MODEL')).not.toThrow();
   });
 
   it('[OPS-4] has the domain in place of workers.dev', () => {
