@@ -31,8 +31,14 @@ export interface RunPorts {
 
 const IdSchema = z.looseObject({ uuid: z.string().optional(), id: z.string().optional() });
 const BookmarkSchema = z.looseObject({ bookmark: z.string() });
-const NoteSchema = z.object({ database: z.string(), bookmark: z.string() });
+const NoteSchema = z.object({
+  database: z.string(),
+  bookmark: z.string(),
+  /** Migrations that the database had not seen at the bookmark. */
+  pending: z.array(z.string()).default([]),
+});
 const HealthSchema = z.looseObject({ status: z.string(), version: z.string() });
+const ROLL_BACK = 'docs/guides/roll-back.md';
 const HEALTH_MS = 120_000;
 const HEALTH_EVERY_MS = 1_000;
 const HEALTH_TRY_MS = 10_000;
@@ -73,8 +79,8 @@ export async function runPlan(
   const config = await ports.writeConfig(ids);
   // The bookmark of the last upgrade stays: whoever deploys again after it may have to go back.
   const former = NoteSchema.safeParse(await files.read('deployment.json')).data;
-  const kept = former?.database === database ? { bookmark: former.bookmark } : {};
-  const note = { ...ids, origin: plan.origin, version: ports.version, ...kept };
+  const kept = former?.database === database ? former : undefined;
+  const note = { ...kept, ...ids, origin: plan.origin, version: ports.version };
   await files.write('deployment.json', note);
 
   const step = async (name: StepName, work: (text: string) => Promise<unknown>) => {
@@ -82,10 +88,14 @@ export async function runPlan(
     if (text !== undefined) await steps.run(text, () => work(sentence(text)));
   };
   await step('bookmark', async what => {
+    if (kept && isRest(plan.pending, kept.pending)) {
+      steps.say(`  ${kept.bookmark} of the run that broke off (to go back: ${ROLL_BACK})`);
+      return;
+    }
     const path = `${at}/d1/database/${database}/time_travel/bookmark`;
     const { bookmark } = BookmarkSchema.parse(await api.request(what, 'GET', path));
-    await files.write('deployment.json', { ...note, bookmark });
-    steps.say(`  ${bookmark} (to go back: docs/guides/roll-back.md)`);
+    await files.write('deployment.json', { ...note, bookmark, pending: plan.pending });
+    steps.say(`  ${bookmark} (to go back: ${ROLL_BACK})`);
   });
   await step('migrations', what =>
     wrangler.run(what, ['d1', 'migrations', 'apply', 'DB', '--remote', '--config', config]),
@@ -112,6 +122,10 @@ export async function runPlan(
   });
   return `${plan.origin}/setup#${code}`;
 }
+
+/** Whether a run that broke off applied some of its migrations, and these are left: its bookmark is from before all of them. */
+const isRest = (pending: readonly string[], noted: readonly string[]): boolean =>
+  pending.length < noted.length && pending.every(each => noted.includes(each));
 
 /** @throws StartError where this version does not answer in time */
 async function waitForHealth(origin: string, version: string, worker: string): Promise<void> {
