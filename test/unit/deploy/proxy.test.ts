@@ -41,7 +41,7 @@ it('[OPS-4] does not send requests to this machine through it, unless the except
   // Connections through it may be tunnels, which this one refuses.
   servers.at(-1)?.on('connect', (_, socket) => {
     asked += 1;
-    socket.destroy();
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
   });
   const askedFor = async (env: NodeJS.ProcessEnv) => {
     asked = 0;
