@@ -39,7 +39,8 @@ beforeAll(async () => {
       const own = serial;
       if (name === 'slow') await held;
       if (name === 'asks') {
-        const asked = { resultType: 'input_required', inputRequests: {}, requestState: `s${own}` };
+        const inputRequests = { roots: { method: 'roots/list' } };
+        const asked = { resultType: 'input_required', inputRequests, requestState: `s${own}` };
         return { body: resultText(id, JSON.stringify(asked)) };
       }
       const content = [{ type: 'text', text: `${own}` }];
