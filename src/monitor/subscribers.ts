@@ -77,7 +77,10 @@ export class Subscribers {
   }
 
   #all(): Promise<Map<string, Set<string>>> {
-    this.#held ??= this.#read();
+    this.#held ??= this.#read().catch((thrown: unknown) => {
+      this.#held = undefined;
+      throw thrown;
+    });
     return this.#held;
   }
 

@@ -25,11 +25,6 @@ interface Row {
   code: string | null;
 }
 
-interface Page {
-  events: Row[];
-  next_cursor?: string;
-}
-
 interface Checked {
   rows: number;
   is_intact: boolean;
@@ -107,18 +102,9 @@ function toQuery(given: Filters, more: Record<string, string>): URLSearchParams 
 }
 
 async function list({ limit, ...options }: ListOptions): Promise<void> {
-  const query = toQuery(options, { limit });
-  const api = apiOf(options);
-  const events: Row[] = [];
-  let cursor: string | undefined;
+  const filter = Object.fromEntries(toQuery(options, {}));
   // A page may have fewer rows than the limit, although others follow.
-  do {
-    if (cursor !== undefined) query.set('cursor', cursor);
-    const page = await api.json<Page>('GET', `${AUDIT}?${query}`);
-    events.push(...page.events);
-    cursor = page.next_cursor;
-  } while (cursor !== undefined && events.length < Number(limit));
-  events.splice(Number(limit));
+  const events = await apiOf(options).list<Row>(AUDIT, 'events', filter, limit);
   if (options.json) return writeJson(events);
   if (events.length === 0) return note('no matching rows');
   const rows = events.map(row => [

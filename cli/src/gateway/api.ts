@@ -196,21 +196,26 @@ export class Api {
     }
   }
 
-  /** Returns all items of a list. @param member of a page that holds them @param filter of the list */
-  async list<T>(path: string, member: string, filter: Record<string, string> = {}): Promise<T[]> {
+  /** Returns the items of a list. @param member of a page that holds them @param filter of the list @param most all if absent */
+  async list<T>(
+    path: string,
+    member: string,
+    filter: Record<string, string> = {},
+    most?: string,
+  ): Promise<T[]> {
     const items: T[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const query = new URLSearchParams({ ...filter, limit: String(PAGE_SIZE) });
+      const query = new URLSearchParams({ ...filter, limit: most ?? String(PAGE_SIZE) });
       if (cursor !== undefined) query.set('cursor', cursor);
       const answer = await this.json<Record<string, unknown>>('GET', `${path}?${query}`);
       const found = answer[member];
       if (!Array.isArray(found) || !found.every(isObject)) throw this.#noGateway();
       items.push(...(found as T[]));
-      if (typeof answer['next_cursor'] !== 'string') break;
+      if (typeof answer['next_cursor'] !== 'string' || items.length >= Number(most)) break;
       cursor = answer['next_cursor'];
     }
-    return items;
+    return most === undefined ? items : items.slice(0, Number(most));
   }
 }
 
