@@ -61,8 +61,9 @@ export function createApp(ports: AppPorts): App {
       if (drained) return drained;
       if (url.pathname === '/connect') return handleConnect(request, ports);
       const source = url.pathname.startsWith('/api/') ? 'rest' : 'http';
+      const facts = { source, path: url.pathname, scheme: url.protocol.slice(0, -1) } as const;
       const waitUntil = (work: Promise<unknown>) => context.waitUntil(work);
-      return observeHttp(ports.telemetry, request, { source }, waitUntil, operation =>
+      return observeHttp(ports.telemetry, request, facts, waitUntil, operation =>
         serveOther(request, url, context, operation),
       );
     },

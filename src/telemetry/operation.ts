@@ -23,6 +23,9 @@ export interface OperationFacts {
   era?: 'modern' | 'legacy';
   /** The path with placeholders for the variable parts: `/api/v1/tokens/{id}`. */
   route?: string;
+  /** Path of an HTTP request as it was sent, without its query, which may contain secrets; and its scheme: `https`. */
+  path?: string;
+  scheme?: string;
   /** The JSON-RPC id as text. */
   requestId?: string;
   sessionId?: string;

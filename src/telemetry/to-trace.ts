@@ -72,8 +72,24 @@ function mcpName({ method = 'unknown', tool, prompt }: Named): string {
   return target === undefined ? method : `${method} ${target}`;
 }
 
-const httpName = ({ method = 'GET', route }: EndedOperation): string =>
-  route === undefined ? method : `${method} ${route}`;
+/** Methods of HTTP with a standard: others could be any text (http-spans.md, "Method placeholder"). */
+const HTTP_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'QUERY',
+]);
+
+function httpName({ method = 'GET', route }: EndedOperation): string {
+  const name = HTTP_METHODS.has(method) ? method : 'HTTP';
+  return route === undefined ? name : `${name} ${route}`;
+}
 
 /** Returns `error.type`; undefined where nothing went wrong. */
 export function errorType({ outcome, code }: Ending): string | undefined {
@@ -110,10 +126,14 @@ function mcpAttributes(operation: EndedOperation): Attributes {
 }
 
 function httpAttributes(operation: EndedOperation): Attributes {
-  const { method, route, status, server, tool } = operation;
+  const { method = 'GET', route, path, scheme, status, server, tool } = operation;
+  const isKnown = HTTP_METHODS.has(method);
   return {
-    'http.request.method': method,
+    'http.request.method': isKnown ? method : '_OTHER',
+    'http.request.method_original': isKnown ? undefined : method,
     'http.route': route,
+    'url.path': path,
+    'url.scheme': scheme,
     'http.response.status_code': status,
     'error.type': errorType(operation),
     'gen_ai.tool.name': tool,

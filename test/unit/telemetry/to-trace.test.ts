@@ -95,10 +95,43 @@ it("[OPS-7] a call has a server span and a client span, in the caller's trace", 
   });
 });
 
+it('[OPS-7] an HTTP request has what the conventions require of a server span', () => {
+  const facts = { source: 'rest', path: '/api/v1/tokens/t1', scheme: 'https' } as const;
+  const [span] = spansOf(
+    ended(operation =>
+      operation.is({ ...facts, method: 'GET', route: '/api/v1/tokens/:id', status: 200 }),
+    ),
+  );
+  expect(span?.name).toBe('GET /api/v1/tokens/:id');
+  expect(span?.attributes).toMatchObject({
+    'http.request.method': 'GET',
+    'url.path': '/api/v1/tokens/t1',
+    'url.scheme': 'https',
+  });
+});
+
+it('[OPS-7] a method without a standard is no name and no value of its own', () => {
+  const facts = { source: 'rest', method: 'PROPFIND', status: 404 } as const;
+  const [span] = spansOf(ended(operation => operation.is(facts)));
+  expect(span?.name).toBe('HTTP');
+  expect(span?.attributes).toMatchObject({
+    'http.request.method': '_OTHER',
+    'http.request.method_original': 'PROPFIND',
+  });
+});
+
 it('[OPS-7] every attribute is one of the published conventions, or under our own prefix', () => {
   const rest = ended(operation =>
-    operation.is({ source: 'rest', method: 'GET', route: '/api/v1/tokens/:id', status: 200 }),
+    operation.is({
+      source: 'rest',
+      method: 'GET',
+      route: '/api/v1/tokens/:id',
+      path: '/api/v1/tokens/t1',
+      scheme: 'https',
+      status: 200,
+    }),
   );
+  const other = ended(operation => operation.is({ source: 'rest', method: 'PROPFIND' }));
   const read = ended(operation => {
     operation.is({ source: 'mcp', method: 'resources/read', uri: 'note://me' });
     operation.sends({ ...SENDING, method: 'prompts/get', prompt: 'greet' }).ends({
@@ -106,7 +139,7 @@ it('[OPS-7] every attribute is one of the published conventions, or under our ow
       code: -32602,
     });
   });
-  const spans = [ended(call), rest, read].flatMap(spansOf);
+  const spans = [ended(call), rest, other, read].flatMap(spansOf);
   const keys = spans.flatMap(({ attributes }) => Object.keys(attributes));
   const foreign = keys.filter(key => !NAMES.has(key) && !key.startsWith('portico.'));
   expect(keys.length).toBeGreaterThan(30);
