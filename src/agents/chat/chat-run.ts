@@ -64,6 +64,7 @@ export async function runChat(
     model,
     shown,
     save,
+    onStep: (state: ChatState) => (last = state),
     now,
     span,
     onEvent: watcher.onEvent,

@@ -51,6 +51,7 @@ const FAILURES: Partial<Record<StopReason, ErrorCode>> = {
   interrupted: 'model_failed',
   model_failed: 'model_failed',
   model_budget: 'model_budget',
+  revoked: 'unauthorized',
 };
 
 /** Who reads or ends a chat. */

@@ -58,6 +58,8 @@ export interface LoopPorts {
   shown(state: ChatState): Promise<Shown | undefined>;
   /** Writes the state. @throws where another run has the chat now */
   save(state: ChatState): Promise<void>;
+  /** Takes the state after each step: if the run breaks, what the model answered is still written, since it was paid for. */
+  onStep(state: ChatState): void;
   onEvent(event: ChatEvent): void;
   /** Whether somebody reads the text as it is generated. */
   isWatched: boolean;
@@ -89,6 +91,7 @@ export async function runLoop(
     const step = ports.span.child('chat.step', { step: state.spent.steps + 1 });
     const next = await takeStep(timed(state), ports, signal, step);
     state = timed(next);
+    ports.onStep(state);
     step.end(state.stop === undefined ? {} : { decision: state.stop });
     if (state.stop !== undefined) return state;
   }

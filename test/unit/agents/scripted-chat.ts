@@ -105,6 +105,7 @@ export function createWorld({ model, items = TOOLS, ...more }: WorldOptions): Wo
     model,
     shown: async () => (mayUse() ? shown : undefined),
     save: async state => void happened.push({ what: 'save', state: structuredClone(state) }),
+    onStep: () => {},
     onEvent: event => void told.push(event),
     isWatched: true,
     now: more.now ?? (() => 0),
