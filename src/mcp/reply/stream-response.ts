@@ -31,7 +31,7 @@ export interface StreamTerms {
   /** Text that ends a stream in good order. */
   closingText: string;
   /** Whether the caller may still listen. */
-  isAllowed(): Promise<boolean>;
+  readonly isAllowed: () => Promise<boolean>;
   /** Called when the client's object has the stream, or the stream is over before that; maybe more than once. */
   onOpen(): void;
   /** Called when the stream is over, or could not be opened. */
@@ -49,10 +49,23 @@ const HEADERS = {
 const MAX_WAITING_BYTES = 8_388_608;
 const NORMAL_CLOSE = 1000;
 
-/** A refusal ends the stream in good order; any other error breaks it, and the client reconnects. */
-function refused(thrown: unknown): false {
-  if (thrown instanceof PorticoError) return false;
-  throw thrown;
+/** A check of a right that fails is repeated this often in all, after this time, in milliseconds. */
+const CHECK = { tries: 3, pauseMs: 300 };
+
+/**
+ * Returns whether a right still holds: false for a refusal. A failed read proves nothing, so the check is repeated.
+ * @throws what the last check threw: then the right is not known, and nothing may be sent
+ */
+export async function stillHolds(check: () => Promise<boolean>): Promise<boolean> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await check();
+    } catch (thrown) {
+      if (thrown instanceof PorticoError) return false;
+      if (tries === CHECK.tries) throw thrown;
+      await scheduler.wait(CHECK.pauseMs);
+    }
+  }
 }
 
 /** @param socket connects to the client's object; not yet accepted */
@@ -91,7 +104,7 @@ export function streamResponse(socket: WebSocket, terms: StreamTerms): Response 
       const work = async () => {
         await last;
         if (isOver) return;
-        if (await terms.isAllowed().catch(refused)) write(await text());
+        if (await stillHolds(terms.isAllowed)) write(await text());
         else end(terms.closingText);
       };
       turn = work().catch(() => end(''));

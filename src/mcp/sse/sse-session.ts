@@ -12,6 +12,7 @@ import { withExactIds } from '../../shared/json/json-spans.ts';
 import { isObject, isRequestId, type RequestId } from '../../shared/protocol.ts';
 import type { Incoming } from '../incoming.ts';
 import { FrameReader } from '../../sessions/stream-frames.ts';
+import { stillHolds } from '../reply/stream-response.ts';
 import { underId } from './under-id.ts';
 
 export interface SseTerms {
@@ -152,15 +153,15 @@ class SseSession {
 
   async #endUnlessOwn(maxAgeMs?: number): Promise<void> {
     const asked = this.#authorization;
-    const isOwn = await this.#terms.isOwn(asked, maxAgeMs).catch(() => false);
+    const isOwn = await stillHolds(() => this.#terms.isOwn(asked, maxAgeMs)).catch(() => false);
     if (!isOwn && asked === this.#authorization) this.end();
   }
 
   /** Adopts a newer token of the same grant, with which the stream continues. */
   async #renew(authorization: string): Promise<void> {
     if (authorization === this.#authorization) return;
-    if (await this.#terms.isOwn(authorization).catch(() => false))
-      this.#authorization = authorization;
+    const check = () => this.#terms.isOwn(authorization);
+    if (await stillHolds(check).catch(() => false)) this.#authorization = authorization;
   }
 
   /** @param authorization of the POST that brought the message */

@@ -1,4 +1,5 @@
 /** HTTP+SSE: a message acts with the token it was posted with, whoever opened the stream that answers it. */
+import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   askForTokens,
@@ -186,6 +187,23 @@ describe('a stream', () => {
     const { stream } = await connect({ token });
     expect((await portico.api('DELETE', `/api/v1/tokens/${id}`)).status).toBe(204);
     await ended(stream);
+  });
+
+  it('[MCP-2] continues if the database fails for a moment', async () => {
+    const { stream, post } = await connect(wide);
+    const batch = env.DB.batch.bind(env.DB);
+    let failures = 0;
+    const failing = vi.spyOn(env.DB, 'batch').mockImplementation(statements => {
+      if (failures === 2) return batch(statements);
+      failures += 1;
+      return Promise.reject(new Error('no database'));
+    });
+    // The reads after the two that fail succeed.
+    await vi.waitFor(() => expect(failing.mock.calls.length).toBeGreaterThan(5), PATIENT);
+    failing.mockRestore();
+    expect(stream.ended()).toBe(false);
+    expect((await post(legacy('ping', {}, 1), wide.token)).status).toBe(202);
+    await stream.close();
   });
 
   it('[MCP-2] [ACC-5] continues with a newer token of the same grant, and ends with the grant', async () => {
