@@ -49,6 +49,8 @@ type Attachment = Machine | { kind: 'call'; channel: number } | { kind: 'ended' 
 const EXPECT_MS = 3_000;
 /** A failed check is repeated after this time, in milliseconds: the platform repeats a failed alarm only a few times. */
 const FAILED_MS = 30_000;
+/** A note that fails is tried this often, after one, two, … times this time, in milliseconds. */
+const NOTE = { tries: 6, pauseMs: 2_000 };
 /** Maximum number of concurrent calls per connector. */
 const MAX_CALLS = 5_000;
 /** Shortest time between two looks at what the machine announces, in milliseconds; and most that it may announce meanwhile. */
@@ -84,6 +86,8 @@ export class Connector extends DurableObject<Env> {
     weightOf: ({ server }) => server.length,
     wait: ms => scheduler.wait(ms),
   });
+
+  #noting: Promise<unknown> = Promise.resolve();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -186,11 +190,11 @@ export class Connector extends DurableObject<Env> {
       const { version } = parsePayload('hello', payload) ?? {};
       if (version !== FRAMES_VERSION)
         return end(socket, version === undefined ? 'protocol' : 'version');
-      const { id, name } = attachment;
+      const { id, name, isGreeted } = attachment;
       socket.serializeAttachment({ ...attachment, isGreeted: true } satisfies Attachment);
       socket.send(toJsonFrame('welcome', 0, { version: FRAMES_VERSION, connector: { id, name } }));
-      await notePresence(this.env.DB, id, true, Date.now());
-      await this.#wakeMonitors(await listConnectorServers(this.env.DB, id));
+      // Once: a machine may say it over and over.
+      if (!isGreeted) await this.#wakeMonitors(await this.#noteChange(id));
     } else if (type === 'news') {
       const { server } = parsePayload('news', payload) ?? {};
       if (server !== undefined) void this.#announced.add(server, { id: attachment.id, server });
@@ -206,13 +210,34 @@ export class Connector extends DurableObject<Env> {
       .getWebSockets(MACHINE)
       .some(other => other !== socket && isOpen(other));
     if (isReplaced) return;
+    socket.serializeAttachment({ kind: 'ended' } satisfies Attachment);
     this.#endCalls('The connection of its connector broke');
-    await notePresence(this.env.DB, id, false, Date.now());
     const monitors = this.env.SERVER_MONITOR;
-    const servers = await listConnectorServers(this.env.DB, id);
-    await Promise.allSettled(
-      servers.map(({ id: serverId }) => monitors.getByName(serverId).wake()),
-    );
+    const servers = await this.#noteChange(id);
+    await Promise.allSettled(servers.map(server => monitors.getByName(server.id).wake()));
+  }
+
+  /**
+   * Notes whether a machine is connected: one note after the other, each of what is true at its turn, so that the last one is right. A note
+   * that fails is repeated, since nothing else would correct it.
+   * @returns the servers of the connector
+   */
+  #noteChange(id: string) {
+    const noted = this.#noting.then(() => this.#noteNow(id));
+    this.#noting = noted.catch(() => {});
+    return noted;
+  }
+
+  async #noteNow(id: string) {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await notePresence(this.env.DB, id, this.#machine() !== undefined, Date.now());
+        return await listConnectorServers(this.env.DB, id);
+      } catch (thrown) {
+        if (tries === NOTE.tries) throw thrown;
+        await scheduler.wait(NOTE.pauseMs * tries);
+      }
+    }
   }
 
   /** The machine has announced these servers. */
