@@ -89,6 +89,12 @@ export async function hasEvent(db: D1Database, id: string): Promise<boolean> {
   return (await db.prepare('SELECT 1 FROM audit_events WHERE id = ?').bind(id).first()) !== null;
 }
 
+/** Condition: there is no row with this id. */
+export const whenNoEvent = (id: string): Condition => ({
+  sql: 'NOT EXISTS (SELECT 1 FROM audit_events WHERE id = ?)',
+  params: [id],
+});
+
 /** Inserts an event if the condition holds. If the place in the chain is taken, the statement and its whole batch fail. */
 export function insertEvent(
   db: D1Database,

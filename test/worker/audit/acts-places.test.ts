@@ -2,6 +2,7 @@
 import { toCaller } from '../../../src/access/policy/caller.ts';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { PorticoError } from '../../../src/shared/errors/portico-error.ts';
 import { SETUP_TOKEN } from '../../../src/shared/identity/principal.ts';
 import { AdminAudit, ALWAYS } from '../../../src/audit/admin-audit.ts';
 
@@ -93,6 +94,29 @@ describe('an administrative change', () => {
     }
   });
 
+  it('[SEC-6] that was made, but whose answer and every read after it were lost, has the row of its change', async () => {
+    let isLost = false;
+    const losing = new Proxy(env.DB, {
+      get(target, name) {
+        if (name === 'prepare' && isLost) {
+          isLost = false;
+          throw new Error('no database for a moment');
+        }
+        if (name !== 'batch') return Reflect.get(target, name).bind(target) as unknown;
+        return async (statements: D1PreparedStatement[]) => {
+          const done = await target.batch(statements);
+          if (statements.length === 1) return done;
+          isLost = true;
+          throw new Error('made, not heard of');
+        };
+      },
+    });
+    const change = { when: ALWAYS, statements: [env.DB.prepare('SELECT 1')] };
+    const { thrown, rows } = await rowsOf(new AdminAudit(losing), commit => commit(change));
+    expect(thrown).toBeInstanceOf(Error);
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['done']);
+  });
+
   it('[SEC-6] that was made, but whose answer was lost, is done once, whatever its condition says now', async () => {
     const unheard = new Proxy(env.DB, {
       get(target, name) {
@@ -117,6 +141,29 @@ describe('an administrative change', () => {
       expect([thrown, isDone]).toEqual([undefined, true]);
       expect(rows).toEqual([{ outcome: 'done', code: null, detail: text }]);
     }
+  });
+
+  it('[SEC-6] [SEC-9] that its caller may not make has a row, but no caller can fill the database', async () => {
+    const adminAudit = new AdminAudit(env.DB);
+    const subject = crypto.randomUUID();
+    const refuse = async (principalId: string) => {
+      const caller = { principalId, tokenId: 't', scopes: new Set<never>() };
+      const refused = adminAudit.perform(caller, 'admin', { ...ACT, subject }, async () => {});
+      return refused.catch((thrown: unknown) => (thrown as PorticoError).code);
+    };
+    const codes: unknown[] = [];
+    for (let n = 0; n < 205; n += 1) codes.push(await refuse('member'));
+    expect(new Set(codes.slice(0, 200))).toEqual(new Set(['forbidden']));
+    expect(new Set(codes.slice(200))).toEqual(new Set(['rate_limited']));
+    expect(await refuse('another')).toBe('forbidden');
+    const rows = () =>
+      env.DB.prepare('SELECT count(*) AS n FROM audit_events WHERE subject = ?')
+        .bind(subject)
+        .first('n');
+    expect(await rows()).toBe(201);
+    vi.setSystemTime(Date.now() + HOUR_MS / 6);
+    expect(await refuse('member')).toBe('forbidden');
+    expect(await rows()).toBe(202);
   });
 
   it('[SEC-6] fails at once if the database accepts nothing', async () => {
