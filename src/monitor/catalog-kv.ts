@@ -54,11 +54,12 @@ export function deleteCatalogs(kv: KVNamespace, serverId: string): Promise<void>
   return deleteUnder(kv, key(serverId, ''));
 }
 
-/** Deletes everything under a key prefix, page by page. */
+/** Deletes everything under a key prefix, page by page: KV may list a deleted key for a while, so no page is listed twice. */
 async function deleteUnder(kv: KVNamespace, prefix: string): Promise<void> {
-  for (;;) {
-    const page = await kv.list({ prefix });
+  for (let cursor: string | null = null; ;) {
+    const page: KVNamespaceListResult<unknown> = await kv.list({ prefix, cursor });
     await Promise.all(page.keys.map(({ name }) => kv.delete(name)));
-    if (page.list_complete || page.keys.length === 0) return;
+    if (page.list_complete) return;
+    ({ cursor } = page);
   }
 }

@@ -59,7 +59,10 @@ export class MonitorClock {
     const soon = Math.min(checkAt, discoverAt, wakeAt);
     const alarm = await this.#storage.getAlarm();
     schedule.alarmAt = alarm ?? Infinity;
-    if (schedule.alarmAt > soon) {
+    // A late alarm will be postponed, and what is wanted at once must not wait for that: it is set anew, on time.
+    const now = Date.now();
+    const isLate = decidePutOffMs(now - schedule.alarmAt, 1) > 0;
+    if (schedule.alarmAt > soon || (isLate && soon <= now)) {
       schedule.alarmAt = soon;
       await this.#storage.setAlarm(soon);
     }
@@ -70,8 +73,11 @@ export class MonitorClock {
   async putsOff(scheduledAt = Date.now()): Promise<boolean> {
     const now = Date.now();
     const ms = decidePutOffMs(now - scheduledAt, Math.random());
-    if (ms > 0) await this.#storage.setAlarm(now + ms);
-    return ms > 0;
+    if (ms === 0) return false;
+    // Something may have been wanted since it fired.
+    const alarm = await this.#storage.getAlarm();
+    if (alarm === null || alarm > now + ms) await this.#storage.setAlarm(now + ms);
+    return true;
   }
 
   /** Takes the tasks that the alarm came for. */
