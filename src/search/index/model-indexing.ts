@@ -73,7 +73,11 @@ export class ModelIndexing {
     const { storage, parts, embedder, findCatalog } = this.#ports;
     const made = `${hash} ${MODEL_VECTORS_VERSION} ${embedder.name}`;
     const isMade = (await storage.get(KEY)) === made;
-    if (!isMade && !(await parts.has(serverId, hash))) {
+    const [stored] = isMade ? [] : await parts.findAll([{ serverId, hash }]);
+    if (signal.aborted) return;
+    // They may have been deleted with this catalog a moment ago, and storage that lags still return them: stored again, they stay.
+    if (stored) await parts.put(serverId, hash, new Uint8Array(stored));
+    if (!isMade && !stored) {
       const text = await findCatalog(serverId, hash);
       if (text === undefined) return;
       const tools = parseCatalog(hash, text).tools.items.map(({ raw }) => toSearchedTool(raw));

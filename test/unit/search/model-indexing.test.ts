@@ -20,9 +20,12 @@ function createWorld() {
   const kept = new Map<string, string>();
   const wakes: number[] = [];
   const embed = vi.fn<Embed>(good);
+  /** What was deleted and is still returned. */
+  const lag = new Map<string, ArrayBuffer>();
+  const find = (hash: string) => stored.get(hash) ?? lag.get(hash);
   const parts: IndexPartPort = {
-    findAll: async refs => refs.map(({ hash }) => stored.get(hash)),
-    has: async (_id, hash) => stored.has(hash),
+    findAll: async refs => refs.map(({ hash }) => find(hash)),
+    has: async (_id, hash) => find(hash) !== undefined,
     put: async (_id, hash, bytes) => void stored.set(hash, bytes.buffer),
   };
   const wake = async (at: number) => void wakes.push(at);
@@ -47,7 +50,7 @@ function createWorld() {
     return { ...createRecord('tracker'), catalogHash: hash };
   }
   const askedOf = () => embed.mock.calls.flatMap(([texts]) => texts).map(text => text.trim());
-  return { start, serve, stored, kept, wakes, embed, askedOf };
+  return { start, serve, stored, lag, kept, wakes, embed, askedOf };
 }
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
@@ -72,6 +75,20 @@ describe('vectors of a server’s tools', () => {
     await world.start().follow(await world.serve('a', 'b'));
     await world.start().follow(await world.serve('b', 'new'));
     expect(world.askedOf()).toEqual(['a', 'b', 'new']);
+  });
+
+  it('[FIND-1] are stored again if storage that lags still returns those of a deleted catalog', async () => {
+    const world = createWorld();
+    const first = await world.serve('a', 'b');
+    const indexing = world.start();
+    await indexing.follow(first);
+    await indexing.follow(await world.serve('b', 'c'));
+    const vectors = world.stored.get(first.catalogHash);
+    if (vectors) world.lag.set(first.catalogHash, vectors);
+    world.stored.delete(first.catalogHash);
+    await indexing.follow(first);
+    expect(world.stored.get(first.catalogHash)).toBeDefined();
+    expect(world.askedOf()).toEqual(['a', 'b', 'c']);
   });
 
   it('[FIND-1] are not stored in part: after a failure the rest is retried at growing intervals', async () => {
