@@ -8,6 +8,8 @@ import { isObject, type JsonObject } from '../protocol.ts';
 const MARKS = /writeOnly|password|x-secret|x-sensitive|\\u/;
 /** Most schemas that are combined for one place; further references are not followed. */
 const MAX_BRANCHES = 64;
+/** Longer references are not followed. */
+const MAX_REF_CHARS = 1_024;
 
 /** The part of a catalog item that is read. */
 interface Item {
@@ -47,17 +49,28 @@ export function isMarked(place: Place): boolean {
 /** Returns the place of a member, or of an element if `key` is a number. */
 export function placeOf(place: Place, key: string | number, root: JsonObject | undefined): Place {
   if (place.length === 0) return place;
-  const inner = place.flatMap(schema =>
-    typeof key === 'string' ? memberSchemas(schema, key) : elementSchemas(schema, key),
-  );
+  const inner =
+    typeof key === 'number'
+      ? place.flatMap(schema => elementSchemas(schema, key))
+      : // The last ones are combined first: many patterns must not displace what is said of the member itself.
+        [...place.flatMap(patternSchemas), ...place.map(schema => memberSchema(schema, key))];
   return branchesOf(inner.filter(isObject), root);
 }
 
-function memberSchemas(schema: JsonObject, key: string): unknown[] {
-  const { properties, patternProperties, additionalProperties } = schema;
-  const own = isObject(properties) && Object.hasOwn(properties, key) ? [properties[key]] : [];
-  const byPattern = isObject(patternProperties) ? Object.values(patternProperties) : [];
-  return [...own, ...byPattern, ...(own.length > 0 ? [] : [additionalProperties])];
+function memberSchema({ properties, additionalProperties }: JsonObject, key: string): unknown {
+  const isOwn = isObject(properties) && Object.hasOwn(properties, key);
+  return isOwn ? properties[key] : additionalProperties;
+}
+
+/** The schemas that each schema has by pattern: read once, since there may be very many. */
+const byPattern = new WeakMap<JsonObject, readonly unknown[]>();
+
+function patternSchemas(schema: JsonObject): readonly unknown[] {
+  const { patternProperties } = schema;
+  if (!isObject(patternProperties)) return [];
+  const read = byPattern.get(schema) ?? Object.values(patternProperties).slice(-MAX_BRANCHES);
+  byPattern.set(schema, read);
+  return read;
 }
 
 function elementSchemas({ items, prefixItems }: JsonObject, index: number): unknown[] {
@@ -72,7 +85,7 @@ function branchesOf(schemas: readonly JsonObject[], root: JsonObject | undefined
   for (let schema = waiting.pop(); schema; schema = waiting.pop()) {
     if (found.has(schema) || found.size >= MAX_BRANCHES) continue;
     found.add(schema);
-    const combined = ['allOf', 'anyOf', 'oneOf'].flatMap(keyword => schema?.[keyword] ?? []);
+    const combined = ['allOf', 'anyOf', 'oneOf'].flatMap(keyword => lastOf(schema?.[keyword]));
     const parts = [...combined, schema['if'], schema['then'], schema['else']];
     const next = [...parts, refOf(schema['$ref'], root)].filter(isObject);
     // No more of them are looked at: the last ones come first.
@@ -81,9 +94,13 @@ function branchesOf(schemas: readonly JsonObject[], root: JsonObject | undefined
   return [...found];
 }
 
+const lastOf = (value: unknown): unknown[] =>
+  Array.isArray(value) ? value.slice(-MAX_BRANCHES) : [value];
+
 /** Returns what a reference stands for: a JSON pointer in a URI's fragment (RFC 6901, §6). */
 function refOf(ref: unknown, root: JsonObject | undefined): unknown {
-  if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined;
+  if (typeof ref !== 'string' || !ref.startsWith('#') || ref.length > MAX_REF_CHARS)
+    return undefined;
   let at: unknown = root;
   for (const part of decoded(ref.slice(1)).split('/').slice(1)) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');

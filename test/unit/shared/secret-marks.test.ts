@@ -134,6 +134,25 @@ describe('a schema', () => {
     ).toBe(HIDDEN);
   });
 
+  it('[SEC-6] [SEC-2] with very many patterns still marks a member by its own schema', () => {
+    const names = Array.from({ length: 100 }, (_, i) => [`^x${i}`, {}]);
+    const schema = { properties: { a: MARKED }, patternProperties: Object.fromEntries(names) };
+    expect(keep(schema, { a: 'x', b: 'y' })).toEqual({ a: HIDDEN, b: 'y' });
+  });
+
+  it('[SEC-6] with very many patterns is read once, however many members there are', () => {
+    let reads = 0;
+    const patternProperties = new Proxy<Record<string, object>>(
+      { '^x': MARKED },
+      { ownKeys: of => ((reads += 1), Reflect.ownKeys(of)) },
+    );
+    const members = Array.from({ length: 50 }, (_, i) => [`x${i}`, i]);
+    const text = JSON.stringify(Object.fromEntries(members));
+    const { arguments: kept } = redactArguments(text, { patternProperties });
+    expect(Object.values(kept ?? {})).toEqual(members.map(() => HIDDEN));
+    expect(reads).toBe(1);
+  });
+
   it('[SEC-6] is read once for an item, and not at all without such a keyword', () => {
     const item = itemOf({ properties: { a: MARKED } });
     const first = markedSchemaOf(item);
