@@ -24,6 +24,8 @@ import {
 } from '../servers/approvals/approval-store.ts';
 
 const JUDGED_KEY = 'judged';
+/** Stamp of the approvals that were applied to the last catalog. */
+const DECIDED_KEY = 'decided';
 /** Raised when the judgement itself changes, so that everything is judged again. */
 const JUDGE_VERSION = 2;
 /** Maximum number of attempts, since administrators may decide during a judgement. */
@@ -83,6 +85,19 @@ export class ToolApprover {
     };
     if (stamp !== undefined) await storage.put(JUDGED_KEY, judged);
     return leaveOut(discovery, judged);
+  }
+
+  /** Whether the approvals changed since the last judgement, and the last catalog does not show that yet. */
+  async isDecided({ approvalsStamp: stamp }: Server): Promise<boolean> {
+    if (stamp === null) return false;
+    const { storage } = this.#options;
+    if ((await storage.get<Judged>(JUDGED_KEY))?.stamp === stamp) return false;
+    return (await storage.get(DECIDED_KEY)) !== stamp;
+  }
+
+  /** The last catalog shows these approvals. */
+  async noteDecided({ approvalsStamp }: Server): Promise<void> {
+    await this.#options.storage.put(DECIDED_KEY, approvalsStamp);
   }
 
   /** @returns the judgement and its stamp; without a stamp the judgement must not be remembered */

@@ -32,17 +32,15 @@ import {
   type Discovery,
   type Judged,
 } from '../servers/registry/discovery-store.ts';
-import type { ToolApprover } from './approve-tools.ts';
+import { applyDecisions, type DecisionPorts } from './apply-decisions.ts';
 import type { Server } from '../servers/registry/server-schema.ts';
 import { isOffered } from '../servers/registry/status.ts';
 import type { Deadline } from '../http/deadline.ts';
 import type { UpstreamWatch } from '../upstream/discovery/watch.ts';
-import type { CatalogWriter } from './catalog-writer.ts';
 import { isChange, isChanged } from './row-changes.ts';
 import { withLastLists } from './last-lists.ts';
 import { decideDelayMs } from './monitor-schedule.ts';
 import type { Due, Wanted } from './monitor-clock.ts';
-import type { ChangeNotifier } from './change-notifier.ts';
 
 /** Time limit of a discovery, in milliseconds. */
 const DISCOVERY_MS = 20_000;
@@ -51,12 +49,8 @@ const CHECK_MS = 5_000;
 /** Error text in the row when calls fail too often; without the share, which changes too often. */
 const ELEVATED = 'elevated_errors: Too many calls fail';
 
-export interface CheckCyclePorts {
-  db: D1Database;
+export interface CheckCyclePorts extends DecisionPorts {
   health: MonitorHealth;
-  approvals: ToolApprover;
-  catalogs: CatalogWriter;
-  notifier: ChangeNotifier;
   watchOf(server: Server): Promise<UpstreamWatch>;
   /** Whether the channel that announces changes should be open but is not: the next discovery opens it. */
   lacksStream(): Promise<boolean>;
@@ -95,9 +89,10 @@ export class CheckCycle {
   }
 
   /** @returns what is due next */
-  async run(server: Server, task: Task): Promise<Wanted> {
+  async run(read: Server, task: Task): Promise<Wanted> {
+    const { server, isDecided } = await applyDecisions(read, this.#ports);
     const isNew = !isOffered(server.status) || server.catalogHash === null;
-    const discovers = task.discover || (await this.#ports.lacksStream());
+    const discovers = task.discover || isDecided || (await this.#ports.lacksStream());
     const { health, notifier, catalogs } = this.#ports;
     const { circuit, kind: lastKind } = await health.of(server.generation);
     // While the circuit is open, a message precedes discovery, so that waiting callers do not wait for the lists.

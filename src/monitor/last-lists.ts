@@ -5,9 +5,11 @@
 import { MAX_CATALOG_BYTES, type DiscoveryResult } from '../upstream/discovery/discover.ts';
 import { rawElements, rawMembers } from '../shared/json/json-spans.ts';
 import type { Conditions, Kind, ListTtls } from '../servers/catalog/catalog.ts';
+import type { ServerProtocol } from '../servers/registry/server-schema.ts';
+import type { JsonObject } from '../shared/protocol.ts';
 
 /** Returns the items in the text of a catalog: raw JSON, by kind. */
-export function itemsOf(text: string): Record<Kind, readonly string[]> {
+export function itemsOf(text: string): Record<Kind, string[]> {
   const members = rawMembers(text);
   const of = (kind: Kind) => rawElements(members.get(kind) ?? '[]');
   return {
@@ -15,6 +17,26 @@ export function itemsOf(text: string): Record<Kind, readonly string[]> {
     resources: of('resources'),
     resourceTemplates: of('resourceTemplates'),
     prompts: of('prompts'),
+  };
+}
+
+/** Returns the text of a catalog as the discovery that it was made of. */
+export function toDiscovery(text: string, verdict: ServerProtocol): DiscoveryResult {
+  const members = rawMembers(text);
+  const of = <T>(name: string) => {
+    const value = members.get(name);
+    return value === undefined ? undefined : (JSON.parse(value) as T);
+  };
+  return {
+    items: itemsOf(text),
+    ttlMs: of<ListTtls>('ttlMs') ?? {},
+    warning: null,
+    failed: [],
+    verdict,
+    capabilities: of<JsonObject>('capabilities') ?? {},
+    instructions: of<string>('instructions'),
+    conditions: of<Conditions>('conditions'),
+    legacyCapabilities: of<JsonObject>('legacyCapabilities'),
   };
 }
 

@@ -32,7 +32,7 @@ export interface ServersDeps {
   /** Marks the registry that this isolate remembers as stale. */
   invalidateRegistry(): void;
   /** The Durable Objects that monitor the servers. */
-  monitors: MonitorPort & Pick<HealthPorts, 'history'> & { wake(serverId: string): Promise<void> };
+  monitors: MonitorPort & Pick<HealthPorts, 'history'>;
   /** Reads the tool lists of callers' own accounts. */
   accountLists: Pick<RemoteAccountLists, 'read'>;
   /** The Durable Objects that hold the sockets of connector machines. */
@@ -54,7 +54,11 @@ export function createServers({ secrets, config, monitors, lines, ...deps }: Ser
       revoke: account => revokeAccount({ db, keys, flow, clients }, account),
     }),
     connecting: new Connecting({ ...deps, flow, clients, clientDocumentUrl, onConnected }),
-    approvals: new ApprovalService({ db, adminAudit, wake: id => monitors.wake(id) }),
+    approvals: new ApprovalService({
+      db,
+      adminAudit,
+      expect: (id, inMs) => monitors.expect(id, inMs),
+    }),
     health: new HealthService({ db, history: monitors.history }),
     readiness: createReadiness(deps),
     missingMigration: createMissingMigration(db),

@@ -1,7 +1,7 @@
 /**
  * Approvals: lists what waits, shows what differs, and records decisions. A decision is one administrative act and covers everything it
- * names or nothing: each item names the fingerprint that the administrator saw, and if one has changed since, nothing is decided.
- * Afterwards the servers' monitors run discovery again, since only they publish tools.
+ * names or nothing: each item names the fingerprint that the administrator saw, and if one has changed since, nothing is decided. The
+ * servers' monitors learn of it before and after, since only they publish tools.
  */
 import type { AdminAudit } from '../../audit/admin-audit.ts';
 import { type Actor, requireServerScope } from '../../shared/identity/principal.ts';
@@ -40,8 +40,8 @@ import {
 export interface ApprovalPorts {
   db: D1Database;
   adminAudit: AdminAudit;
-  /** Wakes the server's monitor. */
-  wake(serverId: string): Promise<void>;
+  /** Makes the server's monitor read its row: now, or after a while, should nobody tell it of the decision. */
+  expect(serverId: string, inMs?: number): Promise<void>;
 }
 
 export interface ApprovalPage extends ListPage<ListedApproval> {
@@ -128,7 +128,7 @@ export class ApprovalService {
     input: Approve | Reject,
     acceptsQuarantined: boolean,
   ): Promise<Decided> {
-    const { adminAudit, db, wake } = this.#ports;
+    const { adminAudit, db, expect } = this.#ports;
     const servers = 'items' in input ? input.items.map(item => item.server_id) : [input.server_id];
     const serverIds = [...new Set(servers)];
     const subject = serverIds.length === 1 ? (serverIds[0] ?? '') : 'servers';
@@ -158,6 +158,7 @@ export class ApprovalService {
         const when = verb === 'approve' ? whenApprovable : whenRejectable;
         const condition = when(decisions, demands);
         const stamp = crypto.randomUUID();
+        await Promise.all(serverIds.map(id => expect(id)));
         const isDone = await commit({
           when: condition,
           statements:
@@ -168,7 +169,8 @@ export class ApprovalService {
         return decisions.length;
       },
     );
-    await Promise.all(serverIds.map(wake));
+    // The decision is made: a monitor that cannot be told now applies it soon.
+    await Promise.allSettled(serverIds.map(id => expect(id, 0)));
     return { decided, serverIds };
   }
 

@@ -60,6 +60,22 @@ export function updateJudged(
     .bind(status, lastError, circuitRetryAt, now, id, generation);
 }
 
+/** Names another catalog, if the row still names the one that the monitor read. */
+export function updateCatalog(
+  db: D1Database,
+  { id, generation, catalogHash: before }: Pick<Server, 'id' | 'generation' | 'catalogHash'>,
+  catalogHash: string,
+  toolCount: number,
+  now: number,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `UPDATE servers SET catalog_hash = ?, tool_count = ?, updated_at = ?
+       WHERE id = ? AND generation = ? AND catalog_hash IS ? AND status <> 'DISCONNECTED'`,
+    )
+    .bind(catalogHash, toolCount, now, id, generation, before);
+}
+
 /** Sets when an open circuit is tried next; null closes the circuit. */
 export function updateCircuit(
   db: D1Database,
