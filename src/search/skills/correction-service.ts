@@ -127,7 +127,8 @@ export class CorrectionService {
 
   async #changed(serverId: string): Promise<void> {
     this.#ports.invalidateRegistry();
-    await this.#ports.wake(serverId);
+    // The change is made: a monitor that cannot be woken follows it with its next cycle.
+    await this.#ports.wake(serverId).catch(() => {});
   }
 
   /** @throws PorticoError `not_found` where the server does not exist or the caller does not administer it */

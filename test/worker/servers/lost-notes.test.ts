@@ -20,6 +20,7 @@ const losing = createPortico({
     getByName: (id: string) => ({
       expect: (serverId: string, inMs?: number) => monitorOf(id).expect(serverId, inMs),
       follow: () => Promise.reject(new Error('lost')),
+      wake: () => Promise.reject(new Error('lost')),
     }),
   } as unknown as Env['SERVER_MONITOR'],
   CONNECTOR: {
@@ -42,6 +43,7 @@ it('[REG-1] [REG-2] [REG-4] is answered as made', async () => {
   const path = `${SERVERS}/${(await made.json<ServerView>()).id}`;
   expect((await losing.api('PATCH', path, { description: 'x' })).status).toBe(200);
   expect((await losing.api('POST', `${path}/connect`)).status).toBe(200);
+  expect((await losing.api('POST', `${path}/classify`)).status).toBe(204);
   const disconnected = await losing.api('POST', `${path}/disconnect`);
   expect([disconnected.status, await disconnected.json()]).toEqual([
     200,
