@@ -45,7 +45,9 @@ export async function deliver(ports: DeliverPorts): Promise<number | undefined> 
       await updateDelivery(db, one.seq, outcome).run();
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const worked = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+  // Only now: what the others still send must be over before the next run, which would send it again.
+  for (const one of worked) if (one.status === 'rejected') throw one.reason;
   const ids = [...new Set(due.map(({ webhook_id: id }) => id))];
   // The next run deletes what this one could not.
   await db.batch(pruneDeliveries(db, Date.now() - KEPT_MS, ids, KEPT)).catch(() => {});
