@@ -38,8 +38,9 @@ export async function sumUp(
     if ('reason' in answer) return nothing('budget');
     return toSummary(answer.text, texts) ?? nothing('not_claims');
   } catch (thrown) {
-    if (!(thrown instanceof ModelFailure)) throw thrown;
-    return nothing(thrown.problem === 'budget' ? 'budget' : 'model_failed');
+    // Whatever failed, as the database that counts what is spent: the call was made, and its result must not be lost.
+    const isBudget = thrown instanceof ModelFailure && thrown.problem === 'budget';
+    return nothing(isBudget ? 'budget' : 'model_failed');
   }
 }
 

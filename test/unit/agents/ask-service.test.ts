@@ -227,11 +227,13 @@ describe('ask', () => {
       const { ask } = scriptAsk({ replies: [new ModelFailure(problem)] });
       await expect(ask('x')).rejects.toMatchObject({ code });
     }
-    const { ask } = scriptAsk({ replies: [FETCH, new ModelFailure('unavailable')] });
-    expect(await ask('x', { summarize: true })).toMatchObject({
-      verdict: { reason: 'called' },
-      summary: { claims: [], problem: 'model_failed' },
-    });
+    for (const failure of [new ModelFailure('unavailable'), new Error('no database')]) {
+      const { ask } = scriptAsk({ replies: [FETCH, failure] });
+      expect(await ask('x', { summarize: true })).toMatchObject({
+        verdict: { reason: 'called' },
+        summary: { claims: [], problem: 'model_failed' },
+      });
+    }
     const prose = scriptAsk({ replies: [FETCH, 'All is well!'] });
     expect((await prose.ask('x', { summarize: true })).summary?.problem).toBe('not_claims');
   });
