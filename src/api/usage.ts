@@ -32,6 +32,7 @@ const query = {
   from: z.iso.date().optional().meta({ description: 'First day (UTC); absent: 30 days ago' }),
   to: z.iso.date().optional().meta({ description: 'Last day; absent: today' }),
   principal: z.string().max(200).optional().meta({ description: 'Id or name of who called' }),
+  token: z.string().max(200).optional().meta({ description: 'Id or name of the token' }),
   group: z.string().max(200).optional().meta({ description: 'Calls of its current members' }),
   server: z.string().max(200).optional().meta({ description: 'Id or name' }),
   tool: z

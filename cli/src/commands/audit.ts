@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions, type GatewayOptions } from '../gateway-options.ts';
-import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
+import { apiOf, filterByToken, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
 import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 /** Filters passed to the API unchanged. */
@@ -89,14 +89,7 @@ function toQuery(given: Filters, more: Record<string, string>): URLSearchParams 
     const value = given[filter];
     if (value !== undefined) query.set(filter, value);
   }
-  const { withToken } = given;
-  if (withToken?.startsWith('portico_')) {
-    throw new Failure(
-      '--with-token takes the name or id of a token, as in portico token list, not its value',
-      EXIT.usage,
-    );
-  }
-  if (withToken !== undefined) query.set('token', withToken);
+  filterByToken(query, given.withToken);
   if (given.since !== undefined) query.set('since', readSince(given.since, Date.now()));
   return query;
 }

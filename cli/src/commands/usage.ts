@@ -1,12 +1,12 @@
 /** `portico usage`: how many calls were made, by whom and to which tools, as a table for people, JSON or CSV. */
 import type { Command } from 'commander';
-import { apiOf, shown, type ApiOptions } from '../gateway/api-command.ts';
+import { apiOf, filterByToken, shown, type ApiOptions } from '../gateway/api-command.ts';
 import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 
 /** Filters passed to the API unchanged. */
 const FILTERS = ['from', 'to', 'principal', 'group', 'server', 'tool'] as const;
 
-type Options = ApiOptions & { by: string; limit: string; csv?: boolean } & {
+type Options = ApiOptions & { by: string; limit: string; csv?: boolean; withToken?: string } & {
   [filter in (typeof FILTERS)[number]]?: string;
 };
 
@@ -47,6 +47,7 @@ Examples:
   portico usage
   portico usage --by principal,day --from 2026-11-01
   portico usage --by tool --server github
+  portico usage --by day --with-token laptop
   portico usage --by group,tool --csv > usage.csv`;
 
 /** Adds `usage`. */
@@ -59,6 +60,7 @@ export function addUsage(program: Command): void {
     .option('--from <day>', 'first day, like 2026-11-01')
     .option('--to <day>', 'last day')
     .option('--principal <principal>', 'only calls of this principal')
+    .option('--with-token <name>', 'only calls with this token')
     .option('--group <group>', 'only calls of members of this group')
     .option('--server <server>', 'only calls of this server')
     .option('--tool <tool>', 'only calls of this tool')
@@ -69,12 +71,13 @@ export function addUsage(program: Command): void {
 }
 
 /** @throws Failure where the gateway refuses */
-async function run({ by, limit, csv, ...options }: Options): Promise<void> {
+async function run({ by, limit, csv, withToken, ...options }: Options): Promise<void> {
   const query = new URLSearchParams({ by });
   for (const filter of FILTERS) {
     const value = options[filter];
     if (value !== undefined) query.set(filter, value);
   }
+  filterByToken(query, withToken);
   const api = apiOf(options);
   if (csv) {
     for await (const text of api.read(`${USAGE}/export?${query}`)) await writeOut(text);

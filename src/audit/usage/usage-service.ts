@@ -23,6 +23,7 @@ export interface UsageQuery {
   from: string;
   to: string;
   principal?: string | undefined;
+  token?: string | undefined;
   group?: string | undefined;
   server?: string | undefined;
   /** Qualified name, in any style. */
@@ -91,23 +92,19 @@ export class UsageService {
   }
 
   async #toFilter(query: UsageQuery, own: UsageFilter['own']): Promise<UsageFilter> {
-    const { from, to, principal, group, server, tool } = query;
-    // A caller who does not administer may know only its own name.
-    const named = async (text: string | undefined, kind: NamedKind) =>
-      text === undefined
-        ? undefined
-        : [
-            text,
-            ...(own && kind !== 'principal' ? [] : await findIdsNamed(this.#db, [kind], text)),
-          ];
+    const { from, to, principal, token, group, server, tool } = query;
+    const named = async (text: string | undefined, kinds: readonly NamedKind[]) =>
+      text === undefined ? undefined : [text, ...(await findIdsNamed(this.#db, kinds, text))];
     return {
       own,
       from,
       to,
       group,
       tools: tool === undefined ? undefined : subjectsOf(tool).map(splitSubject),
-      principalIds: await named(principal, 'principal'),
-      servers: await named(server, 'server'),
+      principalIds: await named(principal, ['principal']),
+      tokenIds: await named(token, ['token', 'grant']),
+      // Names of servers that a caller may not see are not looked up.
+      servers: own && server !== undefined ? [server] : await named(server, ['server']),
     };
   }
 

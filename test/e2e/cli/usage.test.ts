@@ -55,6 +55,9 @@ it('[CLI-4] [OPS-7] shows how many calls were made, as a table, JSON and CSV', a
   const csv = await portico(['usage', '--by', 'principal', '--tool', 'rich__echo', '--csv']);
   expect(csv.out).toMatch(/^principal,principal_name,calls,errors,denied,/);
   expect(csv.out.split('\r\n')[1]).toMatch(/^[0-9a-f-]{36},Ada,3,0,0,/);
+  const ofToken = await portico(['usage', '--with-token', 'laptop', '--json']);
+  expect(ofToken.json<Page>().usage).toEqual(usage);
+  expect((await portico(['usage', '--with-token', token])).code).toBe(2);
   const own = (await portico(['usage', '--json'], token)).json<Page>();
   expect(own.usage.map(({ tool }) => tool)).toEqual(['rich.echo', '']);
 });

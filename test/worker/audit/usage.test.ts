@@ -131,6 +131,18 @@ describe('usage', () => {
     expect(await usage('&by=tool&group=none')).toEqual([]);
   });
 
+  it('[OPS-7] filters by a token, by its id or name', async () => {
+    const made = await portico.api('POST', '/api/v1/tokens', { name: 'Laptop' });
+    const { id } = await made.json<{ id: string }>();
+    await insertOld(NOON + MINUTE_MS, [call(1, { tokenId: id }), call(2, { tokenId: 'other' })]);
+    for (const token of [id, 'laptop']) {
+      expect(await usage(`&by=token&token=${token}`)).toMatchObject([
+        { token: id, token_name: 'Laptop', calls: 1 },
+      ]);
+    }
+    expect(await usage('&by=token&token=none')).toEqual([]);
+  });
+
   it('[OPS-7] returns each row once, page by page', async () => {
     const calls = Array.from({ length: 12 }, (_, n) =>
       Array.from({ length: 1 + (n % 3) }, (__, m) => call(n * 10 + m, { subject: `git.t${n}` })),
