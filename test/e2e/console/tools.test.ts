@@ -3,11 +3,12 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startEverything, type Upstream } from '../../fixtures/start-fixture.ts';
 import { startBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console-page.ts';
+import { holdRequest, openConsole } from '../support/console-page.ts';
 import { QUIET, startGateway, type Gateway } from '../support/gateway.ts';
 import { picture, tabTo } from '../support/keyboard.ts';
 import { startTcpRelay } from '../support/tcp-relay.ts';
 
+const CALL = /\/api\/v1\/tools\/call$/;
 const ONE_TOOL = /\/api\/v1\/tools\?tool=/;
 /** Long enough for a busy machine. */
 const SOON = { timeout: 60_000 };
@@ -81,7 +82,32 @@ it('[OPS-1] sends line breaks from the form, and as JSON what no form can expres
     await page.click('text=Call it');
     await result.getByText('Echo:', { exact: true }).waitFor();
     await page.click('text=Back to the form');
-    expect(await page.inputValue('[name=message]')).toBe('one\ntwo');
+    await page.waitForSelector('text=message: cannot be written in the form; change it first');
+    expect(await page.inputValue('[name=arguments]')).toBe('{"message": ""}');
+    await page.fill('[name=arguments]', '{"message": "three"}');
+    await page.click('text=Back to the form');
+    expect(await page.inputValue('[name=message]')).toBe('three');
+    expect(view.problems).toEqual([]);
+  } finally {
+    await view.close();
+  }
+});
+
+it('[OPS-1] calls a tool once where Enter is pressed twice', async () => {
+  const path = '/console/tools?tool=things.get-sum';
+  const view = await openConsole(browser, gateway.origin, member, path);
+  const { page } = view;
+  let calls = 0;
+  page.on('request', request => (calls += CALL.test(request.url()) ? 1 : 0));
+  const twice = () => Promise.all([page.keyboard.press('Enter'), page.keyboard.press('Enter')]);
+  try {
+    await page.fill('[name=a]', '3');
+    await page.fill('[name=b]', '4');
+    const goOn = await holdRequest(page, CALL, twice);
+    await twice();
+    await goOn();
+    await page.waitForSelector('text=The sum of 3 and 4 is 7');
+    expect(calls).toBe(1);
     expect(view.problems).toEqual([]);
   } finally {
     await view.close();

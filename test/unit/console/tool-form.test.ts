@@ -1,6 +1,7 @@
 /** The form that is generated from a tool's schema: its fields, and the arguments made from what was typed. */
-import { expect, it } from 'vitest';
-import { toArguments, toFields } from '../../../console/src/views/tools/fields.ts';
+import { describe, expect, it } from 'vitest';
+import { toArguments, toFields, toTyped } from '../../../console/src/views/tools/fields.ts';
+import { rawMembers } from '../../../src/shared/json/json-spans.ts';
 
 const typedOf = (fields: readonly { name: string; initial: string }[]) =>
   Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
@@ -85,5 +86,42 @@ it('[OPS-1] a default can be sent as it is, whatever its kind', () => {
   const fields = toFields({ type: 'object', properties }) ?? [];
   expect(toArguments(fields, typedOf(fields))).toEqual({
     args: '{"any":"a","either":null,"text":"b","list":["c"]}',
+  });
+});
+
+describe('JSON that goes back to the form', () => {
+  const properties = JSON.parse(`{
+    "title": {"type": "string"}, "id": {"type": "integer"}, "isOpen": {"type": "boolean"},
+    "state": {"enum": ["open", "closed"]}, "labels": {"type": "array"}, "__proto__": {"type": "string"}
+  }`);
+  const fields = toFields({ type: 'object', properties, required: ['title'] }) ?? [];
+
+  it.each([
+    '{}',
+    '{"title":"a\\nb","id":9007199254740993,"isOpen":false,"state":"open","labels":[1, 2.50]}',
+    '{"labels":"text","__proto__":"a"}',
+  ])('[OPS-1] is typed there as it is sent: %s', args => {
+    const read = toTyped(fields, args);
+    const typed = 'typed' in read ? read.typed : {};
+    expect(Object.keys(typed)).toHaveLength(fields.length);
+    const given = fields.filter(({ name }) => typed[name] !== '');
+    const made = toArguments(given, typed);
+    expect('args' in made && [...rawMembers(made.args)].toSorted()).toEqual(
+      [...rawMembers(args)].toSorted(),
+    );
+  });
+
+  it.each([
+    ['title', '{"title":""}'],
+    ['title', '{"title":7}'],
+    ['id', '{"id":"7"}'],
+    ['isOpen', '{"isOpen":"false"}'],
+    ['state', '{"state":"other"}'],
+    ['state', '{"title":"a","state":null}'],
+    ['more', '{"more":1}'],
+    ['arguments', '["a"]'],
+    ['arguments', '{"title":'],
+  ])('[OPS-1] is kept where the form cannot express %s: %s', (field, args) => {
+    expect(toTyped(fields, args)).toMatchObject({ field });
   });
 });

@@ -2,7 +2,7 @@
  * Generates the form of a tool from its schema: one field for each property with a simple value, JSON for the others. The schema is
  * untrusted. Pure.
  */
-import { fromRawMembers } from '../../../../src/shared/json/json-spans.ts';
+import { fromRawMembers, rawMembers } from '../../../../src/shared/json/json-spans.ts';
 
 export interface Field {
   name: string;
@@ -88,6 +88,36 @@ export function toArguments(
     }
   }
   return { args: fromRawMembers(args) };
+}
+
+/**
+ * Converts arguments as JSON text to typed texts, the reverse of `toArguments`; or returns the first argument that the fields cannot
+ * express, and why. A missing argument is an empty text.
+ */
+export function toTyped(
+  fields: readonly Field[],
+  args: string,
+): { typed: Record<string, string> } | { field: string; problem: string } {
+  if (!isObject(parse(args))) return { field: 'arguments', problem: 'is not a JSON object' };
+  const typed = new Map(fields.map(({ name }) => [name, '']));
+  for (const [name, raw] of rawMembers(args)) {
+    const field = fields.find(each => each.name === name);
+    const value = parse(raw);
+    const text = field?.kind !== 'json' && typeof value === 'string' ? value : raw;
+    if (!field || !canExpress(field, text, value)) {
+      return { field: name, problem: 'cannot be written in the form' };
+    }
+    typed.set(name, text);
+  }
+  return { typed: Object.fromEntries(typed) };
+}
+
+/** Whether the field sends this value if this text is typed. */
+function canExpress(field: Field, text: string, value: unknown): boolean {
+  if (text === '' || (field.kind === 'choice' && !field.options.includes(text))) return false;
+  const { name } = field;
+  const made = toArguments([field], { [name]: text });
+  return 'args' in made && JSON.stringify(parse(made.args)) === JSON.stringify({ [name]: value });
 }
 
 function parse(text: string): unknown {

@@ -7,7 +7,7 @@ import type { ToolResult } from '../../generated/types.gen.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Problem } from '../../parts/states.tsx';
 import { FieldInput } from './field-input.tsx';
-import { toArguments, toFields, type Field } from './fields.ts';
+import { toArguments, toFields, toTyped, type Field } from './fields.ts';
 import { Questions } from './questions.tsx';
 import { Result } from './result.tsx';
 import { addNews, Working } from './working.tsx';
@@ -23,6 +23,13 @@ const WHOLE: Field = {
   options: [],
   initial: '{}',
 };
+
+/** The form's valid fields as JSON. */
+function toWhole(fields: readonly Field[], typed: Readonly<Record<string, string>>): string {
+  const valid = fields.filter(field => 'args' in toArguments([field], typed));
+  const made = toArguments(valid, typed);
+  return 'args' in made ? made.args : WHOLE.initial;
+}
 
 type Ending = { result: ToolResult } | { thrown: unknown };
 
@@ -63,10 +70,14 @@ export function TryTool({ tool: { name, description, schema } }: { tool: ListedT
 
   function changeForm(): void {
     setProblem('');
-    if (!own) return setWritten(undefined);
-    const valid = fields.filter(field => 'args' in toArguments([field], typed));
-    const made = toArguments(valid, typed);
-    setWritten('args' in made ? made.args : WHOLE.initial);
+    const shown = toWhole(form ?? [], filled);
+    if (written === undefined) return setWritten(shown);
+    if (written !== shown) {
+      const read = toTyped(form ?? [], written.trim() || WHOLE.initial);
+      if ('problem' in read) return setProblem(`${read.field}: ${read.problem}; change it first`);
+      setFilled(read.typed);
+    }
+    setWritten(undefined);
   }
 
   function begin(): void {
