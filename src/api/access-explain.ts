@@ -1,7 +1,8 @@
 /** `/api/v1/access/explain`: explains why a token or principal may use a tool or not. */
 import { z } from 'zod';
 import type { Explanation } from '../gateway/explain/explain-service.ts';
-import { STEPS, type Step } from '../gateway/explain/explain-steps.ts';
+import type { Step } from '../gateway/explain/explain-steps.ts';
+import { STEPS } from '../gateway/explain/step-advice.ts';
 import { ServerStatusSchema } from '../servers/registry/status.ts';
 import { MAX_NAME_CHARS } from '../shared/util/name-limits.ts';
 import { bodyOf, createRoute, needs, responsesOf, type Api, type ApiPorts } from './frame.ts';

@@ -12,6 +12,7 @@ import { addChat } from './chat.ts';
 import { addClient } from './client.ts';
 import { addCompletion } from './completion.ts';
 import { addDoctor } from './doctor.ts';
+import { addExplain } from './explain.ts';
 import { addIdentities } from './identities.ts';
 import { addImport } from './import.ts';
 import { addInvite } from './invite.ts';
@@ -40,6 +41,7 @@ export const COMMANDS: readonly AddCommand[] = [
   addStdio,
   addServers,
   addTools,
+  addExplain,
   addApprovals,
   addSearch,
   addAsk,

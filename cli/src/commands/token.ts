@@ -1,9 +1,9 @@
-/** `portico token`: creates, lists and revokes tokens for people and programs. `create` prints a value only once. */
+/** `portico token`: creates, lists, rotates and revokes tokens. A new value is printed only once. */
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import { again } from '../again.ts';
 import { apiOf, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
-import { findRecord, TOKENS, type TokenRecord } from '../gateway/api.ts';
+import { findToken, TOKENS, type TokenRecord } from '../gateway/api.ts';
 import { findPrincipalId } from '../resources/act.ts';
 import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
 
@@ -16,21 +16,33 @@ interface CreateOptions extends Options {
   expires?: string;
 }
 
+type Issued = TokenRecord & { token: string };
+
 const HELP = `
 Examples:
   portico token list
   TOKEN=$(portico token create ada --server github --expires 90d)
   portico token create ci --tool 'github.get_*' --scope tools:call
+  portico token rotate ci --grace 1h > ci.token
   portico token revoke ada`;
 
+const ROTATE_HELP = `
+The new value is printed, and works at once. Without --grace the old value stops
+working within a second.
+
+Examples:
+  TOKEN=$(portico token rotate ci)
+  portico token rotate ci --grace 30m > ci.token`;
+
 const UNITS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const GRACE_UNITS = { s: 1, m: 60, h: 3_600 } as const;
 
 /** Adds `token`. */
 export function addToken(program: Command): void {
   const token = program
     .command('token')
-    .summary('create, list and revoke tokens')
-    .description('Create, list and revoke tokens.')
+    .summary('create, list, rotate and revoke tokens')
+    .description('Create, list, rotate and revoke tokens.')
     .addHelpText('after', HELP);
   const all = token.command('list', { isDefault: true });
   shown(all.description('List the tokens, without their values.')).action(list);
@@ -48,6 +60,12 @@ export function addToken(program: Command): void {
     )
     .addHelpText('after', HELP);
   shown(create).action(createToken);
+  const rotate = token
+    .command('rotate <token>')
+    .description('Give a token a new value, by name or id; everything else stays.')
+    .option('--grace <time>', 'how long the old value still works: like 60s, 30m, 24h')
+    .addHelpText('after', ROTATE_HELP);
+  shown(rotate).action(rotateToken);
   const revoke = token.command('revoke <token>').description('Revoke a token, by name or id.');
   shown(revoke.addHelpText('after', '\nExample:\n  portico token revoke ada')).action(revokeToken);
 }
@@ -78,7 +96,7 @@ async function createToken(name: string, options: CreateOptions): Promise<void> 
     scopes: scope,
     principal: owner,
   };
-  const made = await api.post<TokenRecord & { token: string }>(TOKENS, {
+  const made = await api.post<Issued>(TOKENS, {
     name,
     ...Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined)),
     ...(expires === undefined ? {} : { expires_at: readExpiry(expires, Date.now()) }),
@@ -88,9 +106,31 @@ async function createToken(name: string, options: CreateOptions): Promise<void> 
   note(`token '${made.name}' is created; its value is not shown again`);
 }
 
+async function rotateToken(
+  wanted: string,
+  { grace, ...options }: Options & { grace?: string },
+): Promise<void> {
+  const seconds = grace === undefined ? 0 : readGrace(grace);
+  const api = apiOf(options);
+  const { id, name } = await findToken(api, wanted);
+  const made = await api.post<Issued>(`${TOKENS}/${id}/rotate`, { grace_seconds: seconds });
+  if (options.json) return writeJson(made);
+  await writeOut(`${made.token}\n`);
+  const { former_expires_at: until } = made;
+  const former = until === null ? 'no longer works' : `works until ${until.slice(0, 19)}`;
+  note(`token '${name}' has a new value, not shown again; the old one ${former}`);
+}
+
+/** @throws Failure where it is not a span */
+function readGrace(text: string): number {
+  const [, count, unit] = /^(\d{1,5})([smh])$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * GRACE_UNITS[unit as keyof typeof GRACE_UNITS];
+  throw new Failure(`'${text}' is not a valid time; write 60s, 30m or 24h`, EXIT.usage);
+}
+
 async function revokeToken(name: string, options: Options): Promise<void> {
   const api = apiOf(options);
-  const token = findRecord('token', name, await api.list<TokenRecord>(TOKENS, 'tokens'));
+  const token = await findToken(api, name);
   await api.json('DELETE', `${TOKENS}/${token.id}`);
   if (options.json) return writeJson({ revoked: token.id });
   note(`token '${token.name}' is revoked`);

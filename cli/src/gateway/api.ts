@@ -11,6 +11,7 @@ import { EXIT, Failure } from '../failure.ts';
 import { sendWithToken, toSource, type TokenSource } from '../login/token-source.ts';
 import { reasonOf } from '../stdio/refusal.ts';
 import { tryJson } from '../../../src/shared/json/json-spans.ts';
+import { nearestName } from '../../../src/shared/util/nearest-name.ts';
 
 const TIMEOUT_MS = 60_000;
 const PAGE_SIZE = 500;
@@ -20,6 +21,8 @@ const MAX_EVENT_CHARS = 4_194_304;
 const MAX_PAGES = 1_000;
 const MAX_TRIES = 5;
 const RETRY_MS = 250;
+/** For shorter names than this no similar one is suggested: almost any would be similar. */
+const MIN_NEAR_CHARS = 4;
 
 /** A server: the fields that are used here. */
 export interface ServerRecord {
@@ -244,8 +247,15 @@ export function findRecord<T extends { id: string; name: string }>(
   const [found, other] = records.filter(({ name }) => name === wanted);
   if (other) throw new Failure(`several ${what}s are called '${wanted}'; use the id`, EXIT.usage);
   if (found) return found;
-  throw new Failure(`there is no ${what} '${wanted}'; see ${listOf(what)}`, EXIT.notFound);
+  const names = records.map(({ name }) => name);
+  const near = wanted.length < MIN_NEAR_CHARS ? undefined : nearestName(wanted, names);
+  const hint = near === undefined ? `see ${listOf(what)}` : `did you mean '${near}'?`;
+  throw new Failure(`there is no ${what} '${wanted}'; ${hint}`, EXIT.notFound);
 }
+
+/** Finds a token by its name or id. @throws Failure where there is none, or several with the name */
+export const findToken = async (api: Api, wanted: string): Promise<TokenRecord> =>
+  findRecord('token', wanted, await api.list<TokenRecord>(TOKENS, 'tokens'));
 
 const EXIT_OF: Readonly<Record<number, number>> = {
   400: EXIT.usage,

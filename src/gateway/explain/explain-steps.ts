@@ -13,24 +13,7 @@ import type { Server } from '../../servers/registry/server-schema.ts';
 import { viewOfToolset } from '../../access/policy/policy.ts';
 import { hasScope } from '../../shared/identity/principal.ts';
 import type { Toolset } from '../../access/policy/toolset.ts';
-
-export const STEPS = [
-  'token_expiry',
-  'scope_list',
-  'scope_call',
-  'rule',
-  'posture',
-  'token_servers',
-  'token_tools',
-  'token_toolsets',
-  'toolset',
-  'account',
-  'server_status',
-  'approval',
-  'catalog',
-  'circuit',
-] as const;
-export type StepName = (typeof STEPS)[number];
+import type { StepName } from './step-advice.ts';
 
 export interface Step {
   step: StepName;

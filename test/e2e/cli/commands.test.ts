@@ -165,6 +165,26 @@ describe('token', () => {
     });
   });
 
+  it('[CLI-4] gets a new value; the old one works for the grace time only', async () => {
+    const value = (await portico(['token', 'create', 'ci'])).out.trim();
+    const codeWith = async (token: string) =>
+      (await portico(['tools'], { env: { PORTICO_TOKEN: token } })).code;
+    const kept = await portico(['token', 'rotate', 'ci', '--grace', '1h']);
+    expect(kept.err).toMatch(
+      /^token 'ci' has a new value, .* the old one works until \d{4}-\S+\n$/,
+    );
+    const second = kept.out.trim();
+    expect(await Promise.all([codeWith(value), codeWith(second)])).toEqual([0, 0]);
+    const last = await portico(['token', 'rotate', 'ci', '--json']);
+    expect(await codeWith(last.json<{ token: string }>().token)).toBe(0);
+    await until('the old values work no more', 60_000, async () => {
+      const codes = await Promise.all([codeWith(value), codeWith(second)]);
+      return codes.every(code => code === 3) ? true : undefined;
+    });
+    expect(await portico(['token', 'rotate', 'ci', '--grace', '2d'])).toMatchObject({ code: 2 });
+    expect((await portico(['token', 'rotate', 'cii'])).err).toContain('there is no token');
+  });
+
   it('[CLI-4] requires the right to manage tokens', async () => {
     const ran = await asMember(['principals', 'add', 'more']);
     expect(ran).toMatchObject({ code: 3, out: '' });
@@ -177,6 +197,38 @@ describe('token', () => {
     await writeFile(file, `${member}\n`);
     const ok = await portico(['tools', '--token-file', file], { env: { PORTICO_TOKEN: '' } });
     expect(ok.code).toBe(0);
+  });
+});
+
+describe('explain', () => {
+  it('[CLI-4] says which step refuses a tool to a token, and what to change', async () => {
+    await portico(['token', 'create', 'narrow', '--tool', 'rich.echo']);
+    const refused = await portico(['explain', 'rich__slow', '--with-token', 'narrow']);
+    expect(refused.code).toBe(0);
+    expect(refused.out).toMatch(/^token_tools +refuses +It is outside the tools of the token$/m);
+    expect(refused.err.split('\n').slice(0, 2)).toEqual([
+      'rich__slow: lists do not have it, a call is refused with tool_not_found; decided by token_tools',
+      'The token is for some tools only. Make one that is for this tool too.',
+    ]);
+    const allowed = await portico(['explain', 'rich.slow', '--principal', 'narrow', '--json']);
+    expect(allowed.json()).toMatchObject({ is_allowed: true, is_listed: true, tool: 'slow' });
+  });
+
+  it('[CLI-4] names what is wrong in a question', async () => {
+    const says = async (...args: string[]) => {
+      const { code, err } = await portico(['explain', ...args]);
+      return [code, err];
+    };
+    expect(await says('rich.echo')).toEqual([2, expect.stringContaining('--with-token')]);
+    expect(await says('echo', '--principal', 'member')).toEqual([
+      2,
+      expect.stringContaining('SERVER.TOOL'),
+    ]);
+    expect(await says('rihc.echo', '--principal', 'member')).toEqual([
+      4,
+      "portico: there is no server 'rihc'; did you mean 'rich'?\n",
+    ]);
+    expect((await asMember(['explain', 'rich.echo', '--principal', 'member'])).code).toBe(3);
   });
 });
 

@@ -151,6 +151,13 @@ describe('a name', () => {
     expect(() => findRecord('token', 'b', records)).toThrow(/several tokens/);
     expect(() => findRecord('server', 'x', records)).toThrow(/see portico servers/);
   });
+
+  it('[CLI-4] of a record that does not exist is answered with the nearest one', () => {
+    const records = ['github', 'docs', 'a'].map(name => ({ id: name, name }));
+    expect(() => findRecord('server', 'gihub', records)).toThrow(/did you mean 'github'\?/);
+    expect(() => findRecord('server', 'Docs', records)).toThrow(/did you mean 'docs'\?/);
+    expect(() => findRecord('server', 'weather', records)).toThrow(/see portico servers/);
+  });
 });
 
 describe('a machine', () => {

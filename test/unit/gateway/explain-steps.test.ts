@@ -1,6 +1,7 @@
 /** What each step of an explanation says to an administrator, and what it leaves open. */
 import { describe, expect, it } from 'vitest';
-import { toSteps, type Case, type StepName } from '../../../src/gateway/explain/explain-steps.ts';
+import { toSteps, type Case } from '../../../src/gateway/explain/explain-steps.ts';
+import type { StepName } from '../../../src/gateway/explain/step-advice.ts';
 import type { AccessRule } from '../../../src/access/policy/rule.ts';
 import type { Toolset } from '../../../src/access/policy/toolset.ts';
 import { parseCatalog } from '../../../src/servers/catalog/catalog.ts';

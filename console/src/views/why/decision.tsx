@@ -1,6 +1,7 @@
 /** The decision: its result, each step in order, and what to change. */
 import { useQuery } from '@tanstack/preact-query';
 import { Link } from 'wouter-preact';
+import { STEP_ADVICE } from '../../../../src/gateway/explain/step-advice.ts';
 import { ruleQuery } from '../../api/explain.ts';
 import type { AccessExplanation } from '../../generated/types.gen.ts';
 import { Foreign } from '../../parts/foreign.tsx';
@@ -87,7 +88,8 @@ function StepItem({ step, decides, name }: StepProps) {
       )}
       {step.passes === false ? (
         <p class="notice">
-          {words.change} {words.view ? <Link href={words.view.path}>{words.view.name}</Link> : null}
+          {STEP_ADVICE[step.step]}{' '}
+          {words.view ? <Link href={words.view.path}>{words.view.name}</Link> : null}
         </p>
       ) : null}
     </li>
