@@ -6,10 +6,10 @@ import { ruleQuery } from '../api/explain.ts';
 import { principalQuery } from '../api/people.ts';
 import type { SubjectKind } from '../api/access-rules.ts';
 import type { AccessRule, Principal } from '../generated/types.gen.ts';
-import { Loading, Problem } from '../parts/states.tsx';
+import { Opening } from '../parts/opening.tsx';
 import { Told, useTelling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';
-import { RuleEditor } from './rules/editor.tsx';
+import { ALL_RULES, RuleEditor } from './rules/editor.tsx';
 import { RuleList } from './rules/list.tsx';
 
 const LEVELS: readonly [kind: SubjectKind, title: string][] = [
@@ -62,6 +62,5 @@ function OneRule({ id, onDone }: { id: string; onDone: (says: string) => void })
     opened.current ??= { rule, whose: principal.data };
   }
   if (opened.current) return <RuleEditor {...opened.current} onDone={onDone} />;
-  if (found.error) return <Problem thrown={found.error} onRetry={() => void found.refetch()} />;
-  return <Loading />;
+  return <Opening back={ALL_RULES} found={found} />;
 }

@@ -9,7 +9,7 @@ import { Foreign } from '../parts/foreign.tsx';
 import { Heading } from '../parts/heading.tsx';
 import { PagedList } from '../parts/paged-list.tsx';
 import { Snippet } from '../parts/snippet.tsx';
-import { Loading, Problem } from '../parts/states.tsx';
+import { Opening } from '../parts/opening.tsx';
 import { Table } from '../parts/table.tsx';
 import { Told, type Telling } from '../parts/told.tsx';
 import { useAddress } from '../parts/use-address.ts';
@@ -114,9 +114,7 @@ function OneToolset({ id, telling, onDone }: OneProps) {
   // What is typed stays while others edit the toolset; the form restarts after a save here.
   const [saves, setSaves] = useState(0);
   const toolset = found.data;
-  if (!toolset && found.error)
-    return <Problem thrown={found.error} onRetry={() => void found.refetch()} />;
-  if (!toolset) return <Loading />;
+  if (!toolset) return <Opening back={BACK} found={found} />;
   return (
     <>
       <Heading back={BACK}>{toolset.name}</Heading>

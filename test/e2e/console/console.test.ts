@@ -238,3 +238,49 @@ it('[OPS-1] says how long ago something was as time passes', async () => {
     await view.close();
   }
 });
+
+it('[OPS-1] breaks long names on a narrow page, and scrolls long texts by keyboard', async () => {
+  const server = { name: 'n'.repeat(50), transport_type: 'HTTP', description: 'long '.repeat(90) };
+  const connection_config = { url: 'http://127.0.0.1:9/mcp' };
+  const toolset = { name: 't'.repeat(60), include: ['*'] };
+  const [{ json: made }, { json: selected }] = await Promise.all([
+    gateway.api('POST', SERVERS, { ...server, connection_config }),
+    gateway.api('POST', '/api/v1/toolsets', toolset),
+  ]);
+  const view = await openConsole(browser, gateway.origin, admin, '/console', { width: 360 });
+  const { page } = view;
+  try {
+    for (const [path, text] of [
+      ['', `.waiting >> text=${server.name}`],
+      [`/servers?server=${String(made['id'])}`, `h1:text-is("${server.name}")`],
+      [`/toolsets?toolset=${String(selected['id'])}`, `h1:text-is("${toolset.name}")`],
+    ]) {
+      await page.goto(`${gateway.origin}/console${path}`);
+      await page.waitForSelector(`main:not(:has(.loading)) ${text}`);
+      const overflow = 'document.documentElement.scrollWidth - innerWidth';
+      expect([path, await page.evaluate<number>(overflow)]).toEqual([path, 0]);
+      expect([path, await view.violations()]).toEqual([path, []]);
+    }
+  } finally {
+    await view.close();
+  }
+});
+
+it.each([
+  ['/servers?server=', 'server'],
+  ['/people?principal=', 'principal'],
+  ['/people?tab=providers&provider=', 'provider'],
+  ['/rules?rule=', 'rule'],
+  ['/toolsets?toolset=', 'toolset'],
+])('[OPS-1] leads from %snone back to the list', async (path, what) => {
+  const view = await openConsole(browser, gateway.origin, admin, `/console${path}none`);
+  const { page } = view;
+  try {
+    await page.waitForSelector(`h1:focus >> text=/^No such .*${what}$/`);
+    expect(await view.violations()).toEqual([]);
+    await page.click(`.back >> text=All ${what}s`);
+    await page.waitForURL(url => !url.href.includes('none'));
+  } finally {
+    await view.close();
+  }
+});

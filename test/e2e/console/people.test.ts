@@ -213,6 +213,18 @@ it('[OPS-1] [ACC-2] edits the groups; reports an edit elsewhere, and keeps the i
   });
 });
 
+it('[OPS-1] tells a principal without a limit from one that may do nothing', async () => {
+  await stand.addPrincipal('Limit none');
+  await stand.addPrincipal('Limit all', { scopes: [] });
+  const view = await stand.open('?name=Limit');
+  try {
+    const cells = view.page.locator('tbody tr:has-text("Limit") td:last-child');
+    await expect.poll(() => cells.allTextContents()).toEqual(['nothing', 'no limit']);
+  } finally {
+    await view.close();
+  }
+});
+
 it('[OPS-1] [ACC-9] offers for a token no more than its principal may do', async () => {
   const id = await stand.addPrincipal('Bound', { scopes: ['tools:read'] });
   const scopes = ['tools:read', 'servers:write'];

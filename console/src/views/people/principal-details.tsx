@@ -8,7 +8,8 @@ import type { Principal } from '../../generated/types.gen.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { Heading } from '../../parts/heading.tsx';
-import { Loading, Problem } from '../../parts/states.tsx';
+import { Opening } from '../../parts/opening.tsx';
+import { Problem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { EditPrincipal } from './edit-principal.tsx';
 import { GroupBadges } from './group-badges.tsx';
@@ -22,6 +23,8 @@ interface DetailsProps {
   onDeleted: (name: string) => void;
 }
 
+const BACK = ['/people', 'All principals'] as const;
+
 export function PrincipalDetails({ id, me, onDeleted }: DetailsProps) {
   const found = useQuery(principalQuery(id));
   const [isEdited, setEdited] = useState(false);
@@ -30,14 +33,14 @@ export function PrincipalDetails({ id, me, onDeleted }: DetailsProps) {
   const thrown = found.error ? (
     <Problem thrown={found.error} onRetry={() => void found.refetch()} />
   ) : null;
-  if (!principal) return thrown ?? <Loading />;
+  if (!principal) return <Opening back={BACK} found={found} />;
   const endEdit = () => {
     setEdited(false);
     editButton.current?.focus();
   };
   return (
     <>
-      <Heading back={['/people', 'All principals']}>
+      <Heading back={BACK}>
         <Foreign text={principal.name} />
       </Heading>
       {thrown}

@@ -74,7 +74,7 @@ const PrincipalTable = ({ principals }: { principals: readonly Principal[] }) =>
           <GroupBadges groups={[...new Set([...groups, ...claimed])]} />
         </td>
         <td>{tokens}</td>
-        <td>{scopes === null ? '' : scopes.join(' ')}</td>
+        <td>{scopes === null ? 'no limit' : scopes.join(' ') || 'nothing'}</td>
       </tr>
     ))}
   </Table>

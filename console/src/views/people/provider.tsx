@@ -3,10 +3,12 @@ import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { deleteProvider, providerQuery } from '../../api/sign-in-providers.ts';
 import type { SignInProvider } from '../../generated/types.gen.ts';
+import { boxOf } from '../../parts/box.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { Heading } from '../../parts/heading.tsx';
-import { Loading, Problem } from '../../parts/states.tsx';
+import { Opening } from '../../parts/opening.tsx';
+import { Problem } from '../../parts/states.tsx';
 import { PROVIDERS } from './addresses.ts';
 import { EditProvider } from './edit-provider.tsx';
 import { Identities } from './identities.tsx';
@@ -17,6 +19,8 @@ interface DetailsProps {
   onDeleted: (name: string) => void;
 }
 
+const BACK = [PROVIDERS, 'All providers'] as const;
+
 export function ProviderDetails({ id, onDeleted }: DetailsProps) {
   const found = useQuery(providerQuery(id));
   const [isEdited, setEdited] = useState(false);
@@ -25,14 +29,14 @@ export function ProviderDetails({ id, onDeleted }: DetailsProps) {
   const thrown = found.error ? (
     <Problem thrown={found.error} onRetry={() => void found.refetch()} />
   ) : null;
-  if (!provider) return thrown ?? <Loading />;
+  if (!provider) return <Opening back={BACK} found={found} />;
   const endEdit = () => {
     setEdited(false);
     editButton.current?.focus();
   };
   return (
     <>
-      <Heading back={[PROVIDERS, 'All providers']}>
+      <Heading back={BACK}>
         <Foreign text={provider.name} />
       </Heading>
       {thrown}
@@ -90,7 +94,7 @@ function Facts({ provider }: { provider: SignInProvider }) {
       <dt>Secret</dt>
       <dd>{secret ?? 'none'}</dd>
       <dt>Who comes</dt>
-      <dd class="box">
+      <dd {...boxOf(required)}>
         {who}
         {required === '' ? null : (
           <>
@@ -100,7 +104,7 @@ function Facts({ provider }: { provider: SignInProvider }) {
         )}
       </dd>
       <dt>Groups</dt>
-      <dd class="box">
+      <dd {...boxOf(groups)}>
         {claim === null ? 'none are read' : `by ${toShown(claim)}\n`}
         {claim === null ? null : <Foreign text={groups} />}
       </dd>

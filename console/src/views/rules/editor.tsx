@@ -38,6 +38,8 @@ async function idOf(typed: string, whose: Named | undefined): Promise<string> {
   throw new ApiProblem(422, { detail: message, errors: [{ field: 'subject', message }] });
 }
 
+export const ALL_RULES = ['/rules', 'All rules'] as const;
+
 export function RuleEditor({ rule, whose, onDone }: EditorProps) {
   const cache = useQueryClient();
   const toBody = async (values: RuleValues): Promise<CreateAccessRule> =>
@@ -64,7 +66,7 @@ export function RuleEditor({ rule, whose, onDone }: EditorProps) {
   const { shown, theirs, isBusy, place } = edit;
   return (
     <>
-      <Heading back={['/rules', 'All rules']}>
+      <Heading back={ALL_RULES}>
         {rule ? (
           <Foreign text={toSentence(rule, whose?.name ?? 'somebody who was deleted')} max={400} />
         ) : (

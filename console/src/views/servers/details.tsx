@@ -6,10 +6,12 @@ import { Link } from 'wouter-preact';
 import { mayUse, type Me } from '../../api/me.ts';
 import { connectServer, deleteServer, disconnectServer, serverQuery } from '../../api/servers.ts';
 import type { Server } from '../../generated/types.gen.ts';
+import { boxOf } from '../../parts/box.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Heading } from '../../parts/heading.tsx';
-import { Loading, Problem } from '../../parts/states.tsx';
+import { Opening } from '../../parts/opening.tsx';
+import { Problem } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { adviceFor } from './advice.ts';
 import { EditServer } from './edit.tsx';
@@ -24,6 +26,8 @@ interface DetailsProps {
   onDeleted: (name: string) => void;
 }
 
+const BACK = ['/servers', 'All servers'] as const;
+
 export function ServerDetails({ id, me, mayWrite, onDeleted }: DetailsProps) {
   // After a deletion here, the server is no longer requested: an announced change could come before the response.
   const [isDeleted, setDeleted] = useState(false);
@@ -34,14 +38,14 @@ export function ServerDetails({ id, me, mayWrite, onDeleted }: DetailsProps) {
   const thrown = found.error ? (
     <Problem thrown={found.error} onRetry={() => void found.refetch()} />
   ) : null;
-  if (!server) return thrown ?? <Loading />;
+  if (!server) return <Opening back={BACK} found={found} />;
   const endEdit = () => {
     setEdited(false);
     editButton.current?.focus();
   };
   return (
     <>
-      <Heading back={['/servers', 'All servers']}>{server.name}</Heading>
+      <Heading back={BACK}>{server.name}</Heading>
       {thrown}
       <Outcome server={server} />
       {mayWrite ? (
@@ -82,7 +86,7 @@ function Outcome({ server }: { server: Server }) {
           {why === null ? null : (
             <details>
               <summary>What the gateway found</summary>
-              <p class="box">
+              <p {...boxOf(why)}>
                 <Foreign text={why} />
               </p>
             </details>
@@ -197,7 +201,7 @@ function Facts({ server }: { server: Server }) {
       {description === '' ? null : (
         <>
           <dt>Description</dt>
-          <dd class="box">
+          <dd {...boxOf(description)}>
             <Foreign text={description} />
           </dd>
         </>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { serverToolsQuery } from '../../api/servers.ts';
 import type { Server, Tool } from '../../generated/types.gen.ts';
+import { boxOf } from '../../parts/box.ts';
 import { Foreign, toShown } from '../../parts/foreign.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 
@@ -69,9 +70,7 @@ function ToolEntry({ tool }: { tool: Tool }) {
           <Foreign text={tool.original_name} max={MAX_NAME_CHARS} />
         </code>
       </dt>
-      <dd class="box" tabIndex={description.length > 300 ? 0 : undefined}>
-        {description === '' ? 'Without a description' : description}
-      </dd>
+      <dd {...boxOf(description)}>{description === '' ? 'Without a description' : description}</dd>
     </>
   );
 }
