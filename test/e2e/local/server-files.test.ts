@@ -104,15 +104,20 @@ it('[OPS-5] the unit starts what npm start does, in its own folder', async () =>
   const unit = await read('portico.service');
   const command = /^ExecStart=(.*)$/mu.exec(unit)?.[1]?.split(' ') ?? [];
   expect(command.slice(0, 3)).toEqual(['/usr/bin/env', 'node', 'local/start.mjs']);
+  const rest = (url: string) => command.slice(3).map(part => part.replace(/^\$\{\w+\}$/u, url));
+  expect(command).toContain('${PORTICO_PUBLIC_URL}');
   const options = parseOptions(
-    command.slice(3),
+    rest(ENVIRONMENT.PORTICO_PUBLIC_URL),
     '/opt/portico',
     '/opt/portico/.portico',
     ENVIRONMENT,
   );
   expect(options).toMatchObject({ dataDir: '/var/lib/portico', demo: false });
   expect(options.team).toMatchObject({ host: '127.0.0.1', origin: 'https://mcp.example.com' });
+  // Without an address it would be for this machine only, and print its tokens.
+  expect(() => parseOptions(rest(''), '/', '/', {})).toThrow('--public-url must be https');
   for (const line of [
+    'RestartPreventExitStatus=2',
     'DynamicUser=yes',
     'StateDirectory=portico',
     'NoNewPrivileges=yes',
