@@ -8,6 +8,8 @@ import { LOOPBACK } from './ports.ts';
 import { PUBLIC_VARIABLES } from './public-options.ts';
 import { StartError } from './start-error.ts';
 
+/** Longest time that ended calls are gathered on one machine, in milliseconds: a backup waits for them. */
+export const LONGEST_GATHER_MS = 1_000;
 /** Variables that the local host sets itself. */
 const OWN = ['PORTICO_ADMIN_TOKEN', 'PORTICO_KEYS', 'PORTICO_MODE'];
 /** Variables that commands and clients read. */
@@ -45,12 +47,21 @@ export function readSettings(
     .filter(([name, value]) => !outside.has(name) && !isOfHost(name, value));
   for (const [name] of given) refuseUnknown(name);
   const settings = { ...Object.fromEntries(given), ...toServer(publicOrigin) };
+  if (toConfig(settings).audit.gatherMs > LONGEST_GATHER_MS) {
+    throw new StartError(
+      `Setting PORTICO_AUDIT_GATHER_MS: must be ${LONGEST_GATHER_MS} at most on one machine, since a backup waits no longer for ended calls`,
+      2,
+    );
+  }
+  return settings;
+}
+
+function toConfig(settings: Readonly<Record<string, string>>) {
   try {
-    parseConfig({ PORTICO_MODE: 'local', ...settings });
+    return parseConfig({ PORTICO_MODE: 'local', ...settings });
   } catch (error) {
     throw new StartError((error as Error).message, 2);
   }
-  return settings;
 }
 
 function toServer(publicOrigin: string | undefined): Record<string, string> {

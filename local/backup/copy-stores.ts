@@ -8,6 +8,7 @@ import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LONGEST_GATHER_MS } from '../settings.ts';
 import { StartError } from '../start-error.ts';
 
 const OBJECTS = 'storage/do';
@@ -15,8 +16,8 @@ const DATABASE = 'storage/d1';
 const CATALOGS = 'storage/kv';
 /** Lists the demo servers; exists only if the folder has some. */
 const DEMO = 'demo.json';
-/** Calls that were answered before a copy began are in the database after this time, in milliseconds (`PORTICO_AUDIT_GATHER_MS`). */
-const HANDED_OVER_MS = 2_500;
+/** Calls that were answered before a copy began are in the database after this time, in milliseconds. */
+const HANDED_OVER_MS = LONGEST_GATHER_MS + 1_500;
 /** Longest wait for a database that another process is writing, in milliseconds. */
 const BUSY_MS = 10_000;
 /** Tries of copying the catalogs: if a catalog is replaced meanwhile, all of them are copied again. */

@@ -54,6 +54,8 @@ describe('a start', () => {
     ['PORTICO_PAGE_SIZE', 'many'],
     ['PORTICO_POSTURE', 'ajar'],
     ['PORTICO_MODEL_URL', 'no address'],
+    // A backup would lack the calls of the last seconds.
+    ['PORTICO_AUDIT_GATHER_MS', '1001'],
   ])('[SEC-4] names %s if its value is invalid', (name, value) => {
     expect(() => readSettings({ [name]: value })).toThrow(name);
   });
