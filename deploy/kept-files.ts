@@ -1,10 +1,12 @@
 /**
  * The folder of one deployment on this machine: which ids it has, the merged configuration, the log, and for a moment its secrets. It is
- * a convenience: everything in it is found again in the account. Only its owner can read it.
+ * a convenience: everything in it is found again in the account. Only its owner can read it, and only one run uses it at a time.
  */
 import { rmSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { FolderTaken, lockDataFolder } from '../local/data-lock.ts';
+import { StartError } from '../local/start-error.ts';
 
 export interface KeptFiles {
   folder: string;
@@ -19,9 +21,13 @@ export interface KeptFiles {
 
 const SECRETS = 'secrets.json';
 
-/** Opens the folder; what a killed run left of secrets goes. */
+/**
+ * Opens the folder for the rest of this process; what a killed run left of secrets goes.
+ * @throws StartError where another run uses it
+ */
 export async function openKeptFiles(folder: string): Promise<KeptFiles> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  lock(folder);
   const secretsFile = join(folder, SECRETS);
   const remove = () => {
     for (const file of [secretsFile, `${secretsFile}.new`]) rmSync(file, { force: true });
@@ -56,4 +62,14 @@ export async function openKeptFiles(folder: string): Promise<KeptFiles> {
       }
     },
   };
+}
+
+/** Held until the process ends. */
+function lock(folder: string): void {
+  try {
+    process.once('exit', lockDataFolder(folder));
+  } catch (error) {
+    if (!(error instanceof FolderTaken)) throw error;
+    throw new StartError(`${basename(folder)} is being deployed by another run: wait for its end`);
+  }
 }

@@ -55,6 +55,9 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   );
   const project = await readProject();
   const target = toTarget(options, project, env);
+  const folder = join(ROOT, '.portico', 'cloudflare', target.worker);
+  // Before it looks: what another run makes meanwhile must not be overwritten, above all its keys.
+  const files = options.isDryRun ? undefined : await openKeptFiles(folder);
   const found = await steps.run('looked at what is there', () =>
     findDeployment(api, account, target),
   );
@@ -67,7 +70,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   const plan = toPlan({ options, target, migrations, vars, hasOwnKeys }, found);
   const { version } = IMPLEMENTATION;
   steps.say(`\n${toPlanText(plan, version)}`);
-  if (options.isDryRun) {
+  if (files === undefined) {
     steps.say('Nothing was done (--dry-run).');
     return 0;
   }
@@ -75,7 +78,6 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<num
     steps.say('Nothing was done.');
     return 0;
   }
-  const files = await openKeptFiles(join(ROOT, '.portico', 'cloudflare', target.worker));
   const address = await runPlan(plan, found, options, target, {
     api,
     files,
