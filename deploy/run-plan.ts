@@ -34,11 +34,15 @@ const BookmarkSchema = z.looseObject({ bookmark: z.string() });
 const NoteSchema = z.object({
   database: z.string(),
   bookmark: z.string(),
+  /** When the bookmark was noted, in milliseconds since the epoch. */
+  at: z.number().default(0),
   /** Migrations that the database had not seen at the bookmark. */
   pending: z.array(z.string()).default([]),
 });
 const HealthSchema = z.looseObject({ status: z.string(), version: z.string() });
 const ROLL_BACK = 'docs/guides/roll-back.md';
+/** Cloudflare accepts no older bookmark. */
+const BOOKMARK_MS = 30 * 86_400_000;
 const HEALTH_MS = 120_000;
 const HEALTH_EVERY_MS = 1_000;
 const HEALTH_TRY_MS = 10_000;
@@ -88,13 +92,17 @@ export async function runPlan(
     if (text !== undefined) await steps.run(text, () => work(sentence(text)));
   };
   await step('bookmark', async what => {
-    if (kept && isRest(plan.pending, kept.pending)) {
-      steps.say(`  ${kept.bookmark} of the run that broke off (to go back: ${ROLL_BACK})`);
+    const now = Date.now();
+    if (kept && now - kept.at < BOOKMARK_MS && isRest(plan.pending, kept.pending)) {
+      const day = new Date(kept.at).toISOString().slice(0, 10);
+      steps.say(
+        `  ${kept.bookmark} of the run that broke off on ${day} (to go back: ${ROLL_BACK})`,
+      );
       return;
     }
     const path = `${at}/d1/database/${database}/time_travel/bookmark`;
     const { bookmark } = BookmarkSchema.parse(await api.request(what, 'GET', path));
-    await files.write('deployment.json', { ...note, bookmark, pending: plan.pending });
+    await files.write('deployment.json', { ...note, bookmark, at: now, pending: plan.pending });
     steps.say(`  ${bookmark} (to go back: ${ROLL_BACK})`);
   });
   await step('migrations', what =>
