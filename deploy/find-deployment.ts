@@ -6,7 +6,7 @@ import type { Target } from './target.ts';
 
 /** What was found; absent members are not there. */
 export interface Found {
-  worker?: { secrets: readonly string[]; variables: Readonly<Record<string, string>> };
+  worker?: { secrets: readonly string[]; variables: Readonly<Record<string, unknown>> };
   database?: { id: string; migrations: readonly string[]; tokens: number; administrators: number };
   namespace?: { id: string };
   /** The account's part of workers.dev. */
@@ -24,6 +24,7 @@ const SettingsSchema = z.looseObject({
         database_id: z.string().optional(),
         namespace_id: z.string().optional(),
         text: z.string().optional(),
+        json: z.unknown().optional(),
       }),
     )
     .default([]),
@@ -95,8 +96,8 @@ export async function findDeployment(
             secrets: bindings.filter(each => each.type === 'secret_text').map(each => each.name),
             variables: Object.fromEntries(
               bindings
-                .filter(each => each.type === 'plain_text')
-                .map(each => [each.name, each.text ?? '']),
+                .filter(each => each.type === 'plain_text' || each.type === 'json')
+                .map(each => [each.name, each.type === 'json' ? each.json : (each.text ?? '')]),
             ),
           },
         }

@@ -20,7 +20,7 @@ export const REQUIRED_SECRETS = ['PORTICO_KEYS'];
  * @throws StartError that names an invalid one: with it the Worker would refuse every request
  */
 export function checkSettings(
-  { vars }: Pick<Unstable_RawConfig, 'vars'>,
+  { vars }: { vars?: Readonly<Record<string, unknown>> },
   secrets: readonly string[],
 ): void {
   try {

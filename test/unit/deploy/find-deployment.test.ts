@@ -19,12 +19,16 @@ it('[OPS-4] reads the names of its secrets, and its variables', async () => {
       { type: 'durable_object_namespace', name: 'CLIENT_SESSION' },
       { type: 'secret_text', name: 'PORTICO_KEYS' },
       { type: 'plain_text', name: 'PORTICO_POSTURE', text: 'closed' },
+      { type: 'json', name: 'PORTICO_PAGE_SIZE', json: 50 },
     ]),
     'a',
     target,
   );
   expect(found).toEqual({
-    worker: { secrets: ['PORTICO_KEYS'], variables: { PORTICO_POSTURE: 'closed' } },
+    worker: {
+      secrets: ['PORTICO_KEYS'],
+      variables: { PORTICO_POSTURE: 'closed', PORTICO_PAGE_SIZE: 50 },
+    },
   });
   expect(await findDeployment(accountWith(undefined), 'a', target)).toEqual({});
 });
