@@ -2,6 +2,9 @@
  * The order of files: those that take long come first in their project, so that at its end not all others wait for one of them. Without
  * times of an earlier run, vitest begins with the largest file, which says little.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files below `test/` that take half a minute or more, the slowest of each project first. */
@@ -35,6 +38,10 @@ const SLOW = [
   'e2e/gateway/isolation',
   'e2e/cli/killed-applies',
 ].map(name => `/test/${name}.test.ts`);
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const stale = SLOW.filter(path => !existsSync(join(ROOT, path)));
+if (stale.length > 0) throw new Error(`test/slow-first.ts names no file: ${stale.join(', ')}`);
 
 const rankOf = ({ moduleId }: TestSpecification): number => {
   const at = SLOW.findIndex(name => moduleId.endsWith(name));
