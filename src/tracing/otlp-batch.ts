@@ -53,10 +53,11 @@ export class OtlpBatch {
     const { now, wait } = this.#ports;
     if (this.#spans + trace.spans.length > MAX_WAITING_SPANS) {
       this.#droppedSpans += trace.spans.length;
-      return;
+    } else {
+      this.#waiting.push(trace);
+      this.#spans += trace.spans.length;
     }
-    this.#waiting.push(trace);
-    this.#spans += trace.spans.length;
+    // Also for a caller whose trace was dropped: the sender may have been cut off, and nothing else makes room.
     if (now() < this.#seenToUntil) return;
     this.#seenToUntil = now() + CUT_OFF_MS;
     await wait(GATHER_MS);

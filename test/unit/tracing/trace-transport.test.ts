@@ -128,6 +128,25 @@ it('[LLM-6] an unreachable collector fails nothing, and the folder gets its trac
   expect(puts).toEqual([[url, toNdjson(trace)]]);
 });
 
+it('[LLM-6] traces that wait in vain, as many as fit, are sent by the next caller', async () => {
+  collector = await startCollector([]);
+  const otlp = settingsOf(`${collector.origin}/otel`);
+  if (!otlp) throw new Error('no collector');
+  let now = 0;
+  let waits = 0;
+  // The first caller is cut off.
+  const wait = () => ((waits += 1) === 1 ? new Promise(() => {}) : Promise.resolve());
+  const batch = new OtlpBatch({ otlp, wait, now: () => now });
+  const trace = await makeTrace();
+  for (let n = 0; n < 1_024; n += 1) void batch.add(trace);
+  await batch.add(trace);
+  expect([batch.droppedSpans, collector.received.length]).toEqual([4, 0]);
+  now += 60_000;
+  await batch.add(trace);
+  expect(batch.droppedSpans).toBe(8);
+  expect(collector.received).toHaveLength(8);
+});
+
 it('[LLM-6] NDJSON has a line for each span, the root first', async () => {
   const trace = await makeTrace();
   const lines = toNdjson(trace)
