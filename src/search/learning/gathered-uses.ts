@@ -50,8 +50,11 @@ export class GatheredUses {
     const { now, gatherMs } = this.#ports;
     const at = now();
     const fresh = words.filter(word => !this.#isWritten(toKey(principalId, tool, word), at));
-    if (fresh.length === 0 || this.#gathered.length >= MAX_GATHERED) return;
-    this.#gathered.push({ principalId, tool, words: fresh, at });
+    if (fresh.length === 0) return;
+    if (this.#gathered.length < MAX_GATHERED) {
+      this.#gathered.push({ principalId, tool, words: fresh, at });
+    }
+    // Also where there was no room: the write that would make some may have been cut off.
     if (at < this.#dueAt + CUT_OFF_MS) return;
     this.#dueAt = at + gatherMs;
     waitUntil(this.#writeLater());

@@ -73,6 +73,27 @@ describe('gathered uses', () => {
     expect(await later(1)).toEqual([[100], [100], [101]]);
   });
 
+  it('[FIND-4] are written by the next request if the one that was to write them was cut off', async () => {
+    let now = 100 * DAY_MS;
+    let waits = 0;
+    const written: NewUse[] = [];
+    const left: Promise<unknown>[] = [];
+    const gathered = new GatheredUses({
+      write: async uses => void written.push(...uses),
+      digest: async word => `k1.${word}`,
+      gatherMs: 1_000,
+      wait: () => ((waits += 1) === 1 ? new Promise(() => {}) : Promise.resolve()),
+      now: () => now,
+    });
+    const add = (word: string) => gathered.add('ada', TOOL, [word], work => void left.push(work));
+    for (let n = 0; n < 250; n += 1) add(`w${n}`);
+    now += 10_000;
+    add('late');
+    expect(left).toHaveLength(2);
+    await left[1];
+    expect(written).toHaveLength(200);
+  });
+
   it('[FIND-4] are written again once what was learned is forgotten, also if a write was under way', async () => {
     let onWrite = () => {};
     const { world, gathered, add, settle } = createWorld(() => onWrite());
