@@ -127,7 +127,7 @@ export function createChunkLog(
   return {
     async begin(call) {
       const { principalId, started, limits, refused, waitUntil } = call;
-      if (gathered.isFull) throw notMade();
+      if (!gathered.hasRoom(waitUntil)) throw notMade();
       const retryAfterMs = await tokens.take(principalId, limits, waitUntil);
       const end = retryAfterMs === undefined ? refused : LIMITED;
       const add = (how: EndedCall['end'], isLast = false) =>

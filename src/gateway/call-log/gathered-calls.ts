@@ -99,9 +99,11 @@ export class GatheredCalls {
     this.#ports = ports;
   }
 
-  /** Whether there is no room for another call. */
-  get isFull(): boolean {
-    return this.#held >= MAX_HELD.calls || this.#heldBytes >= MAX_HELD.bytes;
+  /** Whether there is room for another call. If not, what is held is handed over: no call is sent whose end would do that. */
+  hasRoom(waitUntil: WaitUntil): boolean {
+    if (this.#held < MAX_HELD.calls && this.#heldBytes < MAX_HELD.bytes) return true;
+    this.#handOverFilled(waitUntil);
+    return false;
   }
 
   /** Whether no write has succeeded since one failed. */
@@ -114,16 +116,20 @@ export class GatheredCalls {
     const now = this.#ports.now();
     this.#gather({ ...call, since: now });
     if (isLast) return waitUntil(this.#handOverAll());
-    if (this.#gathered.size >= MAX_CHUNK.calls && this.#filledAt + CUT_OFF_MS < now) {
-      this.#filledAt = now;
-      return waitUntil(
-        this.#handOverReady().finally(() => (this.#filledAt = Number.NEGATIVE_INFINITY)),
-      );
-    }
+    if (this.#gathered.size >= MAX_CHUNK.calls && this.#handOverFilled(waitUntil)) return;
     // The request that was to hand over the rows may have been cut off.
     if (now < this.#dueAt + CUT_OFF_MS) return;
     this.#dueAt = now + this.#ports.gatherMs;
     waitUntil(this.#handOverLater());
+  }
+
+  /** @returns false where another request is at it */
+  #handOverFilled(waitUntil: WaitUntil): boolean {
+    const now = this.#ports.now();
+    if (this.#filledAt + CUT_OFF_MS >= now) return false;
+    this.#filledAt = now;
+    waitUntil(this.#handOverReady().finally(() => (this.#filledAt = Number.NEGATIVE_INFINITY)));
+    return true;
   }
 
   /** Adds a row that goes with the next `handOver`, from whichever request that comes. */
