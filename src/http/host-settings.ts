@@ -38,6 +38,8 @@ function isDocumentUrl(text: string): boolean {
   return url.pathname !== '/' && url.search === '' && url.hash === '' && url.username === '';
 }
 
+export type HostSettings = ReturnType<typeof toHostSettings>;
+
 /** @throws Error that names the invalid setting */
 export function toHostSettings(settings: z.infer<typeof SettingsSchema>) {
   const { PORTICO_MODE: mode, PORTICO_PUBLIC_URL: publicUrl } = settings;

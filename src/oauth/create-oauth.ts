@@ -2,6 +2,7 @@
 import type { AdminAudit } from '../audit/admin-audit.ts';
 import { toClientDocument } from '../credentials/oauth/client-document.ts';
 import { CALLBACK_PATH, CLIENT_DOCUMENT_PATH } from '../servers/accounts/connecting.ts';
+import type { HostSettings } from '../http/host-settings.ts';
 import type { AssertedIdentities } from '../sign-in/identities/asserted-identities.ts';
 import type { ExpectEvents } from '../webhooks/expect-events.ts';
 import { AddressBuckets } from './address-buckets.ts';
@@ -19,13 +20,15 @@ export interface OAuthDeps extends OAuthClientsDeps {
   adminAudit: AdminAudit;
   expectEvents: ExpectEvents;
   asserted: AssertedIdentities;
-  config: OAuthClientsDeps['config'] & { clientDocumentUrl: string | undefined };
+  config: Pick<HostSettings, 'mode' | 'allowsLoopback' | 'clientDocumentUrl'>;
   onAccessChanged(): Promise<void>;
 }
 
 export function createOAuth(deps: OAuthDeps) {
   const { db, keys, adminAudit, onAccessChanged, now, asserted, config } = deps;
-  const clients = createOAuthClients(deps);
+  // Anybody can name the addresses of a client. Where others reach the gateway, only administrators may name this machine.
+  const allowsLoopback = config.allowsLoopback && config.mode === 'local';
+  const clients = createOAuthClients({ db, keys, config: { allowsLoopback }, now });
   const { register } = clients;
   const refusals = new Refusals(adminAudit, now);
   const issuerKeys = new IssuerKeys(config.allowsLoopback, now);
