@@ -58,6 +58,13 @@ export function decideAddress(address: string, allowsLoopback: boolean): Address
 }
 
 /**
+ * Whether addresses that a server names may be on this machine: only if the server is. One elsewhere could otherwise
+ * send requests to the machine's own services.
+ */
+export const mayNameLoopback = (serverUrl: string, allowsLoopback: boolean): boolean =>
+  allowsLoopback && LOOPBACK.has(new URL(serverUrl).hostname);
+
+/**
  * Whether a label consists of letters, digits, hyphens and underscores. An internationalised label (RFC 5891) must also
  * decode to text in its normal form, as every name that can be registered does.
  */

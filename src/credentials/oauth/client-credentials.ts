@@ -10,6 +10,7 @@ import * as oauth from 'oauth4webapi';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import type { Granted, GrantRequest, TokenEndpoint } from './grant-schema.ts';
 import { basicAuthentications } from './basic-authentication.ts';
+import { decideAddress, mayNameLoopback } from '../../http/address-policy.ts';
 import { createGuardedFetch } from '../../http/guarded-fetch.ts';
 import { toResource } from './resource-metadata.ts';
 import { discoverTokenEndpoint } from './token-endpoint.ts';
@@ -40,7 +41,12 @@ export class ClientCredentials {
       const { origin } = new URL(tokenUrl);
       return { url: tokenUrl, origin, method: 'basic', resource: toResource(serverUrl) };
     }
-    return this.#guarded(fetch => discoverTokenEndpoint(new URL(serverUrl), fetch));
+    const isHere = mayNameLoopback(serverUrl, this.#allowsLoopback);
+    const endpoint = await this.#guarded(isHere, fetch =>
+      discoverTokenEndpoint(new URL(serverUrl), fetch),
+    );
+    if (decideAddress(endpoint.url, isHere).allowed) return endpoint;
+    throw unavailable('The address of the authorization server is not allowed');
   }
 
   /** @throws PorticoError `credential_unavailable` */
@@ -52,7 +58,7 @@ export class ClientCredentials {
       method === 'post'
         ? [oauth.ClientSecretPost(clientSecret)]
         : basicAuthentications(clientId, clientSecret);
-    const answer = await this.#guarded(async fetch => {
+    const answer = await this.#guarded(this.#allowsLoopback, async fetch => {
       const options = { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: true };
       const attempt = async (authentication: oauth.ClientAuth = oauth.None()) => {
         const form = new URLSearchParams(parameters);
@@ -80,10 +86,13 @@ export class ClientCredentials {
   }
 
   /** Runs work with a time limit; its errors do not repeat the other side's text. */
-  async #guarded<T>(work: (fetch: typeof globalThis.fetch) => Promise<T>): Promise<T> {
+  async #guarded<T>(
+    allowsLoopback: boolean,
+    work: (fetch: typeof globalThis.fetch) => Promise<T>,
+  ): Promise<T> {
     const signal = AbortSignal.timeout(GRANT_MS);
     try {
-      return await work(createGuardedFetch(this.#allowsLoopback, signal));
+      return await work(createGuardedFetch(allowsLoopback, signal));
     } catch (error) {
       if (error instanceof PorticoError) throw error;
       throw unavailable(reasonOf(error));

@@ -8,7 +8,7 @@
  * codes are repeated; no request is sent twice, except if the server does not know the client in the first form of Basic.
  */
 import * as oauth from 'oauth4webapi';
-import { decideAddress } from '../../http/address-policy.ts';
+import { decideAddress, mayNameLoopback } from '../../http/address-policy.ts';
 import { createGuardedFetch } from '../../http/guarded-fetch.ts';
 import { PorticoError } from '../../shared/errors/portico-error.ts';
 import { discoverAuthorizer } from './authorizer.ts';
@@ -40,14 +40,14 @@ export class CodeFlow implements CodeFlowPort {
   }
 
   find(serverUrl: string, options: FindOptions = {}): Promise<Authorizer> {
-    return this.#guarded(fetch => discoverAuthorizer(serverUrl, fetch, options));
+    return this.#guarded(serverUrl, fetch => discoverAuthorizer(serverUrl, fetch, options));
   }
 
   register(
     authorizer: Authorizer,
     given: { redirectUri: string; clientUri: string },
   ): Promise<UpstreamClient> {
-    return this.#guarded(fetch => registerClient(authorizer, given, fetch));
+    return this.#guarded(authorizer.resource, fetch => registerClient(authorizer, given, fetch));
   }
 
   async toAuthorizationUrl(
@@ -55,7 +55,8 @@ export class CodeFlow implements CodeFlowPort {
     { clientId }: UpstreamClient,
     { redirectUri, scope, state, verifier }: CodeRequest,
   ): Promise<URL> {
-    const address = decideAddress(metadata.authorization_endpoint ?? '', this.#allowsLoopback);
+    const isHere = mayNameLoopback(resource, this.#allowsLoopback);
+    const address = decideAddress(metadata.authorization_endpoint ?? '', isHere);
     if (!address.allowed) {
       throw unavailable('The address of the authorization server is not allowed');
     }
@@ -85,7 +86,7 @@ export class CodeFlow implements CodeFlowPort {
   ): Promise<IssuedTokens> {
     const { clientId } = client;
     const parameters = readAnswer(metadata, clientId, answer, state);
-    return this.#request(client, false, (authentication, fetch) =>
+    return this.#request(resource, client, false, (authentication, fetch) =>
       oauth.authorizationCodeGrantRequest(
         metadata,
         { client_id: clientId },
@@ -103,7 +104,7 @@ export class CodeFlow implements CodeFlowPort {
     client: UpstreamClient,
     refreshToken: string,
   ): Promise<IssuedTokens> {
-    return this.#request(client, true, (authentication, fetch) =>
+    return this.#request(resource, client, true, (authentication, fetch) =>
       oauth.refreshTokenGrantRequest(
         { issuer, token_endpoint: tokenEndpoint },
         { client_id: client.clientId },
@@ -115,12 +116,13 @@ export class CodeFlow implements CodeFlowPort {
   }
 
   async revoke(
-    { issuer, revocationEndpoint }: TokenPlace,
+    { issuer, resource, revocationEndpoint }: TokenPlace,
     client: UpstreamClient,
     token: string,
   ): Promise<boolean> {
     if (revocationEndpoint === undefined) return false;
     await this.#tryForms(
+      resource,
       client,
       (authentication, fetch) =>
         oauth.revocationRequest(
@@ -139,18 +141,25 @@ export class CodeFlow implements CodeFlowPort {
     return true;
   }
 
-  #request(client: UpstreamClient, isRenewable: boolean, send: Send): Promise<IssuedTokens> {
-    return this.#tryForms(client, send, (status, body) => readTokens(status, body, isRenewable));
+  #request(
+    resource: string,
+    client: UpstreamClient,
+    isRenewable: boolean,
+    send: Send,
+  ): Promise<IssuedTokens> {
+    const read = (status: number, body: unknown) => readTokens(status, body, isRenewable);
+    return this.#tryForms(resource, client, send, read);
   }
 
   /** Sends a request as the client; retries once in the other form of Basic if the first was not accepted. */
   #tryForms<T>(
+    resource: string,
     client: UpstreamClient,
     send: Send,
     read: (status: number, body: unknown) => T,
   ): Promise<T> {
     const [first, other] = authenticationsOf(client);
-    return this.#guarded(async fetch => {
+    return this.#guarded(resource, async fetch => {
       const request = async (authentication: oauth.ClientAuth): Promise<T> => {
         const response = await send(authentication, fetch);
         return read(response.status, await response.json().catch(() => undefined));
@@ -163,10 +172,14 @@ export class CodeFlow implements CodeFlowPort {
     });
   }
 
-  /** Runs work with a time limit; its errors do not repeat the other side's text. */
-  async #guarded<T>(work: (fetch: Fetch) => Promise<T>): Promise<T> {
+  /**
+   * Runs work with a time limit; its errors do not repeat the other side's text.
+   * @param serverUrl URL of the server, or its resource indicator, which has the same origin
+   */
+  async #guarded<T>(serverUrl: string, work: (fetch: Fetch) => Promise<T>): Promise<T> {
+    const isHere = mayNameLoopback(serverUrl, this.#allowsLoopback);
     try {
-      return await work(createGuardedFetch(this.#allowsLoopback, AbortSignal.timeout(STEP_MS)));
+      return await work(createGuardedFetch(isHere, AbortSignal.timeout(STEP_MS)));
     } catch (error) {
       throw error instanceof PorticoError ? error : unusable();
     }
