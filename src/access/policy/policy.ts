@@ -182,6 +182,7 @@ function ruled(levels: Levels, fallback: boolean, server: NamedServer): View {
   const restRule = decide(concerned, isSweeping);
   const rest = restRule ? restRule.effect === 'allow' : fallback;
   if (concerned.flat().every(isSweeping)) return rest ? WHOLE : NOTHING;
+  if (!mayAllow(concerned, fallback)) return NOTHING;
   const facts = concerned.map(rules =>
     rules.map(({ effect, tool, readOnly }) => [effect, tool, readOnly]),
   );
@@ -198,6 +199,15 @@ function ruled(levels: Levels, fallback: boolean, server: NamedServer): View {
 
 /** Whether a rule concerns a whole server, and so also what it offers beside tools. */
 const isSweeping = ({ tool, readOnly }: AccessRule) => tool === EVERYTHING && !readOnly;
+
+/** Whether some tool could be allowed: where a level denies the whole server, only what an earlier one allows. */
+function mayAllow(levels: Levels, fallback: boolean): boolean {
+  for (const rules of levels) {
+    if (rules.some(rule => isSweeping(rule) && rule.effect === 'deny')) return false;
+    if (rules.some(({ effect }) => effect === 'allow')) return true;
+  }
+  return fallback;
+}
 
 /** Prepares rules for many tools. The returned function finds the rule that decides on a tool, if any matches. */
 function toDecision(levels: Levels): (name: string, isReadOnly: boolean) => AccessRule | undefined {

@@ -104,6 +104,22 @@ describe('precedence', () => {
     expect(policyOf([rule('deny', everyone, { server: 'github' })]).viewOf(github)).toBe(NOTHING);
   });
 
+  it('[ACC-3] leave nothing of a server of which no tool could be allowed, whatever other rules there are', () => {
+    const denied = rule('deny', group('dev'), { server: 'github' });
+    const other = [rule('deny', everyone, { tool: 'drop' }), rule('allow', everyone)];
+    const dev = { groups: ['dev'] };
+    expect(policyOf([denied, ...other], dev).viewOf(github)).toBe(NOTHING);
+    expect(policyOf(other.slice(0, 1), dev, { defaultAccess: 'closed' }).viewOf(github)).toBe(
+      NOTHING,
+    );
+    const own = rule('allow', ada, { tool: 'list' });
+    const view = policyOf([denied, ...other, own], { ...dev, principalId: 'ada' }).viewOf(github);
+    expect([view.tool('list', false), view.tool('drop', false)]).toEqual([true, false]);
+    expect(
+      policyOf([own], { principalId: 'ada' }, { defaultAccess: 'closed' }).viewOf(github),
+    ).not.toBe(NOTHING);
+  });
+
   it('[ACC-3] explains which rule decided', () => {
     const deny = rule('deny', everyone, { tool: 'drop' });
     const policy = policyOf([deny], { servers: ['id-1'], tools: ['github.a*'] });
