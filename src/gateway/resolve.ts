@@ -57,7 +57,8 @@ export async function resolve(
 const mayRead = ({ views }: VisibleServers, { id }: Server) => views?.get(id)?.rest ?? true;
 
 /**
- * Returns the server if its state may be shown to a caller that asked for this item: a hidden item is unknown, whatever the server's state.
+ * Returns the server if its state may be shown to a caller that asked for this item. A hidden item is unknown: who sees the server's other
+ * items learns its state for every name, anybody else only for a tool that they may use.
  */
 function mayShow(
   { views }: VisibleServers,
@@ -65,8 +66,8 @@ function mayShow(
   { kind, name }: Pick<Reference, 'kind' | 'name'>,
 ): Server | undefined {
   const view = server && views?.get(server.id);
-  if (!view) return server;
-  return (kind === 'tool' ? view.tool(name, false) : view.rest) ? server : undefined;
+  if (!view || view.rest) return server;
+  return kind === 'tool' && view.tool(name, false) ? server : undefined;
 }
 
 async function resolveOwn(
@@ -122,12 +123,11 @@ async function resolveRenamed(
   const origin = reference.kind === 'tool' ? renames?.origin(reference.name) : undefined;
   const server = origin && visible.servers.find(({ id }) => id === origin.serverId);
   if (!server) return undefined;
-  const own = { kind: reference.kind, name: origin.tool };
   const item = await itemOf(visible, server, reference, origin.tool, ports);
   if (item) return { server, name: item.key, item };
-  const shown = mayShow(visible, server, own);
   // The name of a hidden item is treated like a name of nothing.
-  return shown && !isOffered(shown.status) ? found(undefined, shown, reference) : undefined;
+  const isSeen = visible.views?.get(server.id)?.tool(origin.tool, false) ?? true;
+  return isSeen && !isOffered(server.status) ? found(undefined, server, reference) : undefined;
 }
 
 /** Resolves a name of the underscore style that was changed to fit. */

@@ -1,6 +1,6 @@
 /**
- * Only a caller who may use the requested item learns the state of a server that is down. For every kind of name, hidden items there are
- * answered like unknown ones.
+ * Only a caller who sees the server, or may use the requested tool, learns the state of a server that is down. For every kind of name,
+ * hidden items there are answered like unknown ones.
  */
 import type { Reference } from '../../../src/gateway/listing.ts';
 import type { Naming, VisibleServers } from '../../../src/gateway/viewer.ts';
@@ -110,9 +110,9 @@ describe.each(DOWN)('a server that is %s', status => {
   );
 
   it.each(NAMES)(
-    '[ACC-3] shows nothing to a caller without the tool, by %s',
+    '[ACC-3] shows nothing to a caller who sees at most other tools, by %s',
     async (_, naming, name) => {
-      for (const caller of [...Object.values(NARROWED), byServer]) {
+      for (const caller of [byToken, byServer]) {
         const hidden = await refusalOf(caller, visible, naming, {
           kind: 'tool',
           name: name('hidden'),
@@ -127,6 +127,16 @@ describe.each(DOWN)('a server that is %s', status => {
         expect(hidden).toEqual(unknown);
         expect(['tool_not_found', 'tool_name_unprefixed']).toContain(hidden.code);
       }
+    },
+  );
+
+  it.each(NAMES)(
+    '[ACC-3] [MCP-9] answers a caller who sees the server the same for a hidden tool as for none, by %s',
+    async (_, naming, name) => {
+      const [hidden, none] = ['hidden', 'none'].map(tool => name(tool));
+      const told = await refusalOf(byRule, visible, naming, { kind: 'tool', name: String(hidden) });
+      const other = await refusalOf(byRule, visible, naming, { kind: 'tool', name: String(none) });
+      expect(told).toEqual(other);
     },
   );
 
