@@ -15,6 +15,14 @@ export function writeOut(text: string): Promise<void> {
   });
 }
 
+/**
+ * Writes others' text: to a program as it is, to a terminal with the characters in it that control one made visible.
+ * @param toSafe makes them visible
+ */
+export function writeForeign(text: string, toSafe: (text: string) => string): Promise<void> {
+  return writeOut(outputColumns() === undefined ? text : toSafe(text));
+}
+
 /** Writes a value as JSON; characters in it that control a terminal are escaped. */
 export function writeJson(value: unknown): Promise<void> {
   return writeOut(`${toSafeJson(JSON.stringify(value, null, 2))}\n`);

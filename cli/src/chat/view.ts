@@ -3,7 +3,7 @@ import colors from 'picocolors';
 import type { CallView, ChatEvent } from '../../../src/agents/chat/chat-events.ts';
 import { toOneLine } from '../../../src/shared/util/one-line.ts';
 import { visible } from '../output/table.ts';
-import { note, outputColumns, writeOut } from '../terminal.ts';
+import { note, writeForeign, writeOut } from '../terminal.ts';
 
 /** Line length where the terminal does not report its width. */
 const USUAL_COLUMNS = 100;
@@ -49,7 +49,7 @@ export class View {
   async #text(text: string): Promise<void> {
     if (this.#isQuiet || text === '') return;
     this.#isLineOpen = !text.endsWith('\n');
-    await writeOut(outputColumns() === undefined ? text : visible(text));
+    await writeForeign(text, visible);
   }
 
   async #line(mark: string, text: string): Promise<void> {

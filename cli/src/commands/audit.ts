@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.ts';
 import { addGatewayOptions, type GatewayOptions } from '../gateway-options.ts';
 import { apiOf, filterByToken, shown, type ApiOptions as Options } from '../gateway/api-command.ts';
-import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
+import { toSafeJson } from '../output/json.ts';
+import { note, writeForeign, writeJson, writeTable } from '../terminal.ts';
 
 /** Filters passed to the API unchanged. */
 const FILTERS = ['principal', 'server', 'tool', 'action', 'outcome'] as const;
@@ -114,7 +115,9 @@ async function list({ limit, ...options }: ListOptions): Promise<void> {
 /** @throws Failure where the gateway refuses, or the response breaks off */
 async function exportRows({ after, ...options }: ExportOptions): Promise<void> {
   const query = toQuery(options, after === undefined ? {} : { after });
-  for await (const text of apiOf(options).read(`${AUDIT}/export?${query}`)) await writeOut(text);
+  for await (const text of apiOf(options).read(`${AUDIT}/export?${query}`)) {
+    await writeForeign(text, toSafeJson);
+  }
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -22,7 +22,14 @@ import { Mcp, type Answer } from '../gateway/mcp.ts';
 import { readInput } from '../input.ts';
 import { toSafeJson } from '../output/json.ts';
 import { visible } from '../output/table.ts';
-import { isTerminal, note, outputColumns, withPrompter, writeOut } from '../terminal.ts';
+import {
+  isTerminal,
+  note,
+  outputColumns,
+  withPrompter,
+  writeForeign,
+  writeOut,
+} from '../terminal.ts';
 import { tryJson } from '../../../src/shared/json/json-spans.ts';
 
 const HELP = `
@@ -91,7 +98,7 @@ async function callTool(
       connectByPage(new Api(url, token), page, { opens: browser !== false, signal }),
     origin: url.origin,
   });
-  if (json) await writeOut(`${outputColumns() === undefined ? raw : toSafeJson(raw)}\n`);
+  if (json) await writeForeign(`${raw}\n`, toSafeJson);
   else {
     const shown = showResult(result, outputColumns() !== undefined);
     await writeOut(shown.text);
@@ -160,8 +167,8 @@ function showProgress(method: string, params: JsonObject): void {
   if (method !== 'notifications/progress') return;
   const { progress, total, message } = params;
   const of = typeof total === 'number' ? `/${total}` : '';
-  const said = typeof message === 'string' ? ` ${visible(message.replaceAll(/\s+/g, ' '))}` : '';
-  note(`progress ${String(progress)}${of}${said}`);
+  const said = typeof message === 'string' ? ` ${message}` : '';
+  note(visible(`progress ${String(progress)}${of}${said}`.replaceAll(/\s+/g, ' ')));
 }
 
 /** Returns the JSON text of `--args` or `--args-file`; undefined where neither is given. */

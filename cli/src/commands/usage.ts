@@ -1,7 +1,8 @@
 /** `portico usage`: how many calls were made, by whom and to which tools, as a table for people, JSON or CSV. */
 import type { Command } from 'commander';
 import { apiOf, filterByToken, shown, type ApiOptions } from '../gateway/api-command.ts';
-import { note, writeJson, writeOut, writeTable } from '../terminal.ts';
+import { visible } from '../output/table.ts';
+import { note, writeForeign, writeJson, writeTable } from '../terminal.ts';
 
 /** Filters passed to the API unchanged. */
 const FILTERS = ['from', 'to', 'principal', 'group', 'server', 'tool'] as const;
@@ -80,7 +81,9 @@ async function run({ by, limit, csv, withToken, ...options }: Options): Promise<
   filterByToken(query, withToken);
   const api = apiOf(options);
   if (csv) {
-    for await (const text of api.read(`${USAGE}/export?${query}`)) await writeOut(text);
+    for await (const text of api.read(`${USAGE}/export?${query}`)) {
+      await writeForeign(text, table => visible(table.replaceAll('\r', '')));
+    }
     return;
   }
   query.set('limit', limit);

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { ConfigurationSchema } from '../../../src/api/configuration-file.ts';
 import type { Api } from '../gateway/api.ts';
 import { visible } from '../output/table.ts';
-import { note, outputColumns, writeJson, writeOut } from '../terminal.ts';
+import { note, writeForeign, writeJson } from '../terminal.ts';
 import { exportFile } from './export-file.ts';
 import { readGateway, requireAllKinds } from './read-gateway.ts';
 
@@ -16,7 +16,7 @@ export async function writeExport(api: Api, isJson: boolean): Promise<void> {
   const { text, leftOut } = exportFile(known, file.owner, api.origin);
   if (isJson) await writeJson(parse(text));
   // A file gets the exact text; at a terminal, deceptive characters are made visible.
-  else await writeOut(outputColumns() === undefined ? text : visible(text));
+  else await writeForeign(text, visible);
   for (const what of leftOut) note(visible(`left out: ${what}`));
 }
 
