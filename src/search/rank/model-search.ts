@@ -46,7 +46,8 @@ export function createModelSearch(
         const isKnown = hash === null || held.get(hash, now()) || now() < (retryAt.get(hash) ?? 0);
         return isKnown ? [] : [{ serverId, hash }];
       });
-      const found = missing.length === 0 ? [] : await parts.findAll(missing);
+      // If they cannot be read now, they take no part, as if they were missing.
+      const found = missing.length === 0 ? [] : await parts.findAll(missing).catch(() => []);
       missing.forEach(({ hash }, i) => {
         const bytes = found[i];
         const vectors = bytes && readModelVectors(bytes);

@@ -105,4 +105,14 @@ describe('the vectors of tools', () => {
     await parts.put('', 'h1', new Uint8Array(3));
     expect(await search.vectorsOf([SERVER])).toEqual([undefined]);
   });
+
+  it('[FIND-1] take no part while their storage fails, and are looked up again', async () => {
+    const { search, parts, findAll, pass } = start(good);
+    const embed = async (texts: readonly string[]) => good(texts, new AbortController().signal);
+    await parts.put('', 'h1', (await buildModelVectors([toTool('a')], embed, 10)).bytes);
+    findAll.mockRejectedValueOnce(new Error('no storage'));
+    expect(await search.vectorsOf([SERVER])).toEqual([undefined]);
+    pass(2_000);
+    expect(await search.vectorsOf([SERVER])).toMatchObject([{ size: 1 }]);
+  });
 });
