@@ -1,5 +1,6 @@
 /** The tree of all commands. */
 import { Command } from 'commander';
+import { nearestName } from '../../src/shared/util/nearest-name.ts';
 import { COMMANDS } from './commands/all.ts';
 
 const HELP = `
@@ -23,6 +24,7 @@ export function createProgram(): Command {
     .exitOverride()
     .addHelpText('after', HELP);
   for (const add of COMMANDS) add(program);
+  for (const group of program.commands) checkVerb(group);
   program.helpCommand(false);
   program
     .command('help')
@@ -30,6 +32,21 @@ export function createProgram(): Command {
     .description('display help for command')
     .action((names: string[]) => void findCommand(program, names).help());
   return program;
+}
+
+/** Refuses a misspelt verb, which would otherwise be an argument too many for the default verb `list`. */
+function checkVerb({ commands }: Command): void {
+  const list = commands.find(each => each.name() === 'list');
+  list?.allowExcessArguments().hook('preAction', () => {
+    const [typed] = list.args;
+    if (typed === undefined) return;
+    const near = nearestName(
+      typed,
+      commands.map(each => each.name()),
+    );
+    const hint = near === undefined ? '' : `\n(Did you mean ${near}?)`;
+    list.error(`error: unknown command '${typed}'${hint}`);
+  });
 }
 
 /** Finds the command of these names; ends the program where there is none. */

@@ -67,6 +67,20 @@ describe('help', () => {
     expect(await ask()).toMatch(/^Usage: portico \[options\]/);
   });
 
+  it.each([
+    [['servers', 'conect', 'github'], "error: unknown command 'conect'\n(Did you mean connect?)\n"],
+    [['token', 'make'], "error: unknown command 'make'\n"],
+    [['audit', 'list', 'more'], "error: unknown command 'more'\n"],
+  ])('[CLI-4] is offered for the misspelt verb of %j', async (typed, says) => {
+    const program = createProgram();
+    let said = '';
+    for (const command of withAll(program)) {
+      command.configureOutput({ writeErr: text => void (said += text) });
+    }
+    await expect(program.parseAsync(typed, { from: 'user' })).rejects.toThrow(CommanderError);
+    expect(said).toBe(`${says}(see --help)\n`);
+  });
+
   it('[CLI-4] explains the exit codes', () => {
     expect(helpOf(createProgram())).toMatch(/Exit codes: 0 done, 1 failed, 2 /);
   });
