@@ -26,8 +26,8 @@ interface Explanation {
 const HELP = `
 For administrators. Give principals and tokens by name or by id. Without
 --with-token it explains what a token without limits may do. The first step that
-refuses is the reason; RULES has the ids of the rules that decide. Nothing is
-sent to the server.
+refuses is the reason; ids of the rules that decide are in its detail. Nothing
+is sent to the server.
 
 Examples:
   portico explain github.delete_repository --principal Ada
@@ -59,10 +59,9 @@ async function run(tool: string, options: Options): Promise<void> {
   const rows = found.steps.map(({ step, passes, detail, rules }) => [
     step,
     passes === null ? 'not known' : passes ? 'passes' : 'refuses',
-    rules.join(' '),
-    detail,
+    [detail, ...rules].join(' '),
   ]);
-  await writeTable(['STEP', 'RESULT', 'RULES', 'DETAIL'], rows, { last: 'wrap' });
+  await writeTable(['STEP', 'RESULT', 'DETAIL'], rows, { last: 'wrap' });
   const listed = isListed ? 'lists have it' : 'lists do not have it';
   const called = isAllowed ? 'a call is sent' : `a call is refused${code ? ` with ${code}` : ''}`;
   note(visible(`${tool}: ${listed}, ${called}; decided by ${by}`));
