@@ -30,6 +30,14 @@ it('[OPS-1] [ACC-7] is one page for every path, once somebody is signed in', asy
   expect(new Set(pages.map(String)).size).toBe(1);
 });
 
+it('[OPS-1] opens from the bare host name in a browser; a program gets the answer of the API', async () => {
+  const ask = (accept: string) => portico.fetch('/', { headers: { accept } });
+  const page = await ask('text/html,*/*;q=0.8');
+  expect([page.status, page.headers.get('location')]).toEqual([303, '/console']);
+  const answer = await ask('application/json');
+  expect([answer.status, answer.headers.has('www-authenticate')]).toEqual([401, true]);
+});
+
 it('[OPS-1] [SEC-4] allows nothing but its own files', async () => {
   const page = await createBrowser(portico).get('/console?token');
   const policy = page.headers.get('content-security-policy') ?? '';
