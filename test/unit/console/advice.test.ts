@@ -5,7 +5,7 @@ import { rebase } from '../../../console/src/parts/rebase.ts';
 import { NEW, toUpdate } from '../../../console/src/views/servers/form-values.ts';
 import { ERROR_CODES } from '../../../src/shared/errors/table.ts';
 
-const server = { status: 'ERROR', accounts: 'shared' } as const;
+const server = { status: 'ERROR', accounts: 'shared', transport_type: 'HTTP' } as const;
 const other = adviceFor({ ...server, last_error: 'no_such_code: text' });
 /** Codes of single calls, never of a check. */
 const OF_CALLS = new Set(['upstream_needs_input', 'upstream_no_room']);
@@ -19,6 +19,13 @@ describe('[OPS-1] the advice', () => {
       expect(advice).not.toEqual(other);
     },
   );
+
+  it('sends somebody to the machine of a program, not to an address', () => {
+    const last_error = 'upstream_unreachable: Its connector is not connected';
+    const advice = adviceFor({ ...server, transport_type: 'STDIO', last_error });
+    expect(advice?.todo).toMatch(/^Run portico connect on its machine/);
+    expect(adviceFor({ ...server, last_error })?.todo).toMatch(/the host and the port/);
+  });
 
   it('is absent if nothing is wrong', () => {
     expect(adviceFor({ ...server, status: 'CONNECTED', last_error: null })).toBeUndefined();

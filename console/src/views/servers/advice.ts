@@ -86,6 +86,11 @@ const OWN_ACCOUNT: Advice = {
   says: 'The server wants an account of each user, and nobody has connected one that it takes.',
   todo: 'Connect yours under Accounts.',
 };
+/** A program has no address that could be wrong. */
+const PROGRAM: Advice = {
+  says: 'The program cannot be reached: its machine is not connected, or it has ended there.',
+  todo: 'Run portico connect on its machine, and read what that prints.',
+};
 const SOME_FAIL: Advice = {
   says: 'Some calls to the server fail.',
   todo: 'Look at its health. It is connected fully again by itself when calls go well.',
@@ -93,11 +98,12 @@ const SOME_FAIL: Advice = {
 
 /** Advice for a server; undefined where nothing is wrong. Its last error has the form `code: text`. */
 export function adviceFor(
-  server: Pick<Server, 'status' | 'accounts' | 'last_error'>,
+  server: Pick<Server, 'status' | 'accounts' | 'last_error' | 'transport_type'>,
 ): Advice | undefined {
-  const { status, accounts, last_error: why } = server;
+  const { status, accounts, last_error: why, transport_type: transport } = server;
   if (why === null) return status === 'DEGRADED' ? SOME_FAIL : undefined;
   const [code = ''] = why.split(':', 1);
   if (code === 'upstream_auth' && accounts === 'per_principal') return OWN_ACCOUNT;
+  if (code === 'upstream_unreachable' && transport === 'STDIO') return PROGRAM;
   return BY_CODE[code] ?? OTHER;
 }
