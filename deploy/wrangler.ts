@@ -18,6 +18,8 @@ export interface WranglerOptions {
   logFile: string;
 }
 
+/** Variables that wrangler would obey beside its arguments: for another Worker's name, and an identity in place of the token. */
+const WITHOUT = { CLOUDFLARE_ENV: '', CLOUDFLARE_API_KEY: '' };
 const MAX_KEPT_CHARS = 200_000;
 const MAX_TOLD_CHARS = 300;
 
@@ -31,6 +33,7 @@ export function createWrangler({ command, cwd, account, env, logFile }: Wrangler
           stdio: ['ignore', 'pipe', 'pipe'],
           env: {
             ...env,
+            ...WITHOUT,
             CLOUDFLARE_ACCOUNT_ID: account,
             WRANGLER_SEND_METRICS: 'false',
             CI: '1',

@@ -82,8 +82,12 @@ describe('npm run deploy', () => {
 
   it('[OPS-4] [OPS-3] goes from nothing to a call, and leaves no secret behind', async () => {
     world.cloudflare.clear();
-    const { code, text } = await world.deploy(['--jurisdiction', 'eu']);
+    // What wrangler would obey, and the plan does not: another Worker, and another identity.
+    const others = { CLOUDFLARE_ENV: 'staging', CLOUDFLARE_EMAIL: 'a@b.example' };
+    const env = { ...others, CLOUDFLARE_API_KEY: 'of-somebody-else' };
+    const { code, text } = await world.deploy(['--jurisdiction', 'eu'], env);
     expect([code, text]).toEqual([0, expect.stringContaining(`Portico is at ${world.origin}/mcp`)]);
+    expect([...world.cloudflare.account.scripts.keys()]).toEqual([world.name]);
     const [database] = world.cloudflare.account.databases.values();
     expect(database?.body).toEqual({ name: world.name, jurisdiction: 'eu' });
     const ring = JSON.parse(secretsOf()['PORTICO_KEYS'] ?? '{}') as { keys: { k1: string } };
