@@ -2,7 +2,6 @@
  * Starts a gateway on a data folder: the host with the folder's secrets and the settings of an environment. Returns it only once it
  * responds; if the Worker refuses a setting, the error says why.
  */
-import { join, resolve } from 'node:path';
 import { parseConfig } from '../src/config.ts';
 import type { GatewayFiles } from './gateway-files.ts';
 import { startHost, type Host } from './host.ts';
@@ -10,6 +9,7 @@ import { toFullDisk } from './full-disk.ts';
 import type { LogFile } from './log-file.ts';
 import type { Secrets } from './secrets.ts';
 import { StartError } from './start-error.ts';
+import { chooseTraceFolder } from './trace-folder.ts';
 
 export interface GatewayOptions {
   files: GatewayFiles;
@@ -32,12 +32,13 @@ export async function startGateway(
   { files, dataDir, port, secrets, settings, traces, log }: GatewayOptions,
   onStarted: (host: Host) => void = () => {},
 ): Promise<Host> {
+  const traceDir = await chooseTraceFolder(traces, dataDir);
   let said: string | undefined;
   const host = await startHost({
     files,
     dataDir,
     port,
-    traceDir: toTraceDir(traces, dataDir),
+    traceDir,
     network: parseConfig({ PORTICO_MODE: 'local', ...settings }).network,
     log: {
       ...log,
@@ -60,10 +61,4 @@ export async function startGateway(
   if (response.ok) return host;
   const reason = said?.split(/jsg\.\w+: /).at(-1) ?? text.slice(0, 200);
   throw new StartError(`The gateway answers ${response.status}: ${reason}`);
-}
-
-/** Returns the trace folder: none for `off`, beside the data if not set. */
-function toTraceDir(setting: string | undefined, dataDir: string): string | undefined {
-  if (setting === 'off') return undefined;
-  return setting ? resolve(setting) : join(dataDir, 'traces');
 }

@@ -3,9 +3,10 @@
  * their total size are bounded; the oldest are deleted first. Files are readable by their user only. Only names of its own form are
  * written.
  */
-import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, constants, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { makeFolder } from './make-folder.ts';
+import { StartError } from './start-error.ts';
 
 export interface TraceFolderBounds {
   maxFiles: number;
@@ -24,6 +25,27 @@ interface Put {
   readonly method: string;
   readonly url: string;
   text(): Promise<string>;
+}
+
+/**
+ * Chooses the folder by PORTICO_TRACE_DIR: none for `off`, beside the data if it is not set.
+ * @throws StartError if a folder that is set cannot be written to: nothing would say later that each trace is lost
+ */
+export async function chooseTraceFolder(
+  setting: string | undefined,
+  dataDir: string,
+): Promise<string | undefined> {
+  if (setting === 'off') return undefined;
+  if (!setting) return join(dataDir, 'traces');
+  const folder = resolve(setting);
+  try {
+    await makeFolder(folder);
+    await access(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(`PORTICO_TRACE_DIR: ${folder} cannot be written to (${code})`, 2);
+  }
+  return folder;
 }
 
 /**

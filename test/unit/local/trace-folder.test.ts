@@ -1,9 +1,9 @@
 /** The folder of traces: its files, its bounds, and what it refuses. */
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createTraceFolder } from '../../../local/trace-folder.ts';
+import { chooseTraceFolder, createTraceFolder } from '../../../local/trace-folder.ts';
 
 let parent: string;
 let folder: string;
@@ -78,4 +78,16 @@ it('[LLM-6] a trace that cannot be stored leaves nothing behind', async () => {
   await Promise.all(taken.map(name => mkdir(join(folder, name), { recursive: true })));
   expect(await createTraceFolder(folder)(put(nameOf(0), 'x'))).toEqual({ status: 507 });
   expect((await readdir(folder)).toSorted()).toEqual(taken.toSorted());
+});
+
+it('[LLM-6] a folder that is set and cannot be written to is refused, since its traces would be lost', async () => {
+  expect(await chooseTraceFolder('off', parent)).toBeUndefined();
+  expect(await chooseTraceFolder(undefined, parent)).toBe(folder);
+  expect(await chooseTraceFolder(join(parent, 'own'), parent)).toBe(join(parent, 'own'));
+  await writeFile(folder, '');
+  for (const path of [folder, join(folder, 'below')]) {
+    await expect(chooseTraceFolder(path, parent)).rejects.toThrow(
+      `PORTICO_TRACE_DIR: ${path} cannot be written to`,
+    );
+  }
 });
