@@ -9,6 +9,11 @@ const PREFIX = 'subscriber/';
 /** Maximum number of subscribed resources of one server, and of subscriptions to them by all objects. */
 const MAX_URIS = 5_000;
 const MAX_SUBSCRIPTIONS = 50_000;
+/**
+ * Maximum length of all these resources' URIs as JSON. A modern server gets all of them whenever one is added, and repeats them in one event
+ * of bounded size (`upstream/streams/listen.ts`).
+ */
+const MAX_CHARS = 500_000;
 
 interface Subscriber {
   uri: string;
@@ -19,11 +24,14 @@ interface Subscriber {
 const keyOf = async ({ uri, owner }: Subscriber) =>
   `${PREFIX}${await sha256Hex(uri)}/${await sha256Hex(owner)}`;
 
+const charsOf = (uri: string): number => JSON.stringify(uri).length;
+
 export class Subscribers {
   readonly #storage: DurableObjectStorage;
   /** The owners by URI. */
   #held: Promise<Map<string, Set<string>>> | undefined;
   #count = 0;
+  #chars = 0;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
@@ -39,9 +47,13 @@ export class Subscribers {
     const all = await this.#all();
     const owners = all.get(uri);
     if (owners?.has(owner)) return false;
-    if (this.#count >= MAX_SUBSCRIPTIONS || (!owners && all.size >= MAX_URIS)) return undefined;
+    const isFull = all.size >= MAX_URIS || this.#chars + charsOf(uri) > MAX_CHARS;
+    if (this.#count >= MAX_SUBSCRIPTIONS || (!owners && isFull)) return undefined;
     if (owners) owners.add(owner);
-    else all.set(uri, new Set([owner]));
+    else {
+      all.set(uri, new Set([owner]));
+      this.#chars += charsOf(uri);
+    }
     this.#count += 1;
     await this.#storage.put(await keyOf({ uri, owner }), { uri, owner });
     return !owners;
@@ -53,7 +65,10 @@ export class Subscribers {
     const owners = all.get(uri);
     if (!owners?.delete(owner)) return false;
     this.#count -= 1;
-    if (owners.size === 0) all.delete(uri);
+    if (owners.size === 0) {
+      all.delete(uri);
+      this.#chars -= charsOf(uri);
+    }
     await this.#storage.delete(await keyOf({ uri, owner }));
     return owners.size === 0;
   }
@@ -74,6 +89,7 @@ export class Subscribers {
   forget(): void {
     this.#held = undefined;
     this.#count = 0;
+    this.#chars = 0;
   }
 
   #all(): Promise<Map<string, Set<string>>> {
@@ -92,6 +108,7 @@ export class Subscribers {
       all.set(uri, owners.add(owner));
     }
     this.#count = stored.size;
+    this.#chars = [...all.keys()].reduce((sum, uri) => sum + charsOf(uri), 0);
     return all;
   }
 }

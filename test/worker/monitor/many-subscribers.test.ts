@@ -46,3 +46,21 @@ it('[SEC-9] [MCP-4] are read once, not for each of them', async () => {
   expect(await subscribers.remove('session:1', 'note://3')).toBe(false);
   expect(storage.list).toHaveBeenCalledTimes(1);
 });
+
+it('[SEC-9] [MCP-4] are bounded in the length of their URIs too, since a modern server gets and repeats all of them', async () => {
+  const uriOf = (n: number) => `note://${n}/${'"'.repeat(4_000)}`;
+  const storage = createStorage(1, 10);
+  const subscribers = of(storage);
+  let added = 0;
+  while (await subscribers.add('session:0', uriOf(added))) added += 1;
+  expect(JSON.stringify(await subscribers.uris()).length).toBeLessThan(2 ** 20 / 2);
+  expect(added).toBe(62);
+  // Another subscription to one of them needs no room, and the end of one makes room.
+  expect(await subscribers.add('session:1', uriOf(0))).toBe(false);
+  expect(await subscribers.add('session:1', uriOf(added))).toBeUndefined();
+  expect(await subscribers.remove('session:0', uriOf(1))).toBe(true);
+  expect(await subscribers.add('session:1', uriOf(added))).toBe(true);
+  subscribers.forget();
+  storage.list.mockResolvedValue(new Map());
+  expect(await subscribers.add('session:0', uriOf(0))).toBe(true);
+});
