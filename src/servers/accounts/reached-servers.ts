@@ -24,12 +24,28 @@ export async function findServerOf(
 export class MonitoredServers {
   readonly #db: D1Database;
   readonly #refused = new Set<string>();
+  #last: Promise<unknown> = Promise.resolve();
+  /** The reads that have not begun, by server. */
+  readonly #next = new Map<string, Promise<Server | undefined>>();
 
   constructor(db: D1Database) {
     this.#db = db;
   }
 
-  async find(serverId: string): Promise<Server | undefined> {
+  /** Finds a server. Calls that come during a read share the next one: a client may subscribe to a thousand resources at once. */
+  find(serverId: string): Promise<Server | undefined> {
+    const known = this.#next.get(serverId);
+    if (known) return known;
+    const read = this.#last.then(() => {
+      this.#next.delete(serverId);
+      return this.#read(serverId);
+    });
+    this.#next.set(serverId, read);
+    this.#last = read.catch(() => {});
+    return read;
+  }
+
+  async #read(serverId: string): Promise<Server | undefined> {
     const server = await findServer(this.#db, serverId);
     if (!server || server.accounts === 'shared') return server;
     const { headersSealed, view } = server.credential;
