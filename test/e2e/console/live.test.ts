@@ -119,3 +119,24 @@ it('[OPS-1] stops requesting a server that it deletes, even if the event arrives
     await view.close();
   }
 });
+
+it('[OPS-1] keeps saying that a server does not exist while an event makes it look again', async () => {
+  const view = await openConsole(browser, gateway.origin, admin, '/console/servers?server=none');
+  const { page } = view;
+  try {
+    const streaming = page.waitForResponse(EVENTS);
+    await page.reload();
+    await streaming;
+    await page.waitForSelector('h1:has-text("No such server")');
+    const again = Promise.withResolvers<void>();
+    await page.route('**/servers/none', () => again.resolve());
+    const path = `/api/v1/aggregator/servers/${notes.id}`;
+    await gateway.api('PATCH', path, { description: 'Changed' });
+    await again.promise;
+    expect(await page.locator('main .loading').count()).toBe(0);
+    expect(await page.locator('h1:focus').textContent()).toBe('No such server');
+  } finally {
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await view.close();
+  }
+});
